@@ -1,0 +1,133 @@
+"""Speed, measured: rendering, physics, building. Every case is one line of JSON, beside a reference measured in the same loop."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+
+from etude.render.studio import Studio
+from etude.scene.compile import prototype, structure
+from etude.scene.examples import example
+from etude.scene.materials import SUBSTEPS
+from etude.scene.world import World
+
+
+@dataclass(frozen=True)
+class Result:
+    """One measured case. ``ratio`` is reference ÷ value where the reference does the same work, else None."""
+
+    case: str
+    value: float
+    unit: str
+    reference: str | None = None
+    reference_value: float | None = None
+    ratio: float | None = None
+
+
+def _milliseconds(action: Callable[..., object], *arguments: object) -> float:
+    start = time.perf_counter()
+    action(*arguments)
+    return 1000 * (time.perf_counter() - start)
+
+
+def _median(samples: list[float]) -> float:
+    return round(statistics.median(samples), 3)
+
+
+def _compared(case: str, samples: list[float], name: str | None, reference: list[float]) -> Result:
+    value = _median(samples)
+    if not reference:
+        return Result(case, value, "ms")
+    other = _median(reference)
+    return Result(case, value, "ms", name, other, round(other / value, 2))
+
+
+def _moving_world() -> tuple[World, Callable[[int], None]]:
+    world = World(example("bench"))
+    world.settle()
+    world.step(20)
+    assert world.robot is not None
+    robot = world.robot
+
+    def move(i: int) -> None:
+        s = 0.1 if i % 2 else -0.1
+        robot.move_by((s, 0.0, 0.0, 0.0, 0.0, s))
+        world.step()
+
+    move(0)
+    return world, move
+
+
+def bench_render(rounds: int = 40) -> list[Result]:
+    """Colour, depth and segmentation with shadows of an arm, a table and ten textured objects; the arm moves between frames."""
+    from etude.render.gl import gl_available
+
+    world, move = _moving_world()
+    ours = Studio(world)
+    usable, _ = gl_available()
+    theirs = Studio(world, "gl") if usable else None
+    results = []
+    for side in (256, 128):
+        first, second, reference = [], [], []
+        for i in range(rounds + 3):
+            move(i)
+            first.append(_milliseconds(ours.shoot, "front", (side, side)))
+            second.append(_milliseconds(ours.shoot, "left_shoulder", (side, side)))
+            if theirs is not None:
+                reference.append(_milliseconds(theirs.shoot, "front", (side, side)))
+        name = "MuJoCo's OpenGL renderer, three passes, shadows, no multisampling"
+        results.append(_compared(f"render {side}x{side}, first camera of a step", first[3:], name, reference[3:]))
+        results.append(_compared(f"render {side}x{side}, further cameras of a step", second[3:], name, reference[3:]))
+        both = [(a + b) / 2 for a, b in zip(first[3:], second[3:], strict=True)]
+        results.append(_compared(f"render {side}x{side}, per camera with two cameras", both, name, reference[3:]))
+    smooth = [_milliseconds(lambda: ours.shoot("front", (256, 256), supersample=True)) for _ in range(rounds)]
+    results.append(Result("render 256x256, smooth edges (2x2)", _median(smooth), "ms"))
+    return results
+
+
+def bench_physics(rounds: int = 100) -> list[Result]:
+    """A control step of 50 ms: an arm under control with ten objects at rest, against bare ``mj_step`` for the same substeps."""
+    world, move = _moving_world()
+    full, bare = [], []
+    twin = mujoco.MjData(world.model)
+    mujoco.mj_copyData(twin, world.model, world.data)
+    for i in range(rounds):
+        full.append(_milliseconds(move, i))
+        mujoco.mj_copyData(twin, world.model, world.data)
+        bare.append(_milliseconds(mujoco.mj_step, world.model, twin, SUBSTEPS))
+    step = _compared("physics, control step of 50 ms", full, "bare mj_step, same substeps", bare)
+    overhead = round(100 * (step.value / (step.reference_value or step.value) - 1), 1)
+    return [step, Result("physics, what control adds to bare mj_step", overhead, "%")]
+
+
+def bench_build(rounds: int = 20) -> list[Result]:
+    """Making a world of a table, an arm and ten objects, and laying the same things out anew."""
+    scenes = [example("bench", seed) for seed in range(rounds)]
+    World(scenes[0])
+    built, again = [], []
+    for scene in scenes:
+        prototype.cache_clear()
+        built.append(_milliseconds(World, scene))
+    world = World(scenes[0])
+    others = [scenes[0].changed(*_shifted(scenes[0], k)) for k in range(rounds)]
+    for scene in others:
+        again.append(_milliseconds(world.reset, scene))
+    assert structure(others[0]) == structure(scenes[0])
+    return [
+        Result("build a world, compiled anew", _median(built), "ms"),
+        Result("reset to another layout of the same things", _median(again), "ms"),
+    ]
+
+
+def _shifted(scene: Any, k: int) -> list[Any]:
+    from dataclasses import replace
+
+    return [replace(e, pose=e.pose.moved(z=0.001 * (k + 1))) for e in scene.entities]
+
+
+BENCHES: dict[str, Callable[[], list[Result]]] = {"render": bench_render, "physics": bench_physics, "build": bench_build}

@@ -1,0 +1,159 @@
+"""Where two parallel fingers can hold a shape from above: antipodal grasps, found on the surface itself.
+
+Everything is in the frame of the shape, which stands in its usual way. A grasp is given by its tip frame as hands have it: z points
+down into the shape, the fingers open along y.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from etude.catalog.mesh import Mesh
+from etude.catalog.shape import Shape
+from etude.pose import Array, Pose, matrix_quat
+
+# The parallel hand, metres: between the open fingers, widest thing held, half width of a finger, its thickness, how far a finger
+# reaches beyond the tip, and how far the palm is above it.
+FULLY_OPEN, OPENING, HALF_WIDTH, THICKNESS, BEYOND, PALM = 0.08, 0.076, 0.010, 0.0165, 0.0095, 0.034
+HALF_PAD = 0.008
+CLEAR = 0.0005  # m between the finger tips and what the shape stands on
+YAWS = 12
+SPACING = 0.003  # between samples of the surface
+BIN = 0.001
+TOUCH = 0.0012  # m: surface this near to a pad counts as lying against it
+
+
+@dataclass(frozen=True)
+class Grasp:
+    """``tip`` is the pose of the hand's tip in the frame of the shape, ``width`` what lies between the pads; higher scores are better."""
+
+    tip: Pose
+    width: float
+    score: float
+
+
+def surface_samples(mesh: Mesh, spacing: float = SPACING) -> tuple[Array, Array]:
+    """Points (N, 3) and unit normals (N, 3) spread over a mesh, at most ``spacing`` metres apart."""
+    corners = mesh.vertices[mesh.faces]
+    longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(1)
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    area = np.linalg.norm(normals, axis=1)
+    keep = area > 1e-14
+    normals = normals[keep] / area[keep, None]
+    points, directions = [], []
+    for (a, b, c), n, length in zip(corners[keep], normals, longest[keep], strict=True):
+        k = max(1, math.ceil(length / spacing))
+        i, j = (v.ravel() for v in np.meshgrid(np.arange(k + 1), np.arange(k + 1), indexing="ij"))
+        inside = i + j <= k
+        u, v = i[inside, None] / k, j[inside, None] / k
+        points.append(a + u * (b - a) + v * (c - a))
+        directions.append(np.broadcast_to(n, points[-1].shape))
+    return np.concatenate(points), np.concatenate(directions)
+
+
+@functools.lru_cache(maxsize=512)
+def finger_grasps(shape: Shape, opening: float = OPENING) -> tuple[Grasp, ...]:
+    """Grasps from above, best first. Empty where no part of the shape fits between the fingers."""
+    points, normals = surface_samples(shape.mesh)
+    bottom, top = float(shape.bounds[0][2]), float(shape.bounds[1][2])
+    _, centre, _ = shape.mass_properties
+    lowest = bottom + BEYOND + CLEAR
+    heights = sorted({max(lowest, h) for h in (min(float(centre[2]), top - 0.006), top - PALM, top - 0.014, top - 0.005)})
+    found: list[Grasp] = []
+    for k in range(YAWS):
+        yaw = math.pi * k / YAWS
+        across = np.array([math.cos(yaw), math.sin(yaw), 0.0])  # x of the tip
+        along = np.array([-math.sin(yaw), math.cos(yaw), 0.0])  # y of the tip: the fingers
+        x, y, lean = points @ across, points @ along, normals @ along
+        for z in heights:
+            found += _at_height(x, y, points[:, 2], lean, z, centre, across, along, yaw, opening, top)
+    return tuple(sorted(found, key=lambda g: -g.score))
+
+
+def _at_height(
+    x: Array,
+    y: Array,
+    z: Array,
+    lean: Array,
+    height: float,
+    centre: Array,
+    across: Array,
+    along: Array,
+    yaw: float,
+    opening: float,
+    top: float,
+) -> list[Grasp]:
+    low = z > height - BEYOND
+    if not low.any():
+        return []
+    mid = float(centre @ across)
+    reach = float(np.ptp(x)) / 2
+    found = []
+    for offset in np.unique(np.round(np.concatenate([[0.0], np.arange(-reach, reach, 0.01)]), 4)):
+        x0 = mid + float(offset)
+        band = low & (np.abs(x - x0) < HALF_WIDTH + 0.001)
+        if not band.any():
+            continue
+        pad = band & (np.abs(x - x0) < HALF_PAD) & (z < height + HALF_PAD)
+        for left, right in _segments(np.sort(y[band]), opening):
+            score = _quality(x[pad], y[pad], z[pad], lean[pad], left, right)
+            if score < 0.3:
+                continue
+            y0 = (left + right) / 2
+            # Under the palm nothing may stand higher than it is.
+            palm = (np.abs(x - x0) < 0.024) & (np.abs(y - y0) < 0.1)
+            if palm.any() and float(z[palm].max()) > height + PALM + 1e-6:
+                continue
+            away = math.hypot(x0 - mid, y0 - float(centre @ along)) + 0.5 * abs(height - float(centre[2]))
+            position = x0 * across + y0 * along + np.array([0.0, 0.0, height])
+            axes = np.column_stack([across, -along, (0.0, 0.0, -1.0)])
+            found.append(Grasp(Pose.of(position, matrix_quat(axes)), right - left, score - 8.0 * away))
+    return found
+
+
+def _segments(y: Array, opening: float) -> list[tuple[float, float]]:
+    """Stretches of material along the finger direction that fit between the fingers, with room for the open fingers on both sides."""
+    cuts = np.flatnonzero(np.diff(y) > max(4 * BIN, SPACING + 0.001))
+    starts, ends = np.concatenate([[0], cuts + 1]), np.concatenate([cuts, [len(y) - 1]])
+    bounds = [(float(y[a]), float(y[b])) for a, b in zip(starts, ends, strict=True)]
+    found = []
+    # Neighbouring stretches may also be held together: two prongs, the two walls of a small cup.
+    for i in range(len(bounds)):
+        for j in range(i, len(bounds)):
+            left, right = bounds[i][0], bounds[j][1]
+            room = (FULLY_OPEN - (right - left)) / 2 + THICKNESS
+            before = left - bounds[i - 1][1] if i > 0 else math.inf
+            after = bounds[j + 1][0] - right if j + 1 < len(bounds) else math.inf
+            if 0.001 <= right - left <= opening - 0.004 and min(before, after) > room:
+                found.append((left, right))
+    return found
+
+
+def _quality(x: Array, y: Array, z: Array, lean: Array, left: float, right: float) -> float:
+    """How well two pads hold what is between them: 0 if they do not, up to 1.
+
+    A flat pad always pushes straight; what counts is that both push at the same place (else the thing turns away) and how much of the
+    surface lies against them.
+    """
+    sets = []
+    for edge, sign in ((left, -1.0), (right, 1.0)):
+        touched = np.abs(y - edge) < TOUCH
+        if touched.sum() < 2:
+            return 0.0
+        facing = np.clip(sign * lean[touched], 0.0, 1.0)
+        if facing.max() < 0.3:
+            return 0.0
+        sets.append((x[touched], z[touched], facing))
+    apart, shared = 0.0, []
+    for k in (0, 1):
+        low, high = max(s[k].min() for s in sets), min(s[k].max() for s in sets)
+        apart += max(0.0, float(low - high))
+        shared.append(min(1.0, max(0.0, float(high - low)) / HALF_PAD))
+    if apart > 0.003:
+        return 0.0
+    square = min(float(np.percentile(s[2], 75)) for s in sets)
+    return 0.5 * square + 0.2 * shared[0] + 0.3 * shared[1] - 40.0 * apart

@@ -1,0 +1,90 @@
+"""Balls and marbles: they collide as spheres and roll."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from etude.catalog.household.forms import Model, household, icosphere, shaded
+from etude.catalog.mesh import Mesh, ellipsoid, merge, tube
+from etude.catalog.shape import Piece
+
+
+def _ball(mesh: Mesh) -> Model:
+    return Model(mesh, (Piece("sphere", (float(mesh.bounds[1].min()), 0.0, 0.0)),))
+
+
+def _seam(radius: float, thickness: float) -> Mesh:
+    """The one closed line that parts the two hides of a baseball; it keeps clear of the axes, where it would thicken the bounding box."""
+    t = np.arange(28) * (2 * math.pi / 28)
+    a, b = 0.75, 0.25
+    x, y, z = a * np.cos(t) + b * np.cos(3 * t), a * np.sin(t) - b * np.sin(3 * t), 2 * math.sqrt(a * b) * np.sin(2 * t)
+    d = math.sqrt(0.5)
+    line = np.column_stack([d * (x - y), d * (x + y), z])
+    return tube(radius * line / np.linalg.norm(line, axis=1, keepdims=True), thickness, 3, closed=True)
+
+
+def _seamed(radius: float, thickness: float) -> Model:
+    return _ball(merge([ellipsoid((radius, radius, radius), 16), _seam(radius, thickness)]))
+
+
+@household("mini soccer ball", (0.140, 0.140, 0.140), "#e6e6e6", ycb="053", mass=0.123)
+def mini_soccer_ball() -> Model:
+    """A truncated icosahedron: every pentagon and hexagon is a slightly domed panel of its own."""
+    corners, faces = icosphere(0)
+    edge = {}
+    for face in faces.tolist():
+        for i in range(3):
+            for p, q in ((face[i], face[i - 1]), (face[i - 1], face[i])):
+                edge[p, q] = (2 * corners[p] + corners[q]) / 3
+    panels = [np.array([edge[p] for p in ((a, b), (b, a), (b, c), (c, b), (c, a), (a, c))]) for a, b, c in faces.tolist()]
+    for i, centre in enumerate(corners):
+        ring = np.array([point for (p, _), point in edge.items() if p == i])
+        side = np.cross(centre, (0.31, 0.52, 0.79))
+        up = np.cross(centre, side)
+        panels.append(ring[np.argsort(np.arctan2(ring @ up, ring @ side))])
+    parts = []
+    for panel in panels:
+        middle = panel.mean(0)
+        fan = np.vstack([panel / np.linalg.norm(panel, axis=1, keepdims=True), middle / np.linalg.norm(middle)])
+        n = len(panel)
+        triangles = [(i, (i + 1) % n, n) for i in range(n)]
+        parts.append(shaded(0.07 * fan, triangles, math.pi))
+    return _ball(merge(parts))
+
+
+@household("softball", (0.096, 0.096, 0.096), "#e3e34a", ycb="054", mass=0.191)
+def softball() -> Model:
+    return _seamed(0.048, 0.0012)
+
+
+@household("baseball", (0.075, 0.075, 0.075), "#f1ede2", ycb="055", mass=0.148)
+def baseball() -> Model:
+    return _seamed(0.0375, 0.0010)
+
+
+@household("tennis ball", (0.0647, 0.0647, 0.0647), "#cfe03a", ycb="056", mass=0.058)
+def tennis_ball() -> Model:
+    return _seamed(0.03235, 0.0007)
+
+
+@household("racquetball", (0.0553, 0.0553, 0.0553), "#2f5fc0", ycb="057", mass=0.041, symmetry=0)
+def racquetball() -> Model:
+    return _ball(ellipsoid((0.02765, 0.02765, 0.02765), 20))
+
+
+@household("golf ball", (0.0427, 0.0427, 0.0427), "#f4f4f2", ycb="058", mass=0.046)
+def golf_ball() -> Model:
+    points, faces = icosphere(2)
+    return _ball(shaded(0.02135 * points, faces, crease=0.0))  # facets for dimples
+
+
+@household("marbles a", (0.025, 0.025, 0.025), "blue swirl", ycb="063-a", mass=0.020, symmetry=0)
+def large_marble() -> Model:
+    return _ball(ellipsoid((0.0125, 0.0125, 0.0125), 16))
+
+
+@household("marbles b", (0.016, 0.016, 0.016), "green swirl", ycb="063-b", mass=0.0053, symmetry=0)
+def small_marble() -> Model:
+    return _ball(ellipsoid((0.008, 0.008, 0.008), 12))

@@ -1,0 +1,161 @@
+"""The ``etude`` command."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from etude.names import EtudeError, unknown
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Compositional robot manipulation, judged ability by ability.",
+)
+console = Console()
+notes = Console(stderr=True)
+
+
+def main() -> None:
+    """Run the command; a user's mistake ends in one line, not in a traceback."""
+    try:
+        app()
+    except EtudeError as error:
+        notes.print(f"[bold red]error:[/] {error}", highlight=False, soft_wrap=True)
+        sys.exit(2)
+
+
+def _print_json(data: Any) -> None:
+    sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+
+
+def _size(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    width, sign, height = text.lower().partition("x")
+    if not (width.isdigit() and (height.isdigit() or not sign)) or int(width) < 1 or (sign and int(height) < 1):
+        raise EtudeError(f"--size {text!r} is not a size; write 256 or 320x240 (width x height)")
+    return int(width), int(height or width)
+
+
+@app.command()
+def show(
+    what: Annotated[str, typer.Argument(help="'catalog', 'gallery', the name of an example scene, or a scene's JSON file")],
+    out: Annotated[Path, typer.Option(help="a .png or .html file")] = Path("out/show.html"),
+    camera: Annotated[str | None, typer.Option(help="one camera instead of all")] = None,
+    size: Annotated[str | None, typer.Option(help="pixels: 256 or 320x240")] = None,
+    seed: Annotated[int, typer.Option(help="of an example scene")] = 0,
+    renderer: Annotated[str, typer.Option(help="raster, or gl where OpenGL works")] = "raster",
+) -> None:
+    """Show a scene, the gallery or the catalogue as a picture (PNG) or a page (HTML)."""
+    if out.suffix.lower() not in (".png", ".html"):
+        raise EtudeError(f"--out {str(out)!r} must end in .png or .html")
+    pixels = _size(size)
+    from etude.report import gallery
+    from etude.report.page import Page
+    from etude.report.pictures import sheet
+
+    def progress(step: str) -> None:
+        notes.print(f"  {step}", style="dim", highlight=False)
+
+    if what == "gallery":
+        page = gallery.gallery(progress)
+        if out.suffix.lower() != ".html":
+            raise EtudeError("the gallery is a page: --out must end in .html")
+        page.write(out)
+    else:
+        if what in ("catalog", "catalogue"):
+            pictures = gallery.catalogue_sheets(progress)
+        else:
+            pictures = gallery.scene_pictures(_scene(what, seed, camera), pixels, renderer)  # type: ignore[arg-type]
+        if out.suffix.lower() == ".html":
+            page = Page(f"etude: {what}")
+            page.figures(pictures)
+            page.write(out)
+        else:
+            import numpy as np
+            from PIL import Image
+
+            out.parent.mkdir(parents=True, exist_ok=True)
+            if what in ("catalog", "catalogue"):
+                width = max(p.shape[1] for _, p in pictures)
+                tall = [np.pad(p, ((0, 0), (0, width - p.shape[1]), (0, 0)), constant_values=250) for _, p in pictures]
+                Image.fromarray(np.vstack(tall)).save(out)
+            elif camera is not None:
+                Image.fromarray(pictures[0][1]).save(out)
+            else:
+                Image.fromarray(sheet(pictures, columns=min(4, len(pictures)), tile=max(p.shape[0] for _, p in pictures))).save(out)
+    console.print(f"wrote {out}", highlight=False, soft_wrap=True)
+
+
+def _scene(what: str, seed: int, camera: str | None) -> Any:
+    from dataclasses import replace
+
+    from etude.names import from_json
+    from etude.scene import Scene
+    from etude.scene.examples import EXAMPLES, example
+
+    path = Path(what)
+    if path.suffix == ".json":
+        if not path.is_file():
+            raise EtudeError(f"there is no file {what!r}")
+        scene = from_json(Scene, path.read_text(encoding="utf-8"))
+    elif what in EXAMPLES:
+        scene = example(what, seed)
+    else:
+        raise unknown("scene", what, [*EXAMPLES, "catalog", "gallery"])
+    return scene if camera is None else replace(scene, cameras=(scene.camera(camera),))
+
+
+@app.command()
+def doctor(as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False) -> None:
+    """Tell what works on this machine, how fast, and what is missing for which extra."""
+    from etude.doctor import examine
+
+    report: Any = examine()
+    if as_json:
+        _print_json(report)
+        return
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    for key in ("system", "processor", "cores", "memory_gib", "python", "etude", "renderer", "seconds_to_first_frame", "frame_256_ms"):
+        table.add_row(key.replace("_", " "), str(report[key]))
+    table.add_row("packages", ", ".join(f"{k} {v}" for k, v in report["packages"].items()))
+    gl = report["opengl"]
+    table.add_row("OpenGL", "usable (--renderer gl)" if gl["usable"] else f"not usable, not needed: {gl['reason']}")
+    for name, extra in report["extras"].items():
+        state = "installed" if extra["installed"] else f"missing ({extra['needs']}): pip install 'etude[{name}]'"
+        table.add_row(f"extra {name}", f"{state}; {extra['for']}")
+    console.print(table)
+
+
+@app.command()
+def bench(
+    what: Annotated[list[str] | None, typer.Argument(help="render, physics, build; all when none is given")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
+) -> None:
+    """Measure speed, side by side with a reference where one runs."""
+    from etude import machine
+    from etude.bench import BENCHES
+
+    for name in what or ():
+        if name not in BENCHES:
+            raise unknown("benchmark", name, BENCHES)
+    results = [result for name in (what or BENCHES) for result in BENCHES[name]()]
+    if as_json:
+        _print_json({"machine": machine.describe(), "results": [asdict(r) for r in results]})
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for column in ("case", "value", "reference", "ratio"):
+        table.add_column(column)
+    for r in results:
+        reference = "" if r.reference is None else f"{r.reference_value} {r.unit}  {r.reference}"
+        table.add_row(r.case, f"{r.value} {r.unit}", reference, "" if r.ratio is None else f"{r.ratio}×")
+    console.print(table)

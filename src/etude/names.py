@@ -1,0 +1,321 @@
+"""Episode names, ids, canonical JSON and random streams.
+
+A name reads ``suite/task@split#seed+perturbation?option=value``. It is the one handle users type, results are keyed by and
+random choices are derived from, so everything here is independent of process, platform and Python's hash seed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import functools
+import hashlib
+import json
+import math
+import re
+import types
+import typing
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+PROTOCOL = "etude-v1"
+
+T = TypeVar("T")
+
+
+class EtudeError(ValueError):
+    """A mistake in what the user gave us. Its message is one line that says what was wrong and what was expected."""
+
+
+def unknown(what: str, name: str, valid: Iterable[str]) -> EtudeError:
+    """The error for a name that does not exist, with the nearest ones that do."""
+    choices = sorted(valid)
+    near = difflib.get_close_matches(name, choices, n=3, cutoff=0.5)
+    if not near:  # fall back on shared words, so that "big bowl" still finds "bowl"
+        near = [c for c in choices if set(c.split()) & set(name.split())][:3]
+    if near:
+        return EtudeError(f"unknown {what} {name!r}; did you mean {' or '.join(repr(n) for n in near)}?")
+    shown = ", ".join(choices[:8]) + (f", … ({len(choices)} in all)" if len(choices) > 8 else "")
+    return EtudeError(f"unknown {what} {name!r}; valid: {shown}" if choices else f"unknown {what} {name!r}; there are none")
+
+
+def pick(what: str, name: str, table: Mapping[str, T]) -> T:
+    """``table[name]``, or the error that names the nearest valid choice."""
+    try:
+        return table[name]
+    except KeyError:
+        raise unknown(what, name, table) from None
+
+
+# ------------------------------------------------------------------------------------------------ episode names
+
+_WORD = r"[A-Za-z0-9_][A-Za-z0-9_.:,-]*"
+_NAME = re.compile(
+    rf"(?P<suite>{_WORD})/(?P<task>{_WORD})@(?P<split>{_WORD})#(?P<seed>0|[1-9][0-9]{{0,17}})"
+    rf"(?P<perturbations>(?:\+{_WORD})*)(?:\?(?P<options>{_WORD}=[^&=?+#@/]+(?:&{_WORD}=[^&=?+#@/]+)*))?"
+)
+_FORM = "suite/task@split#seed+perturbation?option=value"
+
+
+@dataclasses.dataclass(frozen=True)
+class EpisodeName:
+    """A parsed episode name. Perturbations and options are kept sorted: their order never matters."""
+
+    suite: str
+    task: str
+    split: str
+    seed: int
+    perturbations: tuple[str, ...] = ()
+    options: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        for what, values in (
+            ("perturbation", list(self.perturbations)),
+            ("option", [key for key, _ in self.options]),
+        ):
+            twice = sorted({v for v in values if values.count(v) > 1})
+            if twice:
+                raise EtudeError(f"{what} {twice[0]!r} is given twice in the episode name")
+        object.__setattr__(self, "perturbations", tuple(sorted(self.perturbations)))
+        object.__setattr__(self, "options", tuple(sorted(self.options)))
+        if not _NAME.fullmatch(str(self)):
+            raise EtudeError(f"{str(self)!r} is not an episode name; the form is {_FORM}")
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The name written as ``text``; raises :class:`EtudeError` that says which part is wrong."""
+        match = _NAME.fullmatch(text)
+        if match is None:
+            raise EtudeError(f"{text!r} is not an episode name: {_fault(text)}; the form is {_FORM}")
+        options = match["options"]
+        pairs = (item.partition("=") for item in options.split("&")) if options else ()
+        return cls(
+            suite=match["suite"],
+            task=match["task"],
+            split=match["split"],
+            seed=int(match["seed"]),
+            perturbations=tuple(p for p in match["perturbations"].split("+") if p),
+            options=tuple((key, value) for key, _, value in pairs),
+        )
+
+    @property
+    def base(self) -> str:
+        """What random streams are derived from: neither perturbations nor options, so that variants of an episode stay paired."""
+        return f"{self.suite}/{self.task}@{self.split}#{self.seed}"
+
+    def __str__(self) -> str:
+        plus = "".join(f"+{p}" for p in self.perturbations)
+        options = "&".join(f"{key}={value}" for key, value in self.options)
+        return self.base + plus + (f"?{options}" if options else "")
+
+
+def _fault(text: str) -> str:
+    if "/" not in text:
+        return "the suite and '/' are missing"
+    if "@" not in text:
+        return "the split ('@…') is missing"
+    if "#" not in text:
+        return "the seed ('#…') is missing"
+    seed = re.split(r"[+?]", text.partition("#")[2])[0]
+    if not re.fullmatch(r"0|[1-9][0-9]{0,17}", seed):
+        return f"the seed {seed!r} is not a whole number from 0 to 999999999999999999"
+    return "it has an empty part or a character that names cannot hold"
+
+
+# ------------------------------------------------------------------------------------------------ canonical JSON
+
+
+class Family:
+    """Base of dataclasses that stand for each other in a field: their JSON carries ``"kind": <class name>``."""
+
+    kinds: ClassVar[dict[str, type]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if Family in cls.__bases__:
+            cls.kinds = {}
+        else:
+            cls.kinds[cls.__name__] = cls
+
+
+def encode(value: Any) -> Any:
+    """A frozen dataclass (or a part of one) as plain JSON data. Refuses what JSON cannot say exactly: NaN, infinities, sets."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        data = {f.name: encode(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        return {"kind": type(value).__name__, **data} if isinstance(value, Family) else data
+    if isinstance(value, (bool, str)) or value is None:
+        return value
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    if isinstance(value, (float, np.floating)):
+        if not math.isfinite(value):
+            raise EtudeError(f"{value} cannot be part of an episode; every number must be finite")
+        return float(value)
+    if isinstance(value, (tuple, list)):
+        return [encode(item) for item in value]
+    if isinstance(value, Mapping):
+        return {str(key): encode(item) for key, item in value.items()}
+    raise EtudeError(f"a value of type {type(value).__name__} cannot be part of an episode")
+
+
+def canonical_json(value: Any) -> str:
+    """The one text of a value: sorted keys, no spaces, shortest decimal form of every float."""
+    return json.dumps(encode(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def digest(value: Any, length: int = 12) -> str:
+    """The first ``length`` hexadecimal digits of the SHA-256 of the canonical JSON."""
+    return hashlib.sha256(canonical_json(value).encode()).hexdigest()[:length]
+
+
+def episode_id(name: EpisodeName, value: Any) -> str:
+    """The id under which results are kept: the name and the digest of what it stood for when it was run."""
+    return f"{name}~{digest(value)}"
+
+
+def from_json(kind: type[T], text: str) -> T:
+    """The inverse of :func:`canonical_json`, strict about missing and extra fields."""
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise EtudeError(f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
+    return typing.cast(T, decode(kind, data))
+
+
+@functools.cache
+def _hints(kind: type) -> dict[str, Any]:
+    return typing.get_type_hints(kind)
+
+
+def decode(kind: Any, data: Any, path: str = "") -> Any:
+    """Build a value of the annotated type ``kind`` from plain JSON data; errors carry the path of the offending field."""
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    where = path or getattr(kind, "__name__", str(kind))
+    if origin in (typing.Union, types.UnionType):
+        if data is None and type(None) in arguments:
+            return None
+        concrete = [a for a in arguments if a is not type(None)]
+        if len(concrete) == 1:
+            return decode(concrete[0], data, path)
+        raise TypeError(f"{where}: a union of several types needs a Family")
+    if origin is tuple:
+        if not isinstance(data, list):
+            raise EtudeError(f"{where}: expected a list, got {_shown(data)}")
+        if len(arguments) == 2 and arguments[1] is ...:
+            return tuple(decode(arguments[0], item, f"{where}[{i}]") for i, item in enumerate(data))
+        if len(data) != len(arguments):
+            raise EtudeError(f"{where}: expected {len(arguments)} values, got {len(data)}")
+        return tuple(decode(a, item, f"{where}[{i}]") for i, (a, item) in enumerate(zip(arguments, data, strict=True)))
+    if origin is typing.Literal:
+        if data not in arguments:
+            raise EtudeError(f"{where}: expected one of {', '.join(map(repr, arguments))}, got {_shown(data)}")
+        return data
+    if isinstance(kind, type) and (dataclasses.is_dataclass(kind) or issubclass(kind, Family)):
+        return _decode_dataclass(kind, data, where)
+    return _decode_plain(kind, data, where)
+
+
+def _decode_dataclass(kind: type, data: Any, where: str) -> Any:
+    if not isinstance(data, dict):
+        raise EtudeError(f"{where}: expected an object, got {_shown(data)}")
+    given = dict(data)
+    if issubclass(kind, Family):
+        if "kind" not in given:
+            raise EtudeError(f"{where}: the field 'kind' is missing; valid: {', '.join(sorted(kind.kinds))}")
+        kind = pick(f"kind of {where}", str(given.pop("kind")), kind.kinds)
+    fields = {f.name: f for f in dataclasses.fields(kind) if f.init}
+    for name in given:
+        if name not in fields:
+            raise unknown(f"field in {where}:", name, fields)
+    missing = [name for name in fields if name not in given]
+    if missing:
+        raise EtudeError(f"{where}: the field {missing[0]!r} is missing")
+    hints = _hints(kind)
+    return kind(**{name: decode(hints[name], given[name], f"{where}.{name}") for name in fields})
+
+
+def _decode_plain(kind: Any, data: Any, where: str) -> Any:
+    if kind is float and isinstance(data, (int, float)) and not isinstance(data, bool):
+        if not math.isfinite(data):
+            raise EtudeError(f"{where}: expected a finite number, got {data}")
+        return float(data)
+    if kind is int and isinstance(data, int) and not isinstance(data, bool):
+        return data
+    if kind in (str, bool) and isinstance(data, kind):
+        return data
+    raise EtudeError(f"{where}: expected {kind.__name__}, got {_shown(data)}")
+
+
+def _shown(data: Any) -> str:
+    text = json.dumps(data)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+# ------------------------------------------------------------------------------------------------ random streams
+
+
+class Stream:
+    """A random stream whose values are fixed for all time.
+
+    NumPy keeps the raw output of its bit generators stable over releases, but not what ``Generator`` makes of it; so the few
+    distributions an episode draws from are derived here from raw words.
+    """
+
+    def __init__(self, seed: bytes) -> None:
+        self._bits = np.random.PCG64(int.from_bytes(seed, "big"))
+
+    def uniform(self, low: float = 0.0, high: float = 1.0) -> float:
+        """A float in [low, high)."""
+        return low + (high - low) * ((self._bits.random_raw() >> 11) * 2.0**-53)
+
+    def uniforms(self, low: float, high: float, count: int) -> NDArray[np.float64]:
+        """``count`` floats in [low, high), shape (count,)."""
+        return np.asarray(low + (high - low) * ((self._bits.random_raw(count) >> np.uint64(11)) * 2.0**-53), np.float64)
+
+    def normal(self, mean: float = 0.0, deviation: float = 1.0) -> float:
+        """A normally distributed float (Box-Muller), to twelve decimals: the last bits of a cosine depend on the machine."""
+        radius = math.sqrt(-2.0 * math.log(1.0 - self.uniform()))
+        return mean + deviation * round(radius * math.cos(2.0 * math.pi * self.uniform()), 12)
+
+    def integer(self, low: int, high: int) -> int:
+        """An int in [low, high], both ends included, without bias."""
+        if high < low:
+            raise EtudeError(f"cannot draw a whole number from {low} to {high}")
+        span = high - low + 1
+        limit = (1 << 64) - (1 << 64) % span
+        while (word := self._bits.random_raw()) >= limit:
+            pass
+        return low + word % span
+
+    def chance(self, probability: float) -> bool:
+        """True with the given probability."""
+        return self.uniform() < probability
+
+    def choice(self, items: Sequence[T]) -> T:
+        """One of ``items``."""
+        if not items:
+            raise EtudeError("cannot choose from an empty list")
+        return items[self.integer(0, len(items) - 1)]
+
+    def sample(self, items: Sequence[T], count: int) -> list[T]:
+        """``count`` different items, in random order."""
+        if count > len(items):
+            raise EtudeError(f"cannot draw {count} different items from a list of {len(items)}")
+        pool = list(items)
+        for i in range(count):
+            j = self.integer(i, len(pool) - 1)
+            pool[i], pool[j] = pool[j], pool[i]
+        return pool[:count]
+
+    def shuffled(self, items: Sequence[T]) -> list[T]:
+        """All items in random order."""
+        return self.sample(items, len(items))
+
+
+def rng(base: str | EpisodeName, purpose: str) -> Stream:
+    """The stream for one purpose of one episode, e.g. ``rng(name, "layout")``. Equal arguments give equal streams, anywhere."""
+    text = base.base if isinstance(base, EpisodeName) else base
+    return Stream(hashlib.sha256(f"{PROTOCOL}\n{text}\n{purpose}".encode()).digest())

@@ -1,0 +1,41 @@
+"""What a camera gives: colour, depth, segmentation and, on request, normals of the same instant and the same pixels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from etude.names import EtudeError
+from etude.scene.scene import Camera
+
+LARGEST = 8192  # pixels; also what the rasteriser's fixed-point range was laid out for
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """One shot.
+
+    ``rgb`` uint8 (H, W, 3); ``depth`` float32 (H, W), metres **along the optical axis** (not along the ray), 0 where nothing was hit;
+    ``segmentation`` uint16 (H, W), entity ids of :mod:`etude.scene.visual`, 0 where nothing was hit; ``normals`` float32 (H, W, 3), unit,
+    outward, in the world frame, 0 where nothing was hit, or None when not asked for.
+    """
+
+    rgb: NDArray[np.uint8]
+    depth: NDArray[np.float32]
+    segmentation: NDArray[np.uint16]
+    normals: NDArray[np.float32] | None = None
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """(width, height) in pixels."""
+        return self.rgb.shape[1], self.rgb.shape[0]
+
+
+def picture_size(camera: Camera, size: tuple[int, int] | None) -> tuple[int, int]:
+    """The size asked for, or the camera's own: (width, height)."""
+    width, height = camera.size if size is None else size
+    if min(width, height) < 1 or max(width, height) > LARGEST:
+        raise EtudeError(f"camera {camera.name!r}: a picture is 1 to {LARGEST} pixels wide and high, got {width}×{height}")
+    return int(width), int(height)

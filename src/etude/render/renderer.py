@@ -1,0 +1,197 @@
+"""The renderer: visuals in, pictures out, on one CPU core, the same bytes every time."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from etude.catalog.mesh import box, ellipsoid
+from etude.names import EtudeError
+from etude.pose import Array, Pose, matrix
+from etude.render.antialias import choose, resolve
+from etude.render.camera import focal, place_of
+from etude.render.geometry import carry, pack
+from etude.render.lighting import Lights, ShadowMap, casts, light_axes, unit
+from etude.render.measure import measure, normals_of
+from etude.render.picture import Picture, picture_size
+from etude.render.raster import View, clear, draw, scratch
+from etude.render.shade import shade
+from etude.render.shadow import Shadows, no_shadows
+from etude.scene.scene import Camera, Light, Lighting, look_at
+from etude.scene.visual import Visual
+
+# Counts up whenever any pixel of any picture may change.
+VERSION = "etude-raster-1"
+
+_EVERYTHING = np.zeros((0, 0), np.uint8)
+
+
+class Renderer:
+    """Draws a fixed set of visuals under a fixed lighting, in whatever pose their bodies are.
+
+    Until the first :meth:`pose`, every body stands in the world's own frame. A picture depends on visuals, lighting, pose and camera only,
+    never on what was drawn before. One renderer serves one thread.
+    """
+
+    def __init__(self, visuals: Sequence[Visual], lighting: Lighting) -> None:
+        self.lighting = lighting
+        self._geometry = g = pack(visuals)
+        self._bodies = int(g.body.max()) + 1 if len(visuals) else 1
+        self._scratch = scratch(len(g.points))
+        self._alpha = np.array([v.alpha for v in visuals], np.float64)
+        self._solid = (self._alpha >= 1).astype(np.uint8)
+        self._casts = np.array([casts(v) for v in visuals], np.uint8)
+        self._lights = _lights(lighting)
+        self._axes = light_axes(lighting.key.direction)
+        self._shadows: dict[frozenset[int], Shadows] = {}
+        self._taken: dict[frozenset[int], ShadowMap] = {}
+        self._buffers: dict[tuple[int, int], tuple[NDArray[np.float32], NDArray[np.int32]]] = {}
+        self._positions = np.zeros((self._bodies, 3))
+        self._rotations = np.tile(np.eye(3), (self._bodies, 1, 1))
+        carry(g, np.ones(self._bodies, np.uint8), self._positions, self._rotations)
+
+    def pose(self, positions: ArrayLike, rotations: ArrayLike) -> None:
+        """Bring the bodies to these world frames: positions (B, 3) metres, rotations (B, 3, 3). Body 0 is the world itself."""
+        p = np.ascontiguousarray(positions, np.float64)
+        R = np.ascontiguousarray(rotations, np.float64).reshape(-1, 3, 3)
+        if p.ndim != 2 or p.shape[1] != 3 or len(p) != len(R) or len(p) < self._bodies:
+            raise EtudeError(f"expected frames of at least {self._bodies} bodies, (B, 3) and (B, 3, 3); got {p.shape} and {R.shape}")
+        p, R = p[: self._bodies], R[: self._bodies]
+        moved = (p != self._positions).any(1) | (self._rotations != R).any((1, 2))
+        if moved[0]:
+            raise EtudeError("body 0 is the world: its frame must stay the identity")
+        if not moved.any():
+            return
+        self._positions, self._rotations = p.copy(), R.copy()
+        carry(self._geometry, moved.astype(np.uint8), self._positions, self._rotations)
+        self._taken.clear()
+
+    def shoot(
+        self,
+        camera: Camera,
+        size: tuple[int, int] | None = None,
+        pose: Pose | None = None,
+        supersample: bool = False,
+        normals: bool = False,
+        hide: frozenset[int] = frozenset(),
+    ) -> Picture:
+        """A picture of ``size`` (width, height), by default the camera's own.
+
+        ``pose`` is the world pose of the optical frame and necessary for cameras mounted on the hand. Entities in ``hide``
+        (segmentation ids) are left out together with their shadows. With ``supersample`` the edges in ``rgb`` are smooth; depth and
+        segmentation stay the same.
+        """
+        width, height = picture_size(camera, size)
+        view = _view(camera, width, height, place_of(camera, pose), supersample)
+        g = self._geometry
+        shown = self._solid & ~np.isin(g.entity, list(hide)) if hide else self._solid
+        nearness, owner = self._buffer(view.width, view.height)
+        clear(view, nearness, owner)
+        draw(view, g, shown, self._scratch, nearness, owner)
+        shadow = self._shadow(hide)
+        first, stride = (1, 2) if supersample else (0, 1)
+        rgb = np.empty((height, width, 3), np.uint8)
+        markers = self._markers(view, hide)
+        if supersample:
+            samples = np.zeros((view.height, view.width, 3), np.uint8)
+            wanted = _EVERYTHING
+            if not markers:
+                wanted = np.empty((view.height, view.width), np.uint8)
+                choose(owner, wanted)
+            shade(view, g, self._lights, shadow, nearness, owner, wanted, 1.0, samples)
+            self._annotate(view, markers, shadow, nearness, samples)
+            resolve(owner, samples, bool(markers), rgb)
+        else:
+            shade(view, g, self._lights, shadow, nearness, owner, _EVERYTHING, 1.0, rgb)
+            self._annotate(view, markers, shadow, nearness, rgb)
+        depth, segmentation = np.empty((height, width), np.float32), np.empty((height, width), np.uint16)
+        measure(view, g, nearness, owner, first, stride, depth, segmentation)
+        directions = None
+        if normals:
+            directions = np.empty((height, width, 3), np.float32)
+            normals_of(view, g, nearness, owner, first, stride, directions)
+        return Picture(rgb, depth, segmentation, directions)
+
+    def _buffer(self, width: int, height: int) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+        if (width, height) not in self._buffers:
+            if len(self._buffers) >= 8:
+                self._buffers.clear()
+            self._buffers[width, height] = np.empty((height, width), np.float32), np.empty((height, width), np.int32)
+        return self._buffers[width, height]
+
+    def _shadow(self, hide: frozenset[int]) -> ShadowMap:
+        if not self.lighting.shadows:
+            return no_shadows(self._axes)
+        g = self._geometry
+        hide = hide & frozenset(g.entity[self._casts == 1].tolist())
+        if hide not in self._taken:
+            if hide not in self._shadows:
+                if len(self._shadows) >= 8:
+                    self._shadows.clear()
+                casters = self._casts & ~np.isin(g.entity, list(hide)) if hide else self._casts
+                self._shadows[hide] = Shadows(self._axes, g, self._scratch, casters)
+            self._taken[hide] = self._shadows[hide].take()
+        return self._taken[hide]
+
+    def _markers(self, view: View, hide: frozenset[int]) -> list[int]:
+        """Translucent visuals from far to near."""
+        g = self._geometry
+        found = [int(v) for v in np.flatnonzero(self._solid == 0) if self._alpha[v] > 0 and int(g.entity[v]) not in hide]
+        return sorted(found, key=lambda v: (-float(((g.centres[v] - view.eye) * view.axes[2]).sum()), v))
+
+    def _annotate(self, view: View, markers: list[int], shadow: ShadowMap, nearness: NDArray[np.float32], rgb: NDArray[np.uint8]) -> None:
+        """Lay markers over the picture. Each is first drawn for itself, so that it covers a sample once however it is folded."""
+        for v in markers:
+            only = np.zeros(len(self._alpha), np.uint8)
+            only[v] = 1
+            front, owner = nearness.copy(), np.full(nearness.shape, -1, np.int32)
+            draw(view, self._geometry, only, self._scratch, front, owner)
+            shade(view, self._geometry, self._lights, shadow, front, owner, _EVERYTHING, float(self._alpha[v]), rgb)
+
+
+def _view(camera: Camera, width: int, height: int, place: Pose, supersample: bool) -> View:
+    axes: Array = np.ascontiguousarray(matrix(place.rotation).T)
+    fine = 2 * width + 1, 2 * height + 1
+    return View(
+        eye=np.array(place.position),
+        axes=axes,
+        perspective=camera.fov is not None,
+        focal=focal(camera, (width, height)),
+        cx=width / 2,
+        cy=height / 2,
+        near=float(camera.near),
+        far=float(camera.far),
+        width=fine[0] if supersample else width,
+        height=fine[1] if supersample else height,
+        shift=7 if supersample else 8,
+        origin=0 if supersample else 128,
+    )
+
+
+def _lights(lighting: Lighting) -> Lights:
+    def pair(light: Light) -> Array:
+        return np.stack([-unit(light.direction), np.array(light.colour, np.float64)])
+
+    return Lights(
+        ambient=np.array(lighting.ambient, np.float32),
+        key=pair(lighting.key).astype(np.float32),
+        fills=np.array([pair(f) for f in lighting.fills], np.float32).reshape(-1, 2, 3),
+        background=np.rint(np.clip(lighting.background, 0, 1) * np.float64(255)).astype(np.uint8),
+    )
+
+
+@functools.cache
+def fingerprint() -> str:
+    """What results carry to say who made their pixels: the version, and a digest of a small picture as this machine renders it."""
+    visuals = [
+        Visual(0, box((1.0, 1.0, 0.1), (0.0, 0.0, -0.05)), "checkerboard", entity=8),
+        Visual(0, ellipsoid((0.2, 0.15, 0.1)), "red", Pose((0.1, 0.0, 0.1)), entity=9),
+    ]
+    camera = Camera("witness", look_at((0.8, -0.5, 0.7), (0.0, 0.0, 0.0)), size=(48, 48))
+    shot = Renderer(visuals, Lighting()).shoot(camera)
+    data = shot.rgb.tobytes() + shot.depth.tobytes() + shot.segmentation.tobytes()
+    return f"{VERSION}-{hashlib.sha256(data).hexdigest()[:8]}"

@@ -1,0 +1,254 @@
+"""Forward and inverse kinematics of an arm with its hand, compiled. Frames: the arm's base; joint values in radians."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike
+
+from etude.pose import Array, Pose, matrix, matrix_quat
+from etude.scene.robots.anatomy import Arm, Hand
+
+POSITION_TOLERANCE = 1e-5  # m
+ROTATION_TOLERANCE = 1e-4  # rad
+REACHED_POSITION = 1e-3  # m: near enough for a servo
+REACHED_ROTATION = 3.5e-3  # rad
+DAMPING = 1e-4  # of the least-squares step, relative to metres and radians
+
+
+@njit(cache=True)
+def _forward(offsets: Array, turns: Array, tip_p: Array, tip_R: Array, q: Array, axes: Array, points: Array) -> tuple[Array, Array]:
+    """Tip position and rotation; fills ``axes`` and ``points`` (n, 3) with every joint's axis and origin."""
+    p = np.zeros(3)
+    R = np.eye(3)
+    for i in range(len(q)):
+        p = p + R @ offsets[i]
+        R = R @ turns[i]
+        for k in range(3):
+            axes[i, k] = R[k, 2]
+            points[i, k] = p[k]
+        c, s = math.cos(q[i]), math.sin(q[i])
+        for k in range(3):  # R @ Rz(q), written out: the hottest line of the control stack
+            a, b = R[k, 0], R[k, 1]
+            R[k, 0], R[k, 1] = c * a + s * b, c * b - s * a
+    return p + R @ tip_p, R @ tip_R
+
+
+@njit(cache=True)
+def _rotation_error(target: Array, current: Array) -> Array:
+    """The rotation vector that turns ``current`` into ``target``, in the base frame."""
+    E = target @ current.T
+    v = np.array([E[2, 1] - E[1, 2], E[0, 2] - E[2, 0], E[1, 0] - E[0, 1]]) * 0.5
+    s = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
+    c = (E[0, 0] + E[1, 1] + E[2, 2] - 1.0) * 0.5
+    if s < 1e-9:
+        if c > 0:
+            return v
+        axis = np.zeros(3)  # half a turn: the axis is the largest column of (E + 1)
+        k = 0
+        for i in range(1, 3):
+            if E[i, i] > E[k, k]:
+                k = i
+        axis[k] = 1.0
+        w = E @ axis + axis
+        return w / np.linalg.norm(w) * math.pi
+    return v / s * math.atan2(s, c)
+
+
+@njit(cache=True)
+def _solve(
+    offsets: Array, turns: Array, tip_p: Array, tip_R: Array, lower: Array, upper: Array, rest: Array,
+    target_p: Array, target_R: Array, start: Array, iterations: int, pull: float,
+) -> tuple[Array, float, float]:  # fmt: skip
+    """Damped least squares with joint limits; spare freedom drifts towards ``rest`` with strength ``pull``.
+
+    Gives joint values, position error (m) and rotation error (rad). Joints at a limit that want to go beyond it are frozen for
+    the step, and the step is solved again without them.
+    """
+    n = len(start)
+    q = start.copy()
+    axes, points = np.zeros((n, 3)), np.zeros((n, 3))
+    J = np.zeros((6, n))
+    e = np.zeros(6)
+    position_error, rotation_error = np.inf, np.inf
+    for round_ in range(iterations + 1):
+        p, R = _forward(offsets, turns, tip_p, tip_R, q, axes, points)
+        e[:3] = target_p - p
+        e[3:] = _rotation_error(target_R, R)
+        position_error = math.sqrt(e[0] ** 2 + e[1] ** 2 + e[2] ** 2)
+        rotation_error = math.sqrt(e[3] ** 2 + e[4] ** 2 + e[5] ** 2)
+        if (position_error < POSITION_TOLERANCE and rotation_error < ROTATION_TOLERANCE) or round_ == iterations:
+            break
+        # Far from the target a full step overshoots: walk at most 0.3 m and 0.8 rad at a time.
+        scale = 1.0
+        if position_error > 0.3:
+            scale = 0.3 / position_error
+        if rotation_error > 0.8:
+            scale = min(scale, 0.8 / rotation_error)
+        for i in range(n):
+            d = p - points[i]
+            J[0, i] = axes[i, 1] * d[2] - axes[i, 2] * d[1]
+            J[1, i] = axes[i, 2] * d[0] - axes[i, 0] * d[2]
+            J[2, i] = axes[i, 0] * d[1] - axes[i, 1] * d[0]
+            J[3:, i] = axes[i]
+        # Spare freedom moves at first and from afar only; close to the target its curvature would keep the last digits from settling.
+        drift = pull if round_ == 0 or position_error > 2e-3 or rotation_error > 2e-2 else 0.0
+        free = np.ones(n)
+        step = np.zeros(n)
+        for _ in range(n):
+            A = np.zeros((6, 6))
+            for a in range(6):
+                for b in range(6):
+                    total = 0.0
+                    for i in range(n):
+                        total += J[a, i] * free[i] * J[b, i]
+                    A[a, b] = total
+                A[a, a] += DAMPING
+            homeward = np.zeros(n)
+            for i in range(n):
+                homeward[i] = drift * free[i] * (rest[i] - q[i])
+            y = np.linalg.solve(A, scale * e - J @ homeward)
+            frozen = False
+            for i in range(n):
+                total = 0.0
+                for a in range(6):
+                    total += J[a, i] * y[a]
+                step[i] = free[i] * total + homeward[i]
+                if free[i] > 0 and ((q[i] <= lower[i] and step[i] < -1e-12) or (q[i] >= upper[i] and step[i] > 1e-12)):
+                    free[i] = 0.0
+                    frozen = True
+            if not frozen:
+                break
+        largest = 0.0
+        for i in range(n):
+            largest = max(largest, abs(step[i]))
+        shrink = 1.0 if largest < 0.6 else 0.6 / largest
+        for i in range(n):
+            q[i] = min(max(q[i] + shrink * step[i], lower[i]), upper[i])
+    return q, position_error, rotation_error
+
+
+@njit(cache=True)
+def _turned(R: Array, x: float, y: float, z: float) -> Array:
+    """``R`` turned by a rotation vector in its own frame."""
+    angle = math.sqrt(x * x + y * y + z * z)
+    if angle < 1e-12:
+        return R
+    x, y, z = x / angle, y / angle, z / angle
+    c, s = math.cos(angle), math.sin(angle)
+    v = 1.0 - c
+    turn = np.array(
+        [
+            [c + x * x * v, x * y * v - z * s, x * z * v + y * s],
+            [x * y * v + z * s, c + y * y * v, y * z * v - x * s],
+            [x * z * v - y * s, y * z * v + x * s, c + z * z * v],
+        ]
+    )
+    return R @ turn  # type: ignore[no-any-return]
+
+
+@njit(cache=True)
+def _follow(
+    offsets: Array, turns: Array, tip_p: Array, tip_R: Array, lower: Array, upper: Array, rest: Array, stride: Array,
+    delta: Array, measured: Array, iterations: int, pull: float,
+) -> tuple[Array, float]:  # fmt: skip
+    """Solve for the tip moved by ``delta`` (6,), metres and a rotation vector in the frame of the tip at ``measured``.
+
+    A motion that lies out of reach, or needs a joint to move by more than ``stride``, is shortened; its direction is kept. Gives joint
+    values and the share of the motion that was possible.
+    """
+    n = len(measured)
+    start = np.minimum(np.maximum(measured, lower), upper)
+    p, R = _forward(offsets, turns, tip_p, tip_R, start, np.zeros((n, 3)), np.zeros((n, 3)))
+    share = 1.0
+    for _ in range(8):
+        target = p + R @ (share * delta[:3])
+        q, position_error, rotation_error = _solve(
+            offsets, turns, tip_p, tip_R, lower, upper, rest,
+            target, _turned(R, share * delta[3], share * delta[4], share * delta[5]), start, iterations, pull,
+        )  # fmt: skip
+        ratio = 0.0
+        for i in range(n):
+            ratio = max(ratio, abs(q[i] - start[i]) / stride[i])
+        if position_error < REACHED_POSITION and rotation_error < REACHED_ROTATION:
+            if ratio <= 1.0:
+                return q, share
+            share *= 0.97 / ratio
+        else:
+            share *= 0.5
+        pull = 0.0  # what the joints can do goes into the motion asked for
+    return start, 0.0
+
+
+@njit(cache=True)
+def ramp(command: Array, target: Array, speed: Array, seconds: float, lead: float, set_point: Array, velocity: Array) -> None:
+    """One control period of a joint servo: move ``command`` (in place) towards ``target``, no joint faster than ``speed``.
+
+    Fills the velocities and the set points at the start of the period, ``lead`` seconds ahead to make up for the servo's damping.
+    """
+    fastest = 1.0
+    for i in range(len(command)):
+        fastest = max(fastest, abs(target[i] - command[i]) / (speed[i] * seconds))
+    for i in range(len(command)):
+        step = (target[i] - command[i]) / fastest
+        velocity[i] = step / seconds
+        set_point[i] = command[i] + lead * velocity[i]
+        command[i] += step
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What inverse kinematics found: joint values (n,), how far the tip is off (m, rad), and whether that is within tolerance."""
+
+    joints: Array
+    position_error: float
+    rotation_error: float
+
+    @property
+    def reached(self) -> bool:
+        """Within 1 mm and 0.2°, well inside what a servo can follow."""
+        return self.position_error < REACHED_POSITION and self.rotation_error < REACHED_ROTATION
+
+
+class Chain:
+    """The kinematics of an arm that carries a hand, in the frame of the arm's base."""
+
+    def __init__(self, arm: Arm, hand: Hand) -> None:
+        self.count = len(arm.links)
+        self._offsets = np.array([link.origin.position for link in arm.links])
+        self._turns = np.array([matrix(link.origin.rotation) for link in arm.links])
+        tip = arm.flange @ hand.tip
+        self._tip_p, self._tip_R = np.array(tip.position), matrix(tip.rotation)
+        self.lower = np.array([link.range[0] for link in arm.links])
+        self.upper = np.array([link.range[1] for link in arm.links])
+        self.home = np.array(arm.home)
+        self.speed = np.array([link.speed for link in arm.links])
+        self._axes, self._points = np.zeros((self.count, 3)), np.zeros((self.count, 3))
+
+    def forward(self, joints: ArrayLike) -> Pose:
+        """The tip for joint values (n,)."""
+        p, R = _forward(self._offsets, self._turns, self._tip_p, self._tip_R, np.asarray(joints, float), self._axes, self._points)
+        return Pose.of(p, matrix_quat(R))
+
+    def solve(self, target: Pose, start: ArrayLike, iterations: int = 60, pull: float = 0.02, rest: ArrayLike | None = None) -> Solution:
+        """Joint values near ``start`` that bring the tip to ``target``; spare freedom drifts towards ``rest`` (the home posture)."""
+        begin = np.clip(np.asarray(start, float), self.lower, self.upper)
+        towards = self.home if rest is None else np.asarray(rest, float)
+        q, dp, dr = _solve(
+            self._offsets, self._turns, self._tip_p, self._tip_R, self.lower, self.upper, towards,
+            np.array(target.position), matrix(target.rotation), begin, iterations, pull,
+        )  # fmt: skip
+        return Solution(q, dp, dr)
+
+    def follow(self, delta: Array, start: Array, seconds: float, iterations: int = 8, pull: float = 0.02) -> tuple[Array, float]:
+        """Joint values near ``start`` (n,) that move the tip by ``delta`` (6,): metres and a rotation vector, both in the tip's frame.
+
+        What cannot be done within ``seconds`` is shortened, keeping its direction; the second result is the share that was possible.
+        """
+        stride = self.speed * seconds
+        return _follow(  # type: ignore[no-any-return]
+            self._offsets, self._turns, self._tip_p, self._tip_R, self.lower, self.upper, self.home, stride, delta, start, iterations, pull
+        )

@@ -1,0 +1,202 @@
+"""The one control stack: hand pose → inverse kinematics → joint servos, and hands that grip or suck.
+
+A command is kept until the next one. During a control period the servos' set points move steadily from the last command to the
+new one, with the velocity fed forward, so that the arm follows without lag.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import mujoco
+import numpy as np
+from numpy.typing import ArrayLike
+
+from etude.names import EtudeError
+from etude.pose import Array, Pose
+from etude.scene.compile import CLOSED, SERVO_DAMPING, Prototype
+from etude.scene.kinematics import Chain, ramp
+from etude.scene.materials import CONTROL_PERIOD
+
+DELTA_POSITION = 0.1  # m for each control period at full deflection (ClevrSkills 1.5)
+DELTA_ROTATION = 0.1  # rad
+
+
+class Manipulator:
+    """The robot of a world. Poses are in the world frame and mean the hand's tip: z points away from the hand."""
+
+    def __init__(self, model: Any, data: Any, proto: Prototype) -> None:
+        assert proto.robot is not None
+        self._model, self._data, self._index = model, data, proto.robot
+        self._welds = proto.welds
+        self._proto = proto
+        self.arm, self.hand = proto.robot.arm, proto.robot.hand
+        self.chain = Chain(self.arm, self.hand)
+        self._base, self._world_to_base = proto.robot.base, proto.robot.base.inverse()
+        self._command = self.chain.home.copy()
+        self._target = self._command.copy()
+        self._closed = False
+        self._held: str | None = None
+        # Views into MuJoCo's memory, which stays where it is as long as the data lives.
+        self._qpos, self._qvel = data.qpos[self._index.joints], data.qvel[self._index.dofs]
+        self._set_point, self._velocity = data.act[self._index.set_points], data.ctrl[self._index.actuators]
+        self._act = data.act
+
+    # ---------------------------------------------------------------------------------------- state
+
+    def reset(self, joints: ArrayLike = ()) -> None:
+        """Stand still in the given posture (rad), or at home, with an open hand."""
+        posture = np.asarray(joints, float) if len(np.atleast_1d(joints)) else self.chain.home
+        if posture.shape != self.chain.home.shape:
+            raise EtudeError(f"the arm {self.arm.name!r} has {self.chain.count} joints, but {posture.size} values were given")
+        outside = np.flatnonzero((posture < self.chain.lower - 1e-9) | (posture > self.chain.upper + 1e-9))
+        if outside.size:
+            i = int(outside[0])
+            low, high = self.chain.lower[i], self.chain.upper[i]
+            raise EtudeError(f"joint {i + 1} of {self.arm.name!r} cannot be {posture[i]:.4g} rad; its range is {low:.4g} to {high:.4g}")
+        self._command, self._target = posture.copy(), posture.copy()
+        self._closed, self._held = False, None
+        self._qpos[:] = posture
+        self._set_point[:] = posture
+        if self._index.grip >= 0:
+            self._data.qpos[self._index.fingers] = self.hand.finger_travel
+            self._data.act[self._index.grip] = self.hand.finger_travel
+
+    def memory(self) -> object:
+        """What the control stack remembers, for :meth:`recall`."""
+        return (self._command.copy(), self._target.copy(), self._closed, self._held)
+
+    def recall(self, memory: Any) -> None:
+        """Take up a remembered state."""
+        command, target, self._closed, self._held = memory
+        self._command, self._target = command.copy(), target.copy()
+
+    def joints(self) -> Array:
+        """Measured joint values (n,) rad."""
+        return np.asarray(self._qpos.copy())
+
+    def joint_velocities(self) -> Array:
+        """Measured joint velocities (n,) rad/s."""
+        return np.asarray(self._qvel.copy())
+
+    def tip(self) -> Pose:
+        """Measured pose of the tip in the world."""
+        return self._base @ self.chain.forward(self.joints())
+
+    def flange(self) -> Pose:
+        """Measured pose of the hand's frame (the flange) in the world."""
+        return self.tip() @ self.hand.tip.inverse()
+
+    def opening(self) -> float:
+        """Distance between the finger pads, metres (0 for other hands)."""
+        return float(2 * self._data.qpos[self._index.fingers].mean()) if self._index.grip >= 0 else 0.0
+
+    @property
+    def closed(self) -> bool:
+        """Is the hand told to close (or the vacuum on)?"""
+        return self._closed
+
+    @property
+    def held(self) -> str | None:
+        """The entity fixed to the hand by suction or ``attach``. What fingers hold, they hold by friction: ask for contacts."""
+        return self._held
+
+    # ---------------------------------------------------------------------------------------- commands
+
+    def move_joints(self, joints: ArrayLike) -> None:
+        """Go to joint values (n,) rad, as fast as the joints allow."""
+        target = np.asarray(joints, float)
+        if target.shape != self._target.shape or not np.isfinite(target).all():
+            raise EtudeError(f"expected {self.chain.count} finite joint values, got {np.asarray(joints).tolist()}")
+        self._target = np.clip(target, self.chain.lower, self.chain.upper)
+
+    def move_to(self, pose: Pose, iterations: int = 60) -> bool:
+        """Bring the tip to a pose in the world, or as near as it can get; gives whether it is within reach."""
+        found = self.chain.solve(self._world_to_base @ pose, self._command, iterations)
+        self._target = found.joints
+        return found.reached
+
+    def move_by(self, delta: Sequence[float] | Array) -> float:
+        """ClevrSkills' ``ee_delta``: (6,) in [−1, 1], 0.1 m and 0.1 rad at full deflection, in the frame of the measured tip.
+
+        What lies out of reach or is too fast for a joint is shortened, keeping its direction; gives the share that is possible.
+        """
+        values = [float(v) for v in delta]
+        if len(values) != 6 or not all(map(math.isfinite, values)):
+            raise EtudeError(f"expected 6 finite numbers, got {values}")
+        turn = DELTA_ROTATION / max(1.0, math.hypot(*values[3:]))
+        shift = [min(max(v, -1.0), 1.0) * DELTA_POSITION for v in values[:3]]
+        self._target, share = self.chain.follow(np.array([*shift, *(v * turn for v in values[3:])]), self._qpos, CONTROL_PERIOD)
+        return share
+
+    def grip(self, closed: bool) -> None:
+        """Close the fingers or switch the vacuum on; open or off at once with ``False``."""
+        self._closed = closed
+        if not closed and self.hand.kind == "suction":
+            self.let_go()
+
+    def hold(self, name: str) -> None:
+        """Fix an entity to the hand where it is."""
+        self.let_go()
+        weld, body, hand = self._welds[name], self._proto.bodies[name], self._index.hand_body
+        hand_pose = Pose.of(self._data.xpos[hand], self._data.xquat[hand])
+        relative = hand_pose.inverse() @ Pose.of(self._data.xpos[body], self._data.xquat[body])
+        # Layout of a weld: anchor in body 2, then the pose of body 2 in body 1, then the torque scale.
+        self._model.eq_data[weld, :3] = 0.0
+        self._model.eq_data[weld, 3:6] = relative.position
+        self._model.eq_data[weld, 6:10] = relative.rotation
+        self._model.eq_data[weld, 10] = 1.0
+        self._data.eq_active[weld] = 1
+        self._held = name
+
+    def let_go(self) -> None:
+        """Release what is fixed to the hand."""
+        if self._held is not None:
+            self._data.eq_active[self._welds[self._held]] = 0
+            # A body that has long been still in the hand would be put to sleep in mid-air: let it count anew.
+            self._data.tree_asleep[self._model.body_treeid[self._proto.bodies[self._held]]] = -(1 + mujoco.mjMINAWAKE)
+            self._held = None
+
+    # ---------------------------------------------------------------------------------------- one control period
+
+    def begin_period(self, seconds: float) -> None:
+        """Hand the servos their set points and velocities for the coming period."""
+        ramp(self._command, self._target, self.chain.speed, seconds, SERVO_DAMPING, self._set_point, self._velocity)
+        if self._index.grip >= 0:
+            self._act[self._index.grip] = CLOSED if self._closed else self.hand.finger_travel
+
+    @property
+    def searching(self) -> bool:
+        """Is the vacuum on with nothing held yet?"""
+        return self._closed and self._held is None and self.hand.kind == "suction"
+
+    def seize(self, data: Any, proto: Prototype) -> bool:
+        """Hold what the cups touch: every cup in contact must touch the same loose entity (ClevrSkills 1.4)."""
+        cups, found = self._index.cups, set()
+        for (g1, g2), k in zip(data.contact.geom.tolist(), data.contact.efc_address.tolist(), strict=True):
+            if k >= 0 and (g1 in cups or g2 in cups):
+                found.add(int(proto.geom_owner[g2 if g1 in cups else g1]))
+        if len(found) != 1:
+            return False
+        name = proto.owners[found.pop()]
+        if name not in self._welds:
+            return False
+        mujoco.mj_kinematics(self._model, data)
+        self.hold(name)
+        return True
+
+    def end_period(self) -> None:
+        """Suction that is pulled at harder than it can hold lets go."""
+        if self._held is None or self.hand.kind != "suction":
+            return
+        data = self._data
+        weld = self._welds[self._held]
+        rows = np.flatnonzero((data.efc_type[: data.nefc] == mujoco.mjtConstraint.mjCNSTR_EQUALITY) & (data.efc_id[: data.nefc] == weld))
+        if rows.size and float(np.linalg.norm(data.efc_force[rows[:3]])) > self.hand.force:
+            self.let_go()
+
+    def relaxed(self) -> bool:
+        """Has the arm arrived where it was told to go (every joint within 1 mrad)?"""
+        return bool(np.abs(self.joints() - self._target).max() < 1e-3)

@@ -1,0 +1,135 @@
+"""Finding free places on a surface: analytic, seeded, and loud when there is no room."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from etude.catalog.polygon import circle, hull, separation
+from etude.catalog.shape import Shape
+from etude.names import EtudeError, Stream
+from etude.pose import IDENTITY, Array, Pose, Quat, Vec2, matrix, multiply, yaw_quat
+
+RANDOM_TRIES = 100
+GRID = 20  # when luck runs out, this many rows and columns are searched
+GRID_YAWS = 6
+FULL_TURN = (0.0, 2 * math.pi)
+
+
+@dataclass(frozen=True, eq=False)
+class Taken:
+    """A convex outline (K, 2) metres that is already occupied, with the circle around it."""
+
+    name: str
+    outline: Array
+    centre: Array
+    radius: float
+
+    @classmethod
+    def of(cls, name: str, outline: Array) -> Taken:
+        """An occupied outline."""
+        centre = (outline.min(0) + outline.max(0)) / 2
+        return cls(name, outline, centre, float(np.linalg.norm(outline - centre, axis=1).max()))
+
+
+def standing(shape: Shape, rotation: Quat = IDENTITY) -> tuple[Array, float]:
+    """Footprint (K, 2) of a shape in this orientation, and the height of its origin above the surface it stands on."""
+    if rotation == IDENTITY:
+        return shape.footprint, -float(shape.bounds[0][2])
+    turned = shape.mesh.vertices @ matrix(rotation).T
+    return hull(turned[:, :2]), -float(turned[:, 2].min())
+
+
+@dataclass
+class Layout:
+    """A rectangle of table that fills up.
+
+    ``lower`` and ``upper`` are its corners (x, y) in metres, ``height`` the surface, ``clearance`` the gap to keep between footprints.
+    Every footprint is convex: what stands in the bay of a C or under a handle is not allowed for.
+    """
+
+    stream: Stream
+    lower: Vec2
+    upper: Vec2
+    height: float = 0.0
+    clearance: float = 0.01
+    taken: list[Taken] = field(default_factory=list)
+
+    def block(self, name: str, outline: ArrayLike) -> None:
+        """Declare a convex outline (K, 2) occupied."""
+        self.taken.append(Taken.of(name, hull(outline)))
+
+    def block_disc(self, name: str, centre: Vec2, radius: float) -> None:
+        """Declare a disc occupied, e.g. around the base of the robot."""
+        self.block(name, circle(radius / math.cos(math.pi / 16), 16) + np.asarray(centre))
+
+    def put(self, name: str, shape: Shape, pose: Pose) -> Pose:
+        """Declare the place of a shape whose pose is given; refused if it meets something."""
+        R = matrix(pose.rotation)
+        outline = hull((shape.mesh.vertices @ R.T)[:, :2] + np.asarray(pose.position[:2]))
+        new = Taken.of(name, outline)
+        hit = self._first_hit(new, 0.0)
+        if hit is not None:
+            raise EtudeError(f"{name!r} cannot stand at ({pose.position[0]:.3f}, {pose.position[1]:.3f}): it would meet {hit!r}")
+        self.taken.append(new)
+        return pose
+
+    def place(
+        self,
+        name: str,
+        shape: Shape,
+        yaw: tuple[float, float] = FULL_TURN,
+        rotation: Quat = IDENTITY,
+        clearance: float | None = None,
+        inside: bool = True,
+    ) -> Pose:
+        """Find a free place for a shape and take it.
+
+        ``yaw`` is the range of headings (rad), ``rotation`` how it lies before it is turned (see ``Shape.rests``); with ``inside`` the
+        whole footprint stays within the rectangle, otherwise only its origin does.
+        """
+        gap = self.clearance if clearance is None else clearance
+        footprint, lift = standing(shape, rotation)
+        for x, y, angle in self._candidates(footprint, yaw, inside):
+            c, s = math.cos(angle), math.sin(angle)
+            outline = footprint @ np.array([[c, s], [-s, c]]) + (x, y)
+            new = Taken.of(name, outline)
+            if inside and not self._within(outline):
+                continue
+            if self._first_hit(new, gap) is None:
+                self.taken.append(new)
+                return Pose.of((x, y, self.height + lift), multiply(yaw_quat(angle), rotation))
+        width, depth = (footprint.max(0) - footprint.min(0)).tolist()
+        raise EtudeError(
+            f"no room for {name!r} ({width:.3f} × {depth:.3f} m) in x {self.lower[0]:g}…{self.upper[0]:g}, "
+            f"y {self.lower[1]:g}…{self.upper[1]:g} m "
+            f"beside {len(self.taken)} other things with {1000 * gap:.0f} mm between them; use fewer or smaller things, or a larger area"
+        )
+
+    def _candidates(self, footprint: Array, yaw: tuple[float, float], inside: bool) -> Iterator[tuple[float, float, float]]:
+        """Random places first, then a shuffled grid, so that a crowded table fails only when it is really full."""
+        (x0, y0), (x1, y1) = self.lower, self.upper
+        margin = float(np.min(np.linalg.norm(footprint, axis=1))) * 0.5 if inside else 0.0
+        margin = max(0.0, min(margin, (x1 - x0) / 2, (y1 - y0) / 2))
+        x0, y0, x1, y1 = x0 + margin, y0 + margin, x1 - margin, y1 - margin
+        draw = self.stream.uniform
+        for _ in range(RANDOM_TRIES):
+            yield draw(x0, x1), draw(y0, y1), draw(*yaw)
+        columns, rows = (np.linspace(a, b, GRID).tolist() for a, b in ((x0, x1), (y0, y1)))
+        yaws = np.linspace(*yaw, GRID_YAWS, endpoint=False).tolist()
+        yield from self.stream.shuffled([(x, y, angle) for x in columns for y in rows for angle in yaws])
+
+    def _within(self, outline: Array) -> bool:
+        return bool(np.all(outline >= np.asarray(self.lower) - 1e-9) and np.all(outline <= np.asarray(self.upper) + 1e-9))
+
+    def _first_hit(self, new: Taken, gap: float) -> str | None:
+        for other in self.taken:
+            if float(np.linalg.norm(new.centre - other.centre)) > new.radius + other.radius + gap:
+                continue
+            if separation(new.outline, other.outline) < gap:
+                return other.name
+        return None

@@ -1,0 +1,326 @@
+"""A scene come to life: MuJoCo state with names instead of addresses."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from etude.names import EtudeError, unknown
+from etude.pose import Array, Pose
+from etude.scene.appearance import segmentation_ids, visuals
+from etude.scene.compile import Prototype, prototype, structure
+from etude.scene.contacts import Contact, ContactTable
+from etude.scene.manipulator import Manipulator
+from etude.scene.materials import SUBSTEPS, TIMESTEP
+from etude.scene.scene import Body, Camera, Entity, Fixture, Particles, Scene
+from etude.scene.visual import Visual
+
+OVERLAP = 1e-3  # m: things that start deeper inside each other than this are refused
+STILL_SPEED = 5e-3  # m/s (VIMA 1.5)
+STILL_SPIN = 5e-2  # rad/s
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Everything that decides what a world does next. Take it with ``save``, give it back with ``restore``."""
+
+    data: Any
+    contacts: ContactTable
+    manipulator: object
+    welds: Array
+
+
+class World:
+    """Physics of one scene. All poses are in the world frame, metres and wxyz; speeds in m/s and rad/s."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.visuals: tuple[Visual, ...] = ()
+        self._build(scene)
+
+    def _build(self, scene: Scene) -> None:
+        self._structure = structure(scene)
+        self._proto: Prototype = prototype(self._structure)
+        self.model = copy.copy(self._proto.model)
+        self.data = mujoco.MjData(self.model)
+        self._contacts = ContactTable(self._proto.owners, self._proto.geom_owner, self.model.geom_bodyid)
+        self.robot = Manipulator(self.model, self.data, self._proto) if self._proto.robot else None
+        self._lay(scene)
+
+    # ---------------------------------------------------------------------------------------- layout
+
+    def reset(self, scene: Scene | None = None) -> None:
+        """Start again, from another scene if one is given. Quick when it has the same things in other places."""
+        scene = self.scene if scene is None else scene
+        if structure(scene) != self._structure:
+            self._build(scene)
+        else:
+            self._lay(scene)
+
+    def _lay(self, scene: Scene) -> None:
+        self.scene = scene
+        before, self.visuals = self.visuals, visuals(scene, self._proto, self.visuals)
+        if self.visuals is not before:
+            self._centres = np.array([v.pose.apply(v.mesh.ball[0]) for v in self.visuals]).reshape(-1, 3)
+            self._radii = np.array([v.mesh.ball[1] for v in self.visuals])
+        mujoco.mj_resetData(self.model, self.data)
+        self.model.eq_data[:] = self._proto.model.eq_data
+        for entity in scene.entities:
+            self._lay_entity(entity)
+        if self.robot is not None:
+            assert scene.robot is not None
+            self.robot.reset(scene.robot.joints)
+        self._contacts = ContactTable(self._proto.owners, self._proto.geom_owner, self.model.geom_bodyid)
+        mujoco.mj_forward(self.model, self.data)
+        self._refuse_overlaps()
+        self._refuse_blind_cameras()
+
+    def _lay_entity(self, entity: Entity) -> None:
+        if isinstance(entity, (Body, Fixture)):
+            self._set_pose(entity.name, entity.pose)
+        if isinstance(entity, Fixture):
+            parts = entity.jointed()
+            if entity.joints and len(entity.joints) != len(parts):
+                raise EtudeError(f"fixture {entity.name!r} has {len(parts)} joints, but {len(entity.joints)} values were given")
+            for part, value in zip(parts, entity.joints, strict=False):
+                self.data.qpos[self._proto.joints[f"{entity.name}/{part.name}"][0]] = value
+        if isinstance(entity, Particles):
+            for address, position in zip(self._proto.particles[entity.name], entity.positions, strict=True):
+                self.data.qpos[address : address + 3] = position
+                self.data.qpos[address + 3 : address + 7] = (1, 0, 0, 0)
+
+    def _set_pose(self, name: str, pose: Pose) -> None:
+        if name in self._proto.mocap:
+            slot = self._proto.mocap[name]
+            self.data.mocap_pos[slot], self.data.mocap_quat[slot] = pose.position, pose.rotation
+        else:
+            q, v = self._proto.free[name]
+            self.data.qpos[q : q + 3], self.data.qpos[q + 3 : q + 7] = pose.position, pose.rotation
+            self.data.qvel[v : v + 6] = 0.0
+
+    def _refuse_overlaps(self) -> None:
+        contact = self.data.contact
+        owner = self._proto.geom_owner
+        found = [
+            (distance, int(owner[g1]), int(owner[g2]))
+            for (g1, g2), distance in zip(contact.geom.tolist(), contact.dist.tolist(), strict=True)
+            if owner[g1] != owner[g2]
+        ]
+        depth, a, b = min(found + self._still_distances(), default=(0.0, 0, 0))
+        if depth < -OVERLAP:
+            first, second = (self._proto.owners[k] for k in (a, b))
+            raise EtudeError(f"{first!r} and {second!r} overlap by {-1000 * depth:.1f} mm at the start; move one of them")
+
+    def _still_distances(self) -> list[tuple[float, int, int]]:
+        """Signed distances between the geoms of different fixed entities, which MuJoCo itself never lets collide."""
+        model, data = self.model, self.data
+        roots = {self._proto.bodies[name] for name in self._proto.mocap}
+        geoms = [g for g in range(model.ngeom) if int(model.geom_bodyid[g]) in roots]
+        found = []
+        for i, g in enumerate(geoms):
+            for h in geoms[:i]:
+                near = model.geom_rbound[g] + model.geom_rbound[h]
+                if model.geom_bodyid[g] != model.geom_bodyid[h] and np.linalg.norm(data.geom_xpos[g] - data.geom_xpos[h]) < near:
+                    distance = mujoco.mj_geomDistance(model, data, h, g, 0.001, None)
+                    found.append((distance, int(self._proto.geom_owner[h]), int(self._proto.geom_owner[g])))
+        return found
+
+    def _refuse_blind_cameras(self) -> None:
+        eyes = [(c, np.asarray(c.pose.position)) for c in self.scene.cameras if c.mount == "world"]
+        if not eyes:
+            return
+        names = {number: name for name, number in self.segmentation_ids().items()}
+        positions, rotations = self.frames()
+        bodies = [v.body for v in self.visuals]
+        centres = np.einsum("nij,nj->ni", rotations[bodies], self._centres) + positions[bodies]
+        for camera, eye in eyes:
+            for i in np.flatnonzero(np.linalg.norm(centres - eye, axis=1) < self._radii).tolist():
+                visual = self.visuals[i]
+                local = visual.pose.inverse().apply(rotations[visual.body].T @ (eye - positions[visual.body]))
+                if visual.alpha == 1 and names[visual.entity] not in camera.hides and visual.mesh.contains(local):
+                    raise EtudeError(f"camera {camera.name!r} stands inside {names[visual.entity]!r} and would see nothing")
+
+    # ---------------------------------------------------------------------------------------- time
+
+    @property
+    def time(self) -> float:
+        """Simulated seconds since the start."""
+        return float(self.data.time)
+
+    def step(self, count: int = 1) -> None:
+        """Let ``count`` control periods of 50 ms pass, the robot following its latest command."""
+        for _ in range(count):
+            self._advance(SUBSTEPS)
+
+    def _advance(self, substeps: int) -> None:
+        model, data, contacts, robot = self.model, self.data, self._contacts, self.robot
+        step, record, quiet = mujoco.mj_step, contacts.record, contacts.quiet
+        contacts.begin()
+        if robot is not None:
+            robot.begin_period(substeps * TIMESTEP)
+        searching = robot is not None and robot.searching
+        latched = bool(self._proto.latches)
+        for _ in range(substeps):
+            step(model, data)
+            if data.ncon or not quiet:  # most steps of a resting scene have nothing to record
+                quiet = record(data)
+            if searching:
+                assert robot is not None
+                searching = not robot.seize(data, self._proto)
+            if latched:
+                self._turn_latches()
+        mujoco.mj_kinematics(model, data)
+        contacts.close(data, substeps)
+        if robot is not None:
+            robot.end_period()
+
+    def _turn_latches(self) -> None:
+        qpos = self.data.qpos
+        for equality, lock, held, release in self._proto.latches:
+            shut = qpos[lock] < release and (self.data.eq_active[equality] or abs(qpos[held]) < 2e-3)
+            self.data.eq_active[equality] = shut
+
+    def settle(self, seconds: float = 2.0, speed: float = STILL_SPEED, spin: float = STILL_SPIN) -> bool:
+        """Step until every loose thing is slower than ``speed`` (m/s) and ``spin`` (rad/s), for at most ``seconds`` simulated.
+
+        Gives whether it came to rest.
+        """
+        for _ in range(max(1, round(seconds / (SUBSTEPS * TIMESTEP)))):
+            self.step()
+            if self.still(speed, spin):
+                return True
+        return False
+
+    def still(self, speed: float = STILL_SPEED, spin: float = STILL_SPIN) -> bool:
+        """Is every loose thing slower than this?"""
+        starts = [v for _, v in self._proto.free.values()]
+        for v in starts:
+            if np.abs(self.data.qvel[v : v + 3]).max() > speed or np.abs(self.data.qvel[v + 3 : v + 6]).max() > spin:
+                return False
+        for _, v in self._proto.joints.values():
+            if abs(self.data.qvel[v]) > spin:
+                return False
+        return all(np.abs(self.data.cvel[bodies]).max() < 10 * speed for bodies in self._proto.particle_bodies.values())
+
+    # ---------------------------------------------------------------------------------------- state
+
+    def save(self) -> State:
+        """The exact state; whatever is done afterwards, ``restore`` brings it back to the last bit."""
+        data = mujoco.MjData(self.model)
+        mujoco.mj_copyData(data, self.model, self.data)
+        return State(data, self._contacts.snapshot(), self.robot.memory() if self.robot else None, self.model.eq_data.copy())
+
+    def restore(self, state: State) -> None:
+        """Go back to a saved state of this world."""
+        if state.data.qpos.shape != self.data.qpos.shape:
+            raise EtudeError("this state was saved from a world with other things in it")
+        mujoco.mj_copyData(self.data, self.model, state.data)
+        self._contacts.copy_from(state.contacts)
+        self.model.eq_data[:] = state.welds
+        if self.robot is not None:
+            self.robot.recall(state.manipulator)
+
+    def teleport(self, poses: Mapping[str, Pose], joints: Mapping[str, float] | None = None) -> None:
+        """Put things elsewhere at once, at rest: for goal pictures and tests. ``joints`` are values by "fixture/part"."""
+        for name, pose in poses.items():
+            self._known(name)
+            self._set_pose(name, pose)
+        for name, value in (joints or {}).items():
+            self.set_joint(name, value)
+        self._wake()
+        mujoco.mj_forward(self.model, self.data)
+
+    def _wake(self) -> None:
+        # MuJoCo wakes what a force acts on; the force itself is taken back before it can act.
+        self.data.xfrc_applied[:, 2] = 1e-12
+        mujoco.mj_forward(self.model, self.data)
+        self.data.xfrc_applied[:] = 0.0
+
+    # ---------------------------------------------------------------------------------------- looking
+
+    def _known(self, name: str) -> int:
+        if name not in self._proto.bodies:
+            raise unknown("body", name, self._proto.bodies)
+        return self._proto.bodies[name]
+
+    def pose(self, name: str) -> Pose:
+        """Where an entity, or a part of a fixture ("cabinet/top"), is now."""
+        if name == "hand" and self.robot is not None:
+            return self.robot.tip()
+        for entity in self.scene.entities:  # areas and markers have no body
+            if entity.name == name and name not in self._proto.bodies and hasattr(entity, "pose"):
+                return Pose.of(entity.pose.position, entity.pose.rotation)
+        body = self._known(name)
+        pose = Pose.of(self.data.xpos[body], self.data.xquat[body])
+        return pose @ self._proto.frames[name] if name in self._proto.frames else pose
+
+    def velocity(self, name: str) -> tuple[Array, Array]:
+        """Linear (m/s, of the origin) and angular (rad/s) velocity in the world frame, (3,) each."""
+        out = np.zeros(6)
+        mujoco.mj_objectVelocity(self.model, self.data, mujoco.mjtObj.mjOBJ_XBODY, self._known(name), out, 0)
+        return out[3:], out[:3]
+
+    def joint(self, name: str) -> float:
+        """Value (m or rad) of the joint of a part, "fixture/part"."""
+        if name not in self._proto.joints:
+            raise unknown("joint", name, self._proto.joints)
+        return float(self.data.qpos[self._proto.joints[name][0]])
+
+    def set_joint(self, name: str, value: float) -> None:
+        """Put a joint at a value at once, at rest."""
+        self.joint(name)
+        q, v = self._proto.joints[name]
+        self.data.qpos[q], self.data.qvel[v] = value, 0.0
+
+    def particles(self, name: str) -> Array:
+        """Positions (N, 3) of the particles of an entity."""
+        if name not in self._proto.particle_bodies:
+            raise unknown("particles", name, self._proto.particle_bodies)
+        return np.asarray(self.data.xpos[self._proto.particle_bodies[name]].copy())
+
+    def contacts(self) -> tuple[Contact, ...]:
+        """Every pair that touched during the last control period."""
+        return self._contacts.pairs()
+
+    def touching(self, name: str) -> tuple[str, ...]:
+        """What ``name`` touched during the last control period: entities, "fixture/part", "table", "hand/…", …"""
+        return self._contacts.touching(name)
+
+    def impulse(self, first: str, second: str) -> Array:
+        """Impulse (3,) N·s that ``second`` received from ``first`` during the last control period."""
+        return self._contacts.impulse(first, second)
+
+    def frames(self) -> tuple[Array, Array]:
+        """Positions (B, 3) and rotations (B, 3, 3) of all bodies: what visuals ride on."""
+        return self.data.xpos, self.data.xmat.reshape(-1, 3, 3)
+
+    def camera_pose(self, camera: Camera) -> Pose:
+        """The optical frame of a camera in the world."""
+        if camera.mount == "world":
+            return camera.pose
+        if self.robot is None:
+            raise EtudeError(f"camera {camera.name!r} is mounted on the hand, but the scene has no robot")
+        return self.robot.flange() @ camera.pose
+
+    def segmentation_ids(self) -> dict[str, int]:
+        """The id of every name in segmentation images."""
+        return segmentation_ids(self.scene)
+
+    # ---------------------------------------------------------------------------------------- holding
+
+    def attach(self, name: str) -> None:
+        """Fix an entity to the hand as they stand to each other now."""
+        if self.robot is None:
+            raise EtudeError("nothing can be attached: the scene has no robot")
+        if name not in self._proto.welds:
+            raise unknown("loose body", name, self._proto.welds)
+        self.robot.hold(name)
+
+    def detach(self) -> None:
+        """Let go of whatever is attached to the hand."""
+        if self.robot is not None:
+            self.robot.let_go()

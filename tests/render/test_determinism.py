@@ -1,0 +1,133 @@
+"""The same bytes, whatever was drawn before and in whichever process; and no long wait before the first frame."""
+
+from __future__ import annotations
+
+import ast
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from render_desk import CAMERAS, desk, desk_digests, digest
+
+import etude.render
+from etude.render import Renderer, fingerprint
+from etude.scene.scene import Lighting
+
+HERE = Path(__file__).parent
+SOURCE = Path(etude.render.__file__).parent
+
+
+def run(*arguments: str, **environment: str) -> str:
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, cwd=HERE, capture_output=True, text=True, check=True, env={**os.environ, **environment}).stdout
+
+
+def test_two_processes_give_the_same_bytes() -> None:
+    assert run("render_desk.py", PYTHONHASHSEED="7").split() == desk_digests()
+
+
+def test_another_processor_gives_the_same_bytes(tmp_path: Path) -> None:
+    """Compiled for the plainest x86-64, without the vector and fused instructions of this one."""
+    if platform.machine() not in ("x86_64", "AMD64"):
+        pytest.skip("compiles for x86-64")
+    plain = {"NUMBA_CPU_NAME": "x86-64", "NUMBA_CPU_FEATURES": "", "NUMBA_CACHE_DIR": str(tmp_path)}
+    assert run("render_desk.py", **plain).split() == desk_digests()
+
+
+def test_pictures_do_not_depend_on_history() -> None:
+    visuals, positions, rotations = desk()
+    travelled, fresh = Renderer(visuals, Lighting()), Renderer(visuals, Lighting())
+    random = np.random.default_rng(0)
+    for _ in range(4):
+        elsewhere = positions + random.uniform(-0.6, 0.6, positions.shape)
+        elsewhere[0] = 0
+        travelled.pose(elsewhere, rotations)
+        travelled.shoot(CAMERAS[0], (64, 48), supersample=True)
+        travelled.shoot(CAMERAS[2], (90, 90), hide=frozenset({4}))
+    for renderer in (travelled, fresh):
+        renderer.pose(positions, rotations)
+    for camera in CAMERAS:
+        assert digest(travelled.shoot(camera, (96, 80))) == digest(fresh.shoot(camera, (96, 80)))
+
+
+def test_pictures_own_their_memory(desk_renderer: Renderer) -> None:
+    first = desk_renderer.shoot(CAMERAS[0])
+    before = digest(first)
+    desk_renderer.shoot(CAMERAS[1])
+    assert digest(first) == before
+
+
+def test_fingerprint_names_the_version_and_the_pixels() -> None:
+    assert fingerprint().startswith("etude-raster-1-")
+    assert fingerprint() == run("-c", "from etude.render import fingerprint; print(fingerprint())").strip()
+
+
+def test_a_second_process_draws_its_first_frame_within_two_seconds() -> None:
+    code = """
+import time; start = time.process_time()
+from etude.catalog.mesh import box
+from etude.render import Renderer
+from etude.scene.scene import Camera, Lighting, look_at
+from etude.scene.visual import Visual
+Renderer([Visual(0, box((1, 1, 1)), "red")], Lighting()).shoot(Camera("eye", look_at((2, 1, 1), (0, 0, 0))))
+print(time.process_time() - start)
+"""
+    run("-c", code)
+    assert min(float(run("-c", code)) for _ in range(2)) < 2.0
+
+
+def test_the_cache_works_where_the_package_cannot_be_written(tmp_path: Path) -> None:
+    """numba then keeps it in the user's cache directory."""
+    shutil.copytree(SOURCE.parent, tmp_path / "site" / "etude", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "site" / "etude" / "render" / "__pycache__").touch()  # a file in its place keeps even root from writing there
+    code = """
+import numpy as np
+from etude.render import raster
+view = raster.View(np.zeros(3), np.eye(3), True, 1.0, 1.0, 1.0, 0.1, 9.0, 2, 2, 8, 128)
+raster.clear(view, np.empty((2, 2), np.float32), np.empty((2, 2), np.int32))
+print(raster.__file__, sum(raster.clear.stats.cache_hits.values()))
+"""
+    user = {"XDG_CACHE_HOME": str(tmp_path / "user"), "PYTHONPATH": str(tmp_path / "site"), "NUMBA_CACHE_DIR": ""}
+    assert run("-c", code, **user).split() == [str(tmp_path / "site/etude/render/raster.py"), "0"]
+    assert list((tmp_path / "user").rglob("*.nbi"))
+    assert run("-c", code, **user).split()[1] == "1"
+
+
+def test_importing_cameras_does_not_load_numba() -> None:
+    code = "import etude.render, sys; print('numba' in sys.modules, 'mujoco' in sys.modules)"
+    assert run("-c", code).split() == ["False", "False"]
+
+
+@pytest.mark.parametrize("module", sorted(SOURCE.glob("*.py")), ids=lambda p: p.stem)
+def test_kernels_call_nothing_compiled_in_another_file(module: Path) -> None:
+    """numba's cache would not notice when that other file changes."""
+    tree = ast.parse(module.read_text())
+    kernels = [f for f in tree.body if isinstance(f, ast.FunctionDef) and any("njit" in ast.unparse(d) for d in f.decorator_list)]
+    imported = {
+        alias.asname or alias.name
+        for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("etude")
+        for alias in node.names
+    }  # fmt: skip
+    used = {node.id for kernel in kernels for statement in kernel.body for node in ast.walk(statement) if isinstance(node, ast.Name)}
+    assert not used & imported
+
+
+def test_a_step_with_two_cameras_is_fast(desk_renderer: Renderer) -> None:
+    """A generous bound against accidents (a kernel that falls back or compiles again); speed proper is the bench's matter."""
+    _, positions, rotations = desk()
+    best = 1.0
+    for i in range(12):
+        moved = positions + 1e-3 * i
+        moved[0] = 0
+        start = time.process_time()
+        desk_renderer.pose(moved, rotations)
+        for camera in CAMERAS[:2]:
+            desk_renderer.shoot(camera, (128, 128))
+        best = min(best, time.process_time() - start)
+    assert best < 0.03
