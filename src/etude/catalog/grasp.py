@@ -9,8 +9,10 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from etude.catalog.mesh import Mesh
 from etude.catalog.shape import Shape
@@ -20,10 +22,13 @@ from etude.pose import Array, Pose, matrix_quat
 # reaches beyond the tip, and how far the palm is above it.
 FULLY_OPEN, OPENING, HALF_WIDTH, THICKNESS, BEYOND, PALM = 0.08, 0.076, 0.010, 0.0165, 0.0095, 0.034
 HALF_PAD = 0.008
+THINNEST = 0.004  # m: flatter things cannot be taken from a table
 CLEAR = 0.0005  # m between the finger tips and what the shape stands on
 YAWS = 12
 SPACING = 0.003  # between samples of the surface
 BIN = 0.001
+LEAST = 0.3  # worse grasps are not worth trying
+WEDGE = 0.3  # twice the sine of the angle at which two sides may run together
 TOUCH = 0.0012  # m: surface this near to a pad counts as lying against it
 
 
@@ -61,6 +66,8 @@ def finger_grasps(shape: Shape, opening: float = OPENING) -> tuple[Grasp, ...]:
     points, normals = surface_samples(shape.mesh)
     bottom, top = float(shape.bounds[0][2]), float(shape.bounds[1][2])
     _, centre, _ = shape.mass_properties
+    if top - bottom < THINNEST:
+        return ()
     lowest = bottom + BEYOND + CLEAR
     heights = sorted({max(lowest, h) for h in (min(float(centre[2]), top - 0.006), top - PALM, top - 0.014, top - 0.005)})
     found: list[Grasp] = []
@@ -68,50 +75,49 @@ def finger_grasps(shape: Shape, opening: float = OPENING) -> tuple[Grasp, ...]:
         yaw = math.pi * k / YAWS
         across = np.array([math.cos(yaw), math.sin(yaw), 0.0])  # x of the tip
         along = np.array([-math.sin(yaw), math.cos(yaw), 0.0])  # y of the tip: the fingers
-        x, y, lean = points @ across, points @ along, normals @ along
+        surface = _Surface(points @ across, points @ along, points[:, 2], normals @ across, normals @ along)
         for z in heights:
-            found += _at_height(x, y, points[:, 2], lean, z, centre, across, along, yaw, opening, top)
+            found += _at_height(surface, z, centre, across, along, opening)
     return tuple(sorted(found, key=lambda g: -g.score))
 
 
-def _at_height(
-    x: Array,
-    y: Array,
-    z: Array,
-    lean: Array,
-    height: float,
-    centre: Array,
-    across: Array,
-    along: Array,
-    yaw: float,
-    opening: float,
-    top: float,
-) -> list[Grasp]:
-    low = z > height - BEYOND
-    if not low.any():
+class _Surface(NamedTuple):
+    """Samples of a surface seen by a hand: places along its x and y, heights, and how the normals lean along x and y; (N,) each."""
+
+    x: Array
+    y: Array
+    z: Array
+    lean_x: Array
+    lean_y: Array
+
+    def where(self, chosen: NDArray[np.bool_]) -> _Surface:
+        return _Surface(*(field[chosen] for field in self))
+
+
+def _at_height(surface: _Surface, height: float, centre: Array, across: Array, along: Array, opening: float) -> list[Grasp]:
+    low = surface.where(surface.z > height - BEYOND)
+    if not low.x.size:
         return []
     mid = float(centre @ across)
-    reach = float(np.ptp(x)) / 2
+    reach = float(np.ptp(surface.x)) / 2
     found = []
     for offset in np.unique(np.round(np.concatenate([[0.0], np.arange(-reach, reach, 0.01)]), 4)):
         x0 = mid + float(offset)
-        band = low & (np.abs(x - x0) < HALF_WIDTH + 0.001)
-        if not band.any():
+        band = low.where(np.abs(low.x - x0) < HALF_WIDTH + 0.001)
+        if not band.x.size:
             continue
-        pad = band & (np.abs(x - x0) < HALF_PAD) & (z < height + HALF_PAD)
-        for left, right in _segments(np.sort(y[band]), opening):
-            score = _quality(x[pad], y[pad], z[pad], lean[pad], left, right)
-            if score < 0.3:
-                continue
+        pad = band.where((np.abs(band.x - x0) < HALF_PAD) & (band.z < height + HALF_PAD))
+        for left, right in _segments(np.sort(band.y), opening):
             y0 = (left + right) / 2
-            # Under the palm nothing may stand higher than it is.
-            palm = (np.abs(x - x0) < 0.024) & (np.abs(y - y0) < 0.1)
-            if palm.any() and float(z[palm].max()) > height + PALM + 1e-6:
-                continue
             away = math.hypot(x0 - mid, y0 - float(centre @ along)) + 0.5 * abs(height - float(centre[2]))
+            score = _quality(pad, left, right) - 8.0 * away
+            # Under the palm nothing may stand higher than it is.
+            palm = surface.z[(np.abs(surface.x - x0) < 0.024) & (np.abs(surface.y - y0) < 0.1)]
+            if score < LEAST or palm.max(initial=-1.0) > height + PALM + 1e-6:
+                continue
             position = x0 * across + y0 * along + np.array([0.0, 0.0, height])
             axes = np.column_stack([across, -along, (0.0, 0.0, -1.0)])
-            found.append(Grasp(Pose.of(position, matrix_quat(axes)), right - left, score - 8.0 * away))
+            found.append(Grasp(Pose.of(position, matrix_quat(axes)), right - left, score))
     return found
 
 
@@ -133,27 +139,27 @@ def _segments(y: Array, opening: float) -> list[tuple[float, float]]:
     return found
 
 
-def _quality(x: Array, y: Array, z: Array, lean: Array, left: float, right: float) -> float:
+def _quality(pad: _Surface, left: float, right: float) -> float:
     """How well two pads hold what is between them: 0 if they do not, up to 1.
 
-    A flat pad always pushes straight; what counts is that both push at the same place (else the thing turns away) and how much of the
-    surface lies against them.
+    A flat pad pushes straight; what counts is that both push at the same place (else the thing turns away), that the sides do not run
+    together like a wedge (else it is squeezed out), and how much of the surface lies against the pads.
     """
-    sets = []
+    sides = []
     for edge, sign in ((left, -1.0), (right, 1.0)):
-        touched = np.abs(y - edge) < TOUCH
-        if touched.sum() < 2:
+        touched = pad.where(np.abs(pad.y - edge) < TOUCH)
+        if touched.x.size < 2 or (sign * touched.lean_y).max() < 0.3:
             return 0.0
-        facing = np.clip(sign * lean[touched], 0.0, 1.0)
-        if facing.max() < 0.3:
-            return 0.0
-        sets.append((x[touched], z[touched], facing))
+        sides.append((touched, np.clip(sign * touched.lean_y, 0.0, 1.0)))
+    if abs(sum(float(side.lean_x.mean()) for side, _ in sides)) > WEDGE:
+        return 0.0
     apart, shared = 0.0, []
-    for k in (0, 1):
-        low, high = max(s[k].min() for s in sets), min(s[k].max() for s in sets)
+    for axis in ("x", "z"):
+        spans = [getattr(side, axis) for side, _ in sides]
+        low, high = max(s.min() for s in spans), min(s.max() for s in spans)
         apart += max(0.0, float(low - high))
         shared.append(min(1.0, max(0.0, float(high - low)) / HALF_PAD))
     if apart > 0.003:
         return 0.0
-    square = min(float(np.percentile(s[2], 75)) for s in sets)
+    square = min(float(np.percentile(facing, 75)) for _, facing in sides)
     return 0.5 * square + 0.2 * shared[0] + 0.3 * shared[1] - 40.0 * apart

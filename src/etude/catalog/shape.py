@@ -43,8 +43,24 @@ class Piece:
         x, y, z = (R @ np.asarray(self.position) + p).tolist()
         return Piece(self.kind, self.size, (x, y, z), multiply(rotation, self.rotation))
 
-    def support(self) -> Array:
-        """Points (N, 3) whose convex hull is the piece, round ones to within 2 %, in the frame of the shape."""
+    def reach(self, direction: ArrayLike) -> float:
+        """How far the piece extends from the origin of its shape along a unit direction, metres; exact."""
+        d = np.asarray(direction, float)
+        if self.points is not None:
+            return float((self.points @ d).max())
+        x, y, z = (matrix(self.rotation).T @ d).tolist()
+        a, b, c = self.size
+        extent: float = {
+            "box": a * abs(x) + b * abs(y) + c * abs(z),
+            "cylinder": a * math.hypot(x, y) + b * abs(z),
+            "sphere": a,
+            "capsule": a + b * abs(z),
+            "ellipsoid": math.hypot(a * x, b * y, c * z),
+        }[self.kind]
+        return float(np.dot(self.position, d)) + extent
+
+    def support(self, around: bool = False) -> Array:
+        """Points (N, 3) whose convex hull is the piece, in the frame of the shape. Round ones are 24-gons inside it, or ``around`` it."""
         if self.points is not None:
             return self.points
         a, b, c = self.size
@@ -52,7 +68,7 @@ class Piece:
             local = np.array([(x, y, z) for x in (-a, a) for y in (-b, b) for z in (-c, c)])
         else:
             angle = np.linspace(0, 2 * math.pi, 24, endpoint=False)
-            ring = np.column_stack([np.cos(angle), np.sin(angle)])
+            ring = np.column_stack([np.cos(angle), np.sin(angle)]) * (1.0 / math.cos(math.pi / 24) if around else 1.0)
             if self.kind == "cylinder":
                 local = np.vstack([np.column_stack([a * ring, np.full(24, z)]) for z in (-b, b)])
             else:
@@ -108,8 +124,18 @@ class Shape:
 
     @functools.cached_property
     def footprint(self) -> Array:
-        """Convex outline of the shape seen from above, (K, 2) metres, counter-clockwise."""
-        return hull(self.mesh.vertices[:, :2])
+        """Convex outline of the shape seen from above in its usual pose, (K, 2) metres, counter-clockwise."""
+        return self.outline(IDENTITY)
+
+    def outline(self, rotation: Quat) -> Array:
+        """Convex outline, seen from above, of everything the shape shows or touches with when it is turned so; (K, 2) metres."""
+        points = np.vstack([self.mesh.vertices, *(p.support(around=True) for p in self.pieces)])
+        return hull((points @ matrix(rotation).T)[:, :2])
+
+    def lift(self, rotation: Quat) -> float:
+        """Height of the origin above a level surface on which the shape stands when it is turned so, metres."""
+        down = -matrix(rotation)[2]
+        return max(float((self.mesh.vertices @ down).max()), *(p.reach(down) for p in self.pieces))
 
     @functools.cached_property
     def plan(self) -> tuple[Array, ...]:
@@ -135,7 +161,10 @@ class Shape:
     @functools.cached_property
     def rests(self) -> tuple[Rest, ...]:
         """The stable resting poses: the usual one first if it is stable, then by decreasing lean."""
-        found = _rests(np.vstack([p.support() for p in self.pieces]), self.mass_properties[1])
+        found = [
+            Rest(turn, self.lift(turn), lean)
+            for turn, lean in _resting_turns(np.vstack([p.support() for p in self.pieces]), self.mass_properties[1])
+        ]
         return tuple(sorted(found, key=lambda r: (not _upright(r), -round(r.lean, 6))))
 
 
@@ -143,7 +172,8 @@ def _upright(rest: Rest) -> bool:
     return bool(matrix(rest.rotation)[2, 2] > 1 - 1e-6)
 
 
-def _rests(points: Array, com: Array) -> list[Rest]:
+def _resting_turns(points: Array, com: Array) -> list[tuple[Quat, float]]:
+    """The ways a convex body rests: how it is turned, and by how much it must be leant to tip over (rad)."""
     from scipy.spatial import ConvexHull
 
     shell = ConvexHull(points)
@@ -166,10 +196,9 @@ def _rests(points: Array, com: Array) -> list[Rest]:
         edges = np.roll(ring, -1, axis=0) - ring
         inward = np.stack([-edges[:, 1], edges[:, 0]], 1) / np.linalg.norm(edges, axis=1, keepdims=True)
         margin = float(np.min(np.einsum("ij,ij->i", middle[None, :2] - ring, inward)))
-        height = -float(stood[:, 2].min())
-        lean = math.atan2(margin, middle[2] + height)
+        lean = math.atan2(margin, middle[2] - float(stood[:, 2].min()))
         if lean >= STABLE_LEAN:
-            found.append(Rest(turn, height, lean))
+            found.append((turn, lean))
     return found
 
 

@@ -8,7 +8,7 @@ numba's cache looks at this file alone: nothing compiled elsewhere may be called
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba as nb
 import numpy as np
@@ -21,16 +21,53 @@ from etude.render.raster import View
 Float = np.float32
 Scalar = Any  # a float32 or an int64 inside the kernels
 _0, _HALF, _1, _2, _4 = Float(0), Float(0.5), Float(1), Float(2), Float(4)
-_INV255 = Float(1 / 255)
 _255 = Float(255)
-WEIGHT = 8192  # sum of the weights of all texels in a sample: three lanes of 21 bits hold 255 · 8192
-_UNWEIGHT = Float(1 / (255 * WEIGHT))
+WEIGHT = 128  # 64 times this is the sum of the weights of all texels in a sample: three lanes of 21 bits hold 255 · 8192
+_UNWEIGHT = Float(1 / (255 * 64 * WEIGHT))
 LANE = (1 << 21) - 1
 SHARP = Float(0.5)  # how far filtering goes, against the full square of a pixel: crisp, and still calm in motion
 STEEPEST = Float(4)  # slope of a receiver against the light, beyond which the shadow test follows it no further
 UP, SIDE = Float(0.15), Float(0.85)  # ambient light comes a little more from above
 BIAS, LIFT = 0.25, 0.6  # texels by which a receiver is moved towards the light, and along its normal, before the shadow test
-GLINT = Float(0.5)  # squared cosine below which a highlight is invisible
+
+# Samples are shaded in blocks. The quantities of a block lie in one array at fixed distances, which lets the compiler see that they do not
+# overlap, and turn the loops over them into vector instructions.
+BLOCK, PITCH, ROWS = 128, 144, 20
+X, REACH, ASIDE, LX, LY, LZ = 0 * PITCH, 1 * PITCH, 2 * PITCH, 3 * PITCH, 4 * PITCH, 5 * PITCH
+NX, NY, NZ, GLOSS, SX, SY = 6 * PITCH, 7 * PITCH, 8 * PITCH, 9 * PITCH, 10 * PITCH, 11 * PITCH
+RED, GREEN, BLUE, LIT, LR, LG, LB = 12 * PITCH, 13 * PITCH, 14 * PITCH, 15 * PITCH, 16 * PITCH, 17 * PITCH, 18 * PITCH
+
+
+class Eye(NamedTuple):
+    """How a row of samples looks at the world: the point it sees is (x, y, z) + reach · (dx, dy, dz) + aside · (rx, ry, rz).
+
+    ``reach`` is its distance along the view. Then a quantity that is linear in space takes two products per sample, without the point itself.
+    """
+
+    x: Scalar
+    y: Scalar
+    z: Scalar
+    dx: Scalar
+    dy: Scalar
+    dz: Scalar
+    rx: Scalar  # one pixel to the right is (rx, ry, rz) · pixel at unit distance
+    ry: Scalar
+    rz: Scalar
+    hx: Scalar  # one down is (hx, hy, hz) · pixel
+    hy: Scalar
+    hz: Scalar
+    pixel: Scalar
+    perspective: bool
+
+
+class Block(NamedTuple):
+    """Up to BLOCK samples of a row: their quantities, columns, owners, places in the shadow map, and texels weighted together."""
+
+    values: NDArray[np.float32]  # (ROWS · PITCH,)
+    column: NDArray[np.int32]
+    owner: NDArray[np.int32]
+    at: NDArray[np.int32]
+    packed: NDArray[np.int64]
 
 
 @nb.njit(cache=True, error_model="numpy")
@@ -77,38 +114,30 @@ def _set_up(g: Geometry, shadow: ShadowMap, t: int) -> None:
         s[t, 29], s[t, 30] = 0.0, 0.0
 
 
-@nb.njit(cache=True, error_model="numpy")
-def _texel(texels: NDArray[np.int64], where: Scalar) -> Scalar:
-    """A texel. An unsigned index spares numba's test for negative ones."""
-    return texels[np.uintp(where)]
-
-
 @nb.njit(cache=True, error_model="numpy", inline="always")
 def _bilinear(texels: NDArray[np.int64], start: Scalar, bits: Scalar, u: Scalar, v: Scalar, weight: Scalar) -> Scalar:
-    """Four texels around (u, v) of a level of side 2**bits, weighted so that they sum to ``weight``, in three lanes of 21 bits."""
-    side = 1 << bits
-    x, y = u * Float(side) - _HALF, v * Float(side) - _HALF
-    fx, fy = np.floor(x), np.floor(y)
-    i, j = int(fx), int(fy)
-    right, low = int((x - fx) * Float(256)), int((y - fy) * Float(256))
-    mask = side - 1
-    i0, i1 = i & mask, (i + 1) & mask
-    r0, r1 = start + ((j & mask) << bits), start + (((j + 1) & mask) << bits)
-    lower = (weight * low) >> 8
-    upper = weight - lower
-    w11 = (lower * right) >> 8
-    w01 = (upper * right) >> 8
-    return (
-        _texel(texels, r0 + i0) * (upper - w01) + _texel(texels, r0 + i1) * w01
-        + _texel(texels, r1 + i0) * (lower - w11) + _texel(texels, r1 + i1) * w11
-    )  # fmt: skip
+    """Four texels around (u, v) of a level of side 2**bits, weighted so that they sum to 64 · ``weight``, in three lanes of 21 bits.
+
+    Unsigned indices spare numba's test for negative ones.
+    """
+    side = Float(1 << bits)
+    x, y = int(np.floor(u * (Float(64) * side) - Float(32))), int(np.floor(v * (Float(64) * side) - Float(32)))
+    mask = (1 << bits) - 1
+    i0, i1 = (x >> 6) & mask, ((x >> 6) + 1) & mask
+    r0, r1 = start + (((y >> 6) & mask) << bits), start + ((((y >> 6) + 1) & mask) << bits)
+    right, low = x & 63, (weight * (y & 63)) >> 6
+    # The lanes are mixed all at once: what one borrows from the next on the way is given back in the sum.
+    a, c = texels[np.uintp(r0 + i0)], texels[np.uintp(r1 + i0)]
+    upper = (a << 6) + (texels[np.uintp(r0 + i1)] - a) * right
+    lower = (c << 6) + (texels[np.uintp(r1 + i1)] - c) * right
+    return upper * weight + (lower - upper) * low
 
 
 @nb.njit(cache=True, error_model="numpy")
 def _footprint(start: Scalar, bits: Scalar, ux: Scalar, vx: Scalar, uy: Scalar, vy: Scalar) -> tuple[Scalar, ...]:
-    """How to read a texture under a pixel whose sides are (ux, vx) and (uy, vy) repetitions long.
+    """How to read a texture where a step of one pixel moves by (ux, vx) to the right and (uy, vy) down.
 
-    Gives the start and size of a level of the pyramid, the weights of its texels and of those of the next one, and the number of taps (its
+    Gives start and size of the level of the pyramid, the weights of its texels and of those of the next one, and the number of taps (its
     logarithm) with the steps between them: up to four along the longer side, to keep sharp what is seen at a grazing angle.
     """
     whole = Float(1 << (2 * bits))
@@ -140,265 +169,271 @@ def _footprint(start: Scalar, bits: Scalar, ux: Scalar, vx: Scalar, uy: Scalar, 
 
 
 @nb.njit(cache=True, error_model="numpy", inline="always")
-def _texture(
-    texels: NDArray[np.int64],
-    start: Scalar,
-    size: Scalar,
-    finer: Scalar,
-    coarser: Scalar,
-    taps: Scalar,
-    du: Scalar,
-    dv: Scalar,
-    u: Scalar,
-    v: Scalar,
-) -> Scalar:
-    """The texture at (u, v), read as :func:`_footprint` says."""
-    if taps == 0:
-        total = _bilinear(texels, start, size, u, v, finer)
-        if coarser > 0:
-            total += _bilinear(texels, start + (1 << (2 * size)), size - 1, u, v, coarser)
-        return total
-    offset = _HALF if taps == 1 else Float(1.5)
-    u, v = u - offset * du, v - offset * dv
-    total = 0
-    for _ in range(1 << taps):
-        total += _bilinear(texels, start, size, u, v, finer)
-        if coarser > 0:
-            total += _bilinear(texels, start + (1 << (2 * size)), size - 1, u, v, coarser)
-        u, v = u + du, v + dv
-    return total
-
-
-@nb.njit(cache=True, error_model="numpy", inline="always")
-def _row(m: NDArray[np.float32], at: Scalar, z: Scalar, slope: Scalar, left: Scalar, right: Scalar) -> Scalar:
-    lit = _0
-    if z - slope + m[np.uintp(at - 1)] <= _0:
-        lit += left
-    if z + m[np.uintp(at)] <= _0:
-        lit += _1
-    if z + slope + m[np.uintp(at + 1)] <= _0:
-        lit += right
-    return lit
-
-
-@nb.njit(cache=True, error_model="numpy", inline="always")
-def _lit(
-    m: NDArray[np.float32], width: Scalar, height: Scalar, x: Scalar, y: Scalar, z: Scalar, slope_x: Scalar, slope_y: Scalar
-) -> Scalar:
-    """How much of the key light reaches a point of light coordinates (texels, texels, metres): 3×3 comparisons, a box two texels wide."""
-    i, j = int(np.floor(x)), int(np.floor(y))
-    if i < 1 or j < 1 or i >= width - 1 or j >= height - 1:
-        return _1
-    fx, fy = x - Float(i) - _HALF, y - Float(j) - _HALF
-    # The receiver is followed along its own plane to the centre of each texel, so that it cannot shadow itself.
-    z -= fx * slope_x + fy * slope_y
-    left, right = _HALF - fx, _HALF + fx
-    at = j * width + i
-    return Float(0.25) * (
-        _row(m, at - width, z - slope_y, slope_x, left, right) * (_HALF - fy)
-        + _row(m, at, z, slope_x, left, right)
-        + _row(m, at + width, z + slope_y, slope_x, left, right) * (_HALF + fy)
-    )
-
-
-@nb.njit(cache=True, error_model="numpy", inline="always")
-def _soft(lights: Lights, nx: Scalar, ny: Scalar, nz: Scalar) -> tuple[Scalar, Scalar, Scalar]:
-    """The light that casts no shadows, ambient and fills, on a surface with this normal."""
-    ambient = SIDE + UP * nz
-    r, g, b = lights.ambient[0] * ambient, lights.ambient[1] * ambient, lights.ambient[2] * ambient
-    for k in range(lights.fills.shape[0]):
-        cosine = max(lights.fills[k, 0, 0] * nx + lights.fills[k, 0, 1] * ny + lights.fills[k, 0, 2] * nz, _0)
-        r += lights.fills[k, 1, 0] * cosine
-        g += lights.fills[k, 1, 1] * cosine
-        b += lights.fills[k, 1, 2] * cosine
-    return r, g, b
+def _form(s: NDArray[np.float32], t: Scalar, k: Scalar, x: Scalar, y: Scalar, z: Scalar) -> Scalar:
+    """The linear form s[t, k:k + 3] of a vector."""
+    return s[t, np.uintp(k)] * x + s[t, np.uintp(k + 1)] * y + s[t, np.uintp(k + 2)] * z
 
 
 @nb.njit(cache=True, error_model="numpy")
-def _look(
-    view: View, shadow: ShadowMap, j: int, nearness: NDArray[np.float32], across: NDArray[np.float32], seen: NDArray[np.float32]
-) -> None:
-    """Where the samples of row j look and what they see: reach of a pixel there, direction, point, point in the light's frame.
-
-    ``across`` (width,) is x/z of the columns. Short loops without branches, which the compiler turns into vector instructions.
-    """
-    a = view.axes
-    inverse = Float(1.0 / view.focal)
-    y = Float((((j << view.shift) + view.origin) / 256.0 - view.cy) / view.focal)
-    reach = seen[0]
-    if view.perspective:
-        for i in range(view.width):
-            reach[i] = _1 / nearness[i]
-    for k in range(3):
-        direction, point = seen[1 + k], seen[4 + k]
-        right, ahead, start = Float(a[0, k]), Float(a[2, k]), Float(view.eye[k])
-        down = y * Float(a[1, k])
-        if view.perspective:
-            for i in range(view.width):
-                d = ahead + across[i] * right + down
-                direction[i] = d
-                point[i] = start + reach[i] * d
-        else:
-            for i in range(view.width):
-                direction[i] = ahead
-                point[i] = start + across[i] * right + down - nearness[i] * ahead
-    for i in range(view.width):
-        reach[i] = reach[i] * inverse if view.perspective else inverse
-    px, py, pz = seen[4], seen[5], seen[6]
-    for k in range(3):
-        scale = Float(1.0 / shadow.texel) if k < 2 else _1
-        origin = Float(shadow.cx if k == 0 else shadow.cy) if k < 2 else _0
-        lx, ly, lz, out = shadow.axes[k, 0] * scale, shadow.axes[k, 1] * scale, shadow.axes[k, 2] * scale, seen[7 + k]
-        for i in range(view.width):
-            out[i] = px[i] * lx + py[i] * ly + pz[i] * lz + origin
+def _pick(
+    begin: int, across: NDArray[np.float32], nearness: NDArray[np.float32], owner: NDArray[np.int32], wanted: NDArray[np.uint8], b: Block
+) -> int:
+    """Put the samples of a row that are to be shaded, from ``begin`` on, side by side into a block; gives how many."""
+    w, end = b.values, min(begin + BLOCK, owner.shape[0])
+    if wanted.shape[0] == 0:
+        for i in range(end - begin):
+            w[np.uintp(X + i)] = across[np.uintp(begin + i)]
+            w[np.uintp(REACH + i)] = nearness[np.uintp(begin + i)]
+        for i in range(end - begin):
+            b.owner[np.uintp(i)] = owner[np.uintp(begin + i)]
+            b.column[np.uintp(i)] = np.int32(begin + i)
+        return end - begin
+    n = 0
+    for i in range(begin, end):
+        if wanted[i]:
+            w[np.uintp(X + n)], w[np.uintp(REACH + n)] = across[i], nearness[i]
+            b.owner[np.uintp(n)], b.column[np.uintp(n)] = owner[i], np.int32(i)
+            n += 1
+    return n
 
 
 @nb.njit(cache=True, error_model="numpy")
-def _paint(
-    view: View, g: Geometry, shadow: ShadowMap, owner: NDArray[np.int32], wanted: NDArray[np.uint8], seen: NDArray[np.float32],
-    surface: NDArray[np.float32],
-) -> None:  # fmt: skip
-    """Colours (3, width) of the surfaces that a row of samples sees."""
-    a = view.axes
-    rx, ry, rz = Float(a[0, 0]), Float(a[0, 1]), Float(a[0, 2])
-    hx, hy, hz = Float(a[1, 0]), Float(a[1, 1]), Float(a[1, 2])
-    everything = wanted.shape[0] == 0
-    last, bits, start = np.int32(-1), np.int64(0), np.int64(0)
-    red = green = blue = nr = nh = ur = uh = wr = wh = du = dv = _0
-    level = size = finer = coarser = taps = np.int64(0)
-    s = g.setup
-    for i in range(view.width):
-        t = owner[i]
-        if t < 0 or not (everything or wanted[i]):
+def _look(e: Eye, shadow: ShadowMap, n: int, w: NDArray[np.float32]) -> None:
+    """What follows from how near the samples are: their place, as reach and aside (see :class:`Eye`), also in the light's frame."""
+    if e.perspective:
+        for i in range(n):
+            reach = _1 / w[np.uintp(REACH + i)]
+            w[np.uintp(REACH + i)] = reach
+            w[np.uintp(ASIDE + i)] = w[np.uintp(X + i)] * reach
+    else:
+        for i in range(n):
+            w[np.uintp(REACH + i)] = -w[np.uintp(REACH + i)]
+            w[np.uintp(ASIDE + i)] = w[np.uintp(X + i)]
+            w[np.uintp(X + i)] = _0
+    scale = Float(1.0 / shadow.texel)
+    a = shadow.axes
+    ax, ay, az = a[0, 0] * scale, a[0, 1] * scale, a[0, 2] * scale
+    bx, by, bz = a[1, 0] * scale, a[1, 1] * scale, a[1, 2] * scale
+    cx, cy, cz = a[2, 0], a[2, 1], a[2, 2]
+    # The shadow map's own shift of half a texel is taken off here.
+    a0 = ax * e.x + ay * e.y + az * e.z + Float(shadow.cx - 0.5)
+    b0 = bx * e.x + by * e.y + bz * e.z + Float(shadow.cy - 0.5)
+    c0 = cx * e.x + cy * e.y + cz * e.z
+    a1, b1, c1 = ax * e.dx + ay * e.dy + az * e.dz, bx * e.dx + by * e.dy + bz * e.dz, cx * e.dx + cy * e.dy + cz * e.dz
+    a2, b2, c2 = ax * e.rx + ay * e.ry + az * e.rz, bx * e.rx + by * e.ry + bz * e.rz, cx * e.rx + cy * e.ry + cz * e.rz
+    for i in range(n):
+        reach, aside = w[np.uintp(REACH + i)], w[np.uintp(ASIDE + i)]
+        w[np.uintp(LX + i)] = a0 + reach * a1 + aside * a2
+        w[np.uintp(LY + i)] = b0 + reach * b1 + aside * b2
+        w[np.uintp(LZ + i)] = c0 + reach * c1 + aside * c2
+
+
+@nb.njit(cache=True, error_model="numpy")
+def _runs(e: Eye, g: Geometry, shadow: ShadowMap, n: int, b: Block) -> None:
+    """Texture, gloss, normal and slope of the samples, triangle by triangle."""
+    w, packed, s, texels = b.values, b.packed, g.setup, g.texels
+    last = 0
+    while last < n:
+        first, t = last, b.owner[np.uintp(last)]
+        last += 1
+        while last < n and b.owner[np.uintp(last)] == t:
+            last += 1
+        if t < 0:
+            for i in range(first, last):
+                w[np.uintp(GLOSS + i)], w[np.uintp(SX + i)], w[np.uintp(SY + i)] = _0, _0, _0
+                w[np.uintp(NX + i)], w[np.uintp(NY + i)], w[np.uintp(NZ + i)] = _0, _0, _0
+                packed[np.uintp(i)] = 0
             continue
-        fresh = t != last
-        if fresh:  # what neighbours on the same triangle share
-            last = t
-            v = g.visual[t]
-            if g.stamp[t] != g.version[v]:
-                _set_up(g, shadow, t)
-                g.stamp[t] = g.version[v]
-            bits, start = g.texture_bits[v], g.texture_start[v]
-            if bits == 0:
-                packed = g.texels[start]
-                red, green, blue = Float(packed & LANE) * _INV255, Float((packed >> 21) & LANE) * _INV255, Float(packed >> 42) * _INV255
-            else:
-                nr, nh = s[t, 26] * rx + s[t, 27] * ry + s[t, 28] * rz, s[t, 26] * hx + s[t, 27] * hy + s[t, 28] * hz
-                ur, uh = s[t, 8] * rx + s[t, 9] * ry + s[t, 10] * rz, s[t, 8] * hx + s[t, 9] * hy + s[t, 10] * hz
-                wr, wh = s[t, 12] * rx + s[t, 13] * ry + s[t, 14] * rz, s[t, 12] * hx + s[t, 13] * hy + s[t, 14] * hz
-        if bits > 0:
-            if fresh or i & 7 == 0:  # the footprint changes slowly: once for eight samples is enough
-                # How far the point moves for one pixel to the right and one down, staying on the triangle.
-                reach, dx, dy, dz = seen[0, i], seen[1, i], seen[2, i], seen[3, i]
-                facing = reach / min(s[t, 26] * dx + s[t, 27] * dy + s[t, 28] * dz, Float(-0.01))
-                tr, th = nr * facing, nh * facing
-                ud, wd = s[t, 8] * dx + s[t, 9] * dy + s[t, 10] * dz, s[t, 12] * dx + s[t, 13] * dy + s[t, 14] * dz
-                level, size, finer, coarser, taps, du, dv = _footprint(
-                    start, bits, reach * ur - tr * ud, reach * wr - tr * wd, reach * uh - th * ud, reach * wh - th * wd
-                )
-            px, py, pz = seen[4, i], seen[5, i], seen[6, i]
-            packed = _texture(
-                g.texels, level, size, finer, coarser, taps, du, dv,
-                s[t, 8] * px + s[t, 9] * py + s[t, 10] * pz + s[t, 11], s[t, 12] * px + s[t, 13] * py + s[t, 14] * pz + s[t, 15],
-            )  # fmt: skip
-            red = Float(packed & LANE) * _UNWEIGHT
-            green = Float((packed >> 21) & LANE) * _UNWEIGHT
-            blue = Float(packed >> 42) * _UNWEIGHT
-        surface[0, i], surface[1, i], surface[2, i] = red, green, blue
+        t = np.uintp(t)
+        v = np.uintp(g.visual[t])
+        if g.stamp[t] != g.version[v]:
+            _set_up(g, shadow, t)
+            g.stamp[t] = g.version[v]
+        nx, ny, nz, gloss, sx, sy = s[t, 16], s[t, 17], s[t, 18], g.gloss[v], s[t, 29], s[t, 30]
+        for i in range(first, last):
+            w[np.uintp(GLOSS + i)], w[np.uintp(SX + i)], w[np.uintp(SY + i)] = gloss, sx, sy
+            w[np.uintp(NX + i)], w[np.uintp(NY + i)], w[np.uintp(NZ + i)] = nx, ny, nz
+        if s[t, 25] > _0:
+            _bend(e, s, t, first, last, w)
+        bits, start = g.texture_bits[v], g.texture_start[v]
+        if bits == 0:
+            whole = texels[np.uintp(start)] * (64 * WEIGHT)
+            for i in range(first, last):
+                packed[np.uintp(i)] = whole
+            continue
+        u0, u1, u2 = _form(s, t, 8, e.x, e.y, e.z) + s[t, 11], _form(s, t, 8, e.dx, e.dy, e.dz), _form(s, t, 8, e.rx, e.ry, e.rz)
+        v0, v1, v2 = _form(s, t, 12, e.x, e.y, e.z) + s[t, 15], _form(s, t, 12, e.dx, e.dy, e.dz), _form(s, t, 12, e.rx, e.ry, e.rz)
+        n1, n2, nh = _form(s, t, 26, e.dx, e.dy, e.dz), _form(s, t, 26, e.rx, e.ry, e.rz), _form(s, t, 26, e.hx, e.hy, e.hz)
+        uh, vh = _form(s, t, 8, e.hx, e.hy, e.hz), _form(s, t, 12, e.hx, e.hy, e.hz)
+        for begin in range(first, last, 8):  # the footprint changes slowly: once for eight samples is enough
+            end = min(begin + 8, last)
+            middle = (begin + end) >> 1
+            # How far the point moves for one pixel to the right and one down, staying on the triangle.
+            x = w[np.uintp(X + middle)]
+            reach = e.pixel * (w[np.uintp(REACH + middle)] if e.perspective else _1)
+            facing = reach / min(n1 + x * n2, Float(-0.01))
+            tr, th, ud, vd = n2 * facing, nh * facing, u1 + x * u2, v1 + x * v2
+            level, size, finer, coarser, taps, du, dv = _footprint(
+                start, bits, reach * u2 - tr * ud, reach * v2 - tr * vd, reach * uh - th * ud, reach * vh - th * vd
+            )
+            if taps == 0 and coarser == 0:
+                for i in range(begin, end):
+                    reach, aside = w[np.uintp(REACH + i)], w[np.uintp(ASIDE + i)]
+                    packed[np.uintp(i)] = _bilinear(
+                        texels, level, size, u0 + reach * u1 + aside * u2, v0 + reach * v1 + aside * v2, WEIGHT
+                    )
+                continue
+            offset = Float((1 << taps) - 1) * _HALF
+            for i in range(begin, end):
+                reach, aside = w[np.uintp(REACH + i)], w[np.uintp(ASIDE + i)]
+                u, v_ = u0 + reach * u1 + aside * u2 - offset * du, v0 + reach * v1 + aside * v2 - offset * dv
+                total = np.int64(0)
+                for _ in range(1 << taps):
+                    total += _bilinear(texels, level, size, u, v_, finer)
+                    if coarser > 0:
+                        total += _bilinear(texels, level + (1 << (2 * size)), size - 1, u, v_, coarser)
+                    u, v_ = u + du, v_ + dv
+                packed[np.uintp(i)] = total
+
+
+@nb.njit(cache=True, error_model="numpy", inline="always")
+def _bend(e: Eye, s: NDArray[np.float32], t: Scalar, first: Scalar, last: Scalar, w: NDArray[np.float32]) -> None:
+    """Normals of a smooth triangle, mixed from those of its corners."""
+    p0, p1, p2 = _form(s, t, 0, e.x, e.y, e.z) - s[t, 3], _form(s, t, 0, e.dx, e.dy, e.dz), _form(s, t, 0, e.rx, e.ry, e.rz)
+    q0, q1, q2 = _form(s, t, 4, e.x, e.y, e.z) - s[t, 7], _form(s, t, 4, e.dx, e.dy, e.dz), _form(s, t, 4, e.rx, e.ry, e.rz)
+    ax, ay, az, bx, by, bz, cx, cy, cz = s[t, 16], s[t, 17], s[t, 18], s[t, 19], s[t, 20], s[t, 21], s[t, 22], s[t, 23], s[t, 24]
+    for i in range(first, last):
+        reach, aside = w[np.uintp(REACH + i)], w[np.uintp(ASIDE + i)]
+        p, q = min(max(p0 + reach * p1 + aside * p2, _0), _1), min(max(q0 + reach * q1 + aside * q2, _0), _1)
+        nx, ny, nz = ax + p * bx + q * cx, ay + p * by + q * cy, az + p * bz + q * cz
+        scale = _1 / np.sqrt(max(nx * nx + ny * ny + nz * nz, Float(1e-12)))
+        w[np.uintp(NX + i)], w[np.uintp(NY + i)], w[np.uintp(NZ + i)] = nx * scale, ny * scale, nz * scale
 
 
 @nb.njit(cache=True, error_model="numpy")
-def _light(
-    view: View, g: Geometry, lights: Lights, shadow: ShadowMap, owner: NDArray[np.int32], wanted: NDArray[np.uint8],
-    seen: NDArray[np.float32], light: NDArray[np.float32],
-) -> None:  # fmt: skip
-    """Light (3, width) that falls on what a row of samples sees, and in light[3] the highlight that it reflects."""
+def _shadow(lights: Lights, shadow: ShadowMap, n: int, b: Block) -> None:
+    """How much of the key light reaches the samples: 2×2 comparisons with the shadow map, blended."""
+    w, at = b.values, b.at
+    if not shadow.on:
+        for i in range(n):
+            w[np.uintp(LIT + i)] = _1
+        return
+    height, width = shadow.nearness.shape
+    m = shadow.nearness.reshape(height * width)
+    kx, ky, kz = lights.key[0, 0], lights.key[0, 1], lights.key[0, 2]
+    la, lift = shadow.axes, Float(LIFT)
+    ax, ay, az = la[0, 0] * lift, la[0, 1] * lift, la[0, 2] * lift
+    bx, by, bz = la[1, 0] * lift, la[1, 1] * lift, la[1, 2] * lift
+    bias, deep = Float(BIAS * shadow.texel), Float(LIFT * shadow.texel)
+    right, bottom, pitch = Float(width - 1), Float(height - 1), np.int32(width)
+    for i in range(n):
+        nx, ny, nz = w[np.uintp(NX + i)], w[np.uintp(NY + i)], w[np.uintp(NZ + i)]
+        cosine = kx * nx + ky * ny + kz * nz
+        x = w[np.uintp(LX + i)] + (nx * ax + ny * ay + nz * az)
+        y = w[np.uintp(LY + i)] + (nx * bx + ny * by + nz * bz)
+        z = w[np.uintp(LZ + i)] - deep * cosine - bias
+        c, r = np.floor(x), np.floor(y)
+        counts = (cosine > _0) & (c >= _0) & (r >= _0) & (c < right) & (r < bottom)
+        fx, fy = x - c, y - r
+        # The receiver is followed along its own plane to the centre of each texel, so that it cannot shadow itself.
+        z -= fx * w[np.uintp(SX + i)] + fy * w[np.uintp(SY + i)]
+        w[np.uintp(LX + i)], w[np.uintp(LY + i)], w[np.uintp(LZ + i)] = fx, fy, z
+        c, r = c if counts else _0, r if counts else _0
+        at[np.uintp(i)] = np.int32(r) * pitch + np.int32(c) if counts else np.int32(-1)
+    for i in range(n):
+        lit, where = _1, at[np.uintp(i)]
+        if where >= 0:
+            fx, fy, z = w[np.uintp(LX + i)], w[np.uintp(LY + i)], w[np.uintp(LZ + i)]
+            sx, sy = w[np.uintp(SX + i)], w[np.uintp(SY + i)]
+            ul = _1 if z + m[np.uintp(where)] <= _0 else _0
+            ur = _1 if z + sx + m[np.uintp(where + 1)] <= _0 else _0
+            ll = _1 if z + sy + m[np.uintp(where + width)] <= _0 else _0
+            lr = _1 if z + sx + sy + m[np.uintp(where + width + 1)] <= _0 else _0
+            upper, lower = ul + (ur - ul) * fx, ll + (lr - ll) * fx
+            lit = upper + (lower - upper) * fy
+        w[np.uintp(LIT + i)] = lit
+
+
+@nb.njit(cache=True, error_model="numpy")
+def _soft(lights: Lights, n: int, w: NDArray[np.float32]) -> None:
+    """The light that casts no shadows, ambient and fills."""
+    r, g, b = lights.ambient[0], lights.ambient[1], lights.ambient[2]
+    for i in range(n):
+        ambient = SIDE + UP * w[np.uintp(NZ + i)]
+        w[np.uintp(LR + i)], w[np.uintp(LG + i)], w[np.uintp(LB + i)] = r * ambient, g * ambient, b * ambient
+    for k in range(lights.fills.shape[0]):
+        x, y, z = lights.fills[k, 0, 0], lights.fills[k, 0, 1], lights.fills[k, 0, 2]
+        r, g, b = lights.fills[k, 1, 0], lights.fills[k, 1, 1], lights.fills[k, 1, 2]
+        for i in range(n):
+            cosine = max(x * w[np.uintp(NX + i)] + y * w[np.uintp(NY + i)] + z * w[np.uintp(NZ + i)], _0)
+            w[np.uintp(LR + i)] += r * cosine
+            w[np.uintp(LG + i)] += g * cosine
+            w[np.uintp(LB + i)] += b * cosine
+
+
+@nb.njit(cache=True, error_model="numpy")
+def _develop(e: Eye, lights: Lights, n: int, b: Block) -> None:
+    """Colours of the samples, 0.5 to 255.5, from texture and light."""
+    w, packed = b.values, b.packed
+    for i in range(n):
+        texel = packed[np.uintp(i)]
+        w[np.uintp(RED + i)] = Float(np.int32(texel & LANE)) * _UNWEIGHT
+        w[np.uintp(GREEN + i)] = Float(np.int32((texel >> 21) & LANE)) * _UNWEIGHT
+        w[np.uintp(BLUE + i)] = Float(np.int32(texel >> 42)) * _UNWEIGHT
     kx, ky, kz = lights.key[0, 0], lights.key[0, 1], lights.key[0, 2]
     key_r, key_g, key_b = lights.key[1, 0], lights.key[1, 1], lights.key[1, 2]
-    la = shadow.axes
-    height, width = shadow.nearness.shape
-    shadow_map = shadow.nearness.reshape(height * width)
-    bias, lift, lift_texels = Float(BIAS * shadow.texel), Float(LIFT * shadow.texel), Float(LIFT)
-    everything = wanted.shape[0] == 0
-    last, smooth, gloss_of = np.int32(-1), False, _0
-    nx = ny = nz = lr0 = lg0 = lb0 = cosine0 = _0
-    s = g.setup
-    for i in range(view.width):
-        t = owner[i]
-        if t < 0 or not (everything or wanted[i]):
-            continue
-        if t != last:
-            last = t
-            smooth, gloss_of = s[t, 25] > _0, g.gloss[g.visual[t]]
-            if not smooth:
-                nx, ny, nz = s[t, 16], s[t, 17], s[t, 18]
-                lr0, lg0, lb0 = _soft(lights, nx, ny, nz)
-                cosine0 = kx * nx + ky * ny + kz * nz
-        lr, lg, lb, cosine = lr0, lg0, lb0, cosine0
-        if smooth:
-            px, py, pz = seen[4, i], seen[5, i], seen[6, i]
-            b1 = min(max(s[t, 0] * px + s[t, 1] * py + s[t, 2] * pz - s[t, 3], _0), _1)
-            b2 = min(max(s[t, 4] * px + s[t, 5] * py + s[t, 6] * pz - s[t, 7], _0), _1)
-            nx = s[t, 16] + b1 * s[t, 19] + b2 * s[t, 22]
-            ny = s[t, 17] + b1 * s[t, 20] + b2 * s[t, 23]
-            nz = s[t, 18] + b1 * s[t, 21] + b2 * s[t, 24]
-            scale = _1 / np.sqrt(max(nx * nx + ny * ny + nz * nz, Float(1e-12)))
-            nx, ny, nz = nx * scale, ny * scale, nz * scale
-            lr, lg, lb = _soft(lights, nx, ny, nz)
-            cosine = kx * nx + ky * ny + kz * nz
-        shine = _0
-        if cosine > _0:
-            lit = _1
-            if shadow.on:
-                lit = _lit(
-                    shadow_map, width, height,
-                    seen[7, i] + lift_texels * (nx * la[0, 0] + ny * la[0, 1] + nz * la[0, 2]),
-                    seen[8, i] + lift_texels * (nx * la[1, 0] + ny * la[1, 1] + nz * la[1, 2]),
-                    seen[9, i] - lift * cosine - bias,
-                    s[t, 29], s[t, 30],
-                )  # fmt: skip
-            gloss = gloss_of * lit
-            if gloss > _0:
-                # The eye against the mirrored light; a square and a product decide where there is nothing to see.
-                dx, dy, dz = seen[1, i], seen[2, i], seen[3, i]
-                twice = _2 * cosine
-                mirrored = (kx - twice * nx) * dx + (ky - twice * ny) * dy + (kz - twice * nz) * dz
-                square = dx * dx + dy * dy + dz * dz
-                if mirrored > _0 and mirrored * mirrored > GLINT * square:
-                    shine = mirrored * mirrored / square
-                    shine *= shine
-                    shine *= shine
-                    shine *= shine * gloss  # the 16th power of the cosine
-            cosine *= lit
-            lr += key_r * cosine
-            lg += key_g * cosine
-            lb += key_b * cosine
-        light[0, i], light[1, i], light[2, i], light[3, i] = lr, lg, lb, shine
+    ex, ey, ez, rx, ry, rz = e.dx, e.dy, e.dz, e.rx, e.ry, e.rz
+    for i in range(n):
+        x, nx, ny, nz, lit = w[np.uintp(X + i)], w[np.uintp(NX + i)], w[np.uintp(NY + i)], w[np.uintp(NZ + i)], w[np.uintp(LIT + i)]
+        cosine = max(kx * nx + ky * ny + kz * nz, _0)
+        dx, dy, dz = ex + x * rx, ey + x * ry, ez + x * rz
+        # The eye against the mirrored light.
+        mirrored = max(kx * dx + ky * dy + kz * dz - _2 * cosine * (nx * dx + ny * dy + nz * dz), _0)
+        shine = mirrored * mirrored / (dx * dx + dy * dy + dz * dz)
+        shine *= shine
+        shine *= shine
+        shine *= shine * w[np.uintp(GLOSS + i)] * lit  # the 16th power of the cosine
+        shine = shine if cosine > _0 else _0
+        cosine *= lit
+        red, green, blue = w[np.uintp(RED + i)], w[np.uintp(GREEN + i)], w[np.uintp(BLUE + i)]
+        red = red * red * (w[np.uintp(LR + i)] + key_r * cosine) + shine * key_r
+        green = green * green * (w[np.uintp(LG + i)] + key_g * cosine) + shine * key_g
+        blue = blue * blue * (w[np.uintp(LB + i)] + key_b * cosine) + shine * key_b
+        w[np.uintp(RED + i)] = min(np.sqrt(red), _1) * _255 + _HALF
+        w[np.uintp(GREEN + i)] = min(np.sqrt(green), _1) * _255 + _HALF
+        w[np.uintp(BLUE + i)] = min(np.sqrt(blue), _1) * _255 + _HALF
 
 
 @nb.njit(cache=True, error_model="numpy")
-def _develop(
-    lights: Lights, owner: NDArray[np.int32], wanted: NDArray[np.uint8], alpha: float, surface: NDArray[np.float32],
-    light: NDArray[np.float32], rgb: NDArray[np.uint8],
-) -> None:  # fmt: skip
-    """Bytes (width, 3) from surface and light; without owner, the background."""
-    for k in range(3):
-        colour, amount, shine, key = surface[k], light[k], light[3], lights.key[1, k]
-        for i in range(colour.shape[0]):
-            colour[i] = min(np.sqrt(colour[i] * colour[i] * amount[i] + shine[i] * key), _1) * _255 + _HALF
-    everything = wanted.shape[0] == 0
-    cover = Float(alpha)
-    for i in range(owner.shape[0]):
-        if not (everything or wanted[i]):
-            continue
-        if owner[i] >= 0:
+def _lay(lights: Lights, alpha: float, n: int, b: Block, rgb: NDArray[np.uint8]) -> None:
+    """Write the colours into a row (width, 3); without owner, the background."""
+    w, cover = b.values, Float(alpha)
+    red, green, blue = lights.background[0], lights.background[1], lights.background[2]
+    for i in range(n):
+        at = np.uintp(b.column[np.uintp(i)])
+        if b.owner[np.uintp(i)] >= 0:
             if cover < _1:
                 for k in range(3):
-                    under = Float(rgb[i, k]) + _HALF
-                    surface[k, i] = under + cover * (surface[k, i] - under)
-            rgb[i, 0], rgb[i, 1], rgb[i, 2] = np.uint8(surface[0, i]), np.uint8(surface[1, i]), np.uint8(surface[2, i])
+                    under = Float(rgb[at, k]) + _HALF
+                    w[RED + k * PITCH + i] = under + cover * (w[RED + k * PITCH + i] - under)
+            rgb[at, 0] = np.uint8(w[np.uintp(RED + i)])
+            rgb[at, 1] = np.uint8(w[np.uintp(GREEN + i)])
+            rgb[at, 2] = np.uint8(w[np.uintp(BLUE + i)])
         elif cover >= _1:
-            rgb[i, 0], rgb[i, 1], rgb[i, 2] = lights.background[0], lights.background[1], lights.background[2]
+            rgb[at, 0], rgb[at, 1], rgb[at, 2] = red, green, blue
+
+
+@nb.njit(cache=True, error_model="numpy")
+def _eye(view: View, j: int) -> Eye:
+    a = view.axes
+    y = (((j << view.shift) + view.origin) / 256.0 - view.cy) / view.focal
+    turn, move = (y, 0.0) if view.perspective else (0.0, y)
+    return Eye(
+        Float(view.eye[0] + move * a[1, 0]), Float(view.eye[1] + move * a[1, 1]), Float(view.eye[2] + move * a[1, 2]),
+        Float(a[2, 0] + turn * a[1, 0]), Float(a[2, 1] + turn * a[1, 1]), Float(a[2, 2] + turn * a[1, 2]),
+        Float(a[0, 0]), Float(a[0, 1]), Float(a[0, 2]), Float(a[1, 0]), Float(a[1, 1]), Float(a[1, 2]),
+        Float(1.0 / view.focal), view.perspective,
+    )  # fmt: skip
 
 
 @nb.njit(cache=True, error_model="numpy")
@@ -414,12 +449,19 @@ def shade(
     across = np.zeros(view.width, np.float32)
     for i in range(view.width):
         across[i] = (((i << view.shift) + view.origin) / 256.0 - view.cx) / view.focal
-    seen = np.zeros((10, view.width), np.float32)
-    surface = np.zeros((3, view.width), np.float32)
-    light = np.zeros((4, view.width), np.float32)
+    b = Block(
+        np.zeros(ROWS * PITCH, np.float32), np.zeros(BLOCK, np.int32), np.zeros(BLOCK, np.int32), np.zeros(BLOCK, np.int32),
+        np.zeros(BLOCK, np.int64),
+    )  # fmt: skip
     for j in range(view.height):
+        e = _eye(view, j)
         some = wanted[j] if wanted.shape[0] else wanted[0:0].reshape(0)
-        _look(view, shadow, j, nearness[j], across, seen)
-        _paint(view, g, shadow, owner[j], some, seen, surface)
-        _light(view, g, lights, shadow, owner[j], some, seen, light)
-        _develop(lights, owner[j], some, alpha, surface, light, rgb[j])
+        for begin in range(0, view.width, BLOCK):
+            n = _pick(begin, across, nearness[j], owner[j], some, b)
+            if n:
+                _look(e, shadow, n, b.values)
+                _runs(e, g, shadow, n, b)
+                _shadow(lights, shadow, n, b)
+                _soft(lights, n, b.values)
+                _develop(e, lights, n, b)
+                _lay(lights, alpha, n, b, rgb[j])

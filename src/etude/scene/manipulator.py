@@ -18,7 +18,7 @@ from etude.names import EtudeError
 from etude.pose import Array, Pose
 from etude.scene.compile import CLOSED, SERVO_DAMPING, Prototype
 from etude.scene.kinematics import Chain, ramp
-from etude.scene.materials import CONTROL_PERIOD
+from etude.scene.materials import CONTACT_BITS, CONTROL_PERIOD
 
 DELTA_POSITION = 0.1  # m for each control period at full deflection (ClevrSkills 1.5)
 DELTA_ROTATION = 0.1  # rad
@@ -58,6 +58,7 @@ class Manipulator:
             raise EtudeError(f"joint {i + 1} of {self.arm.name!r} cannot be {posture[i]:.4g} rad; its range is {low:.4g} to {high:.4g}")
         self._command, self._target = posture.copy(), posture.copy()
         self._closed, self._held = False, None
+        self._mind_cups()
         self._qpos[:] = posture
         self._set_point[:] = posture
         if self._index.grip >= 0:
@@ -72,6 +73,7 @@ class Manipulator:
         """Take up a remembered state."""
         command, target, self._closed, self._held = memory
         self._command, self._target = command.copy(), target.copy()
+        self._mind_cups()
 
     def joints(self) -> Array:
         """Measured joint values (n,) rad."""
@@ -132,9 +134,9 @@ class Manipulator:
         return share
 
     def grip(self, closed: bool) -> None:
-        """Close the fingers or switch the vacuum on; open or off at once with ``False``."""
+        """Close the fingers or switch the vacuum on; with ``False`` open, and let go of whatever is fixed to the hand."""
         self._closed = closed
-        if not closed and self.hand.kind == "suction":
+        if not closed:
             self.let_go()
 
     def hold(self, name: str) -> None:
@@ -150,6 +152,7 @@ class Manipulator:
         self._model.eq_data[weld, 10] = 1.0
         self._data.eq_active[weld] = 1
         self._held = name
+        self._mind_cups()
 
     def let_go(self) -> None:
         """Release what is fixed to the hand."""
@@ -158,6 +161,13 @@ class Manipulator:
             # A body that has long been still in the hand would be put to sleep in mid-air: let it count anew.
             self._data.tree_asleep[self._model.body_treeid[self._proto.bodies[self._held]]] = -(1 + mujoco.mjMINAWAKE)
             self._held = None
+            self._mind_cups()
+
+    def _mind_cups(self) -> None:
+        """Cups that hold something touch nothing: the bond and the contact of their lips would only fight each other."""
+        bits = (0, 0) if self._held is not None else CONTACT_BITS["robot"]
+        for cup in self._index.cups:
+            self._model.geom_contype[cup], self._model.geom_conaffinity[cup] = bits
 
     # ---------------------------------------------------------------------------------------- one control period
 
@@ -188,13 +198,19 @@ class Manipulator:
         return True
 
     def end_period(self) -> None:
-        """Suction that is pulled at harder than it can hold lets go."""
+        """Suction that is pulled off or sheared harder than it can hold lets go; pressing on it does no harm."""
         if self._held is None or self.hand.kind != "suction":
             return
         data = self._data
         weld = self._welds[self._held]
         rows = np.flatnonzero((data.efc_type[: data.nefc] == mujoco.mjtConstraint.mjCNSTR_EQUALITY) & (data.efc_id[: data.nefc] == weld))
-        if rows.size and float(np.linalg.norm(data.efc_force[rows[:3]])) > self.hand.force:
+        if not rows.size:
+            return
+        force = data.efc_force[rows[:3]]  # on the hand, world frame
+        outwards = data.xmat[self._index.hand_body].reshape(3, 3)[:, 2]
+        pull = float(force @ outwards)
+        shear = float(np.linalg.norm(force - pull * outwards))
+        if shear > max(0.0, self.hand.force - pull):  # Coulomb: suction and pressure push the lips on, and friction holds as much
             self.let_go()
 
     def relaxed(self) -> bool:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from etude.catalog.polygon import circle, hull, separation
 from etude.catalog.shape import Shape
 from etude.names import EtudeError, Stream
-from etude.pose import IDENTITY, Array, Pose, Quat, Vec2, matrix, multiply, yaw_quat
+from etude.pose import IDENTITY, Array, Pose, Quat, Vec2, multiply, yaw_quat
 
 RANDOM_TRIES = 100
 GRID = 20  # when luck runs out, this many rows and columns are searched
@@ -34,14 +34,6 @@ class Taken:
         """An occupied outline."""
         centre = (outline.min(0) + outline.max(0)) / 2
         return cls(name, outline, centre, float(np.linalg.norm(outline - centre, axis=1).max()))
-
-
-def standing(shape: Shape, rotation: Quat = IDENTITY) -> tuple[Array, float]:
-    """Footprint (K, 2) of a shape in this orientation, and the height of its origin above the surface it stands on."""
-    if rotation == IDENTITY:
-        return shape.footprint, -float(shape.bounds[0][2])
-    turned = shape.mesh.vertices @ matrix(rotation).T
-    return hull(turned[:, :2]), -float(turned[:, 2].min())
 
 
 @dataclass
@@ -69,9 +61,7 @@ class Layout:
 
     def put(self, name: str, shape: Shape, pose: Pose) -> Pose:
         """Declare the place of a shape whose pose is given; refused if it meets something."""
-        R = matrix(pose.rotation)
-        outline = hull((shape.mesh.vertices @ R.T)[:, :2] + np.asarray(pose.position[:2]))
-        new = Taken.of(name, outline)
+        new = Taken.of(name, shape.outline(pose.rotation) + np.asarray(pose.position[:2]))
         hit = self._first_hit(new, 0.0)
         if hit is not None:
             raise EtudeError(f"{name!r} cannot stand at ({pose.position[0]:.3f}, {pose.position[1]:.3f}): it would meet {hit!r}")
@@ -93,7 +83,7 @@ class Layout:
         whole footprint stays within the rectangle, otherwise only its origin does.
         """
         gap = self.clearance if clearance is None else clearance
-        footprint, lift = standing(shape, rotation)
+        footprint, lift = shape.outline(rotation), shape.lift(rotation)
         for x, y, angle in self._candidates(footprint, yaw, inside):
             c, s = math.cos(angle), math.sin(angle)
             outline = footprint @ np.array([[c, s], [-s, c]]) + (x, y)

@@ -21,6 +21,7 @@ from etude.scene.scene import Body, Camera, Entity, Fixture, Particles, Scene
 from etude.scene.visual import Visual
 
 OVERLAP = 1e-3  # m: things that start deeper inside each other than this are refused
+SHUT = 2e-3  # m or rad: a latch snaps in when its joint is this near to 0
 STILL_SPEED = 5e-3  # m/s (VIMA 1.5)
 STILL_SPIN = 5e-2  # rad/s
 
@@ -71,6 +72,8 @@ class World:
         self.model.eq_data[:] = self._proto.model.eq_data
         for entity in scene.entities:
             self._lay_entity(entity)
+        for equality, _, held, _ in self._proto.latches:
+            self.data.eq_active[equality] = abs(self.data.qpos[held]) < SHUT
         if self.robot is not None:
             assert scene.robot is not None
             self.robot.reset(scene.robot.joints)
@@ -181,7 +184,7 @@ class World:
     def _turn_latches(self) -> None:
         qpos = self.data.qpos
         for equality, lock, held, release in self._proto.latches:
-            shut = qpos[lock] < release and (self.data.eq_active[equality] or abs(qpos[held]) < 2e-3)
+            shut = qpos[lock] < release and (self.data.eq_active[equality] or abs(qpos[held]) < SHUT)
             self.data.eq_active[equality] = shut
 
     def settle(self, seconds: float = 2.0, speed: float = STILL_SPEED, spin: float = STILL_SPIN) -> bool:
