@@ -56,43 +56,41 @@ def show(
     renderer: Annotated[str, typer.Option(help="raster, or gl where OpenGL works")] = "raster",
 ) -> None:
     """Show a scene, the gallery or the catalogue as a picture (PNG) or a page (HTML)."""
-    if out.suffix.lower() not in (".png", ".html"):
+    kind = out.suffix.lower()
+    if kind not in (".png", ".html"):
         raise EtudeError(f"--out {str(out)!r} must end in .png or .html")
+    if what == "gallery" and kind != ".html":
+        raise EtudeError("the gallery is a page: --out must end in .html")
     pixels = _size(size)
     from etude.report import gallery
     from etude.report.page import Page
-    from etude.report.pictures import sheet
+    from etude.report.pictures import save, sheet, stacked
 
     def progress(step: str) -> None:
         notes.print(f"  {step}", style="dim", highlight=False)
 
     if what == "gallery":
-        page = gallery.gallery(progress)
-        if out.suffix.lower() != ".html":
-            raise EtudeError("the gallery is a page: --out must end in .html")
-        page.write(out)
-    else:
-        if what in ("catalog", "catalogue"):
-            pictures = gallery.catalogue_sheets(progress)
+        gallery.gallery(progress).write(out)
+    elif what in ("catalog", "catalogue"):
+        sheets = gallery.catalogue_sheets(progress)
+        if kind == ".png":
+            save(stacked([picture for _, picture in sheets]), out)
         else:
-            pictures = gallery.scene_pictures(_scene(what, seed, camera), pixels, renderer)  # type: ignore[arg-type]
-        if out.suffix.lower() == ".html":
+            page = Page("etude: the catalogue")
+            for title, picture in sheets:
+                page.heading(title)
+                page.figures([("", picture)])
+            page.write(out)
+    else:
+        pictures = gallery.scene_pictures(_scene(what, seed, camera), pixels, renderer)
+        if kind == ".html":
             page = Page(f"etude: {what}")
             page.figures(pictures)
             page.write(out)
+        elif camera is not None:
+            save(pictures[0][1], out)
         else:
-            import numpy as np
-            from PIL import Image
-
-            out.parent.mkdir(parents=True, exist_ok=True)
-            if what in ("catalog", "catalogue"):
-                width = max(p.shape[1] for _, p in pictures)
-                tall = [np.pad(p, ((0, 0), (0, width - p.shape[1]), (0, 0)), constant_values=250) for _, p in pictures]
-                Image.fromarray(np.vstack(tall)).save(out)
-            elif camera is not None:
-                Image.fromarray(pictures[0][1]).save(out)
-            else:
-                Image.fromarray(sheet(pictures, columns=min(4, len(pictures)), tile=max(p.shape[0] for _, p in pictures))).save(out)
+            save(sheet(pictures, columns=min(4, len(pictures)), tile=max(p.shape[0] for _, p in pictures)), out)
     console.print(f"wrote {out}", highlight=False, soft_wrap=True)
 
 

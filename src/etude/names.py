@@ -137,7 +137,7 @@ class Family:
         super().__init_subclass__(**kwargs)
         if Family in cls.__bases__:
             cls.kinds = {}
-        else:
+        elif not cls.__name__.startswith("_"):
             cls.kinds[cls.__name__] = cls
 
 

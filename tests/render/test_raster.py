@@ -173,3 +173,18 @@ def test_hand_cameras_need_their_pose() -> None:
     with pytest.raises(EtudeError, match="mounted on the hand"):
         Renderer([], Lighting()).shoot(camera)
     assert Renderer([], Lighting()).shoot(camera, pose=DOWN).size == (8, 8)
+
+
+def test_nearness_is_the_same_without_owners() -> None:
+    geometry = pack([Visual(0, ellipsoid((0.3, 0.2, 0.1), 24), "red"), Visual(0, box((0.9, 0.05, 0.05)), "red")])
+    geometry.points[:], geometry.centres[:] = geometry.local_points, geometry.local_centres
+    rotation = np.array([[1.0, 0, 0], [0, -1, 0], [0, 0, -1]])
+    view = View(np.array([0.0, 0, 1]), rotation, False, 100.0, 40.0, 30.0, 0.01, 10.0, 80, 60, 8, 128)
+    pictures = []
+    for owner in (np.empty((60, 80), np.int32), np.empty((0, 0), np.int32)):
+        nearness = np.empty((60, 80), np.float32)
+        clear(view, nearness, owner)
+        draw(view, geometry, np.ones(2, np.uint8), scratch(len(geometry.points)), nearness, owner)
+        pictures.append(nearness)
+    assert np.array_equal(*pictures)
+    assert (pictures[0] > -10).mean() > 0.3

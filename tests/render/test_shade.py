@@ -137,6 +137,31 @@ def test_shadows_follow_what_moves() -> None:
     assert (dark != ((left.rgb[..., 0] < 200) & (left.segmentation == 1))[:, ::-1]).mean() < 0.01
 
 
+def test_a_travelled_shadow_map_is_the_one_of_a_fresh_renderer() -> None:
+    """Only what moving casters covered before is drawn anew, and nothing of it stays behind."""
+    visuals, positions, rotations = desk()
+    travelled, fresh = Renderer(visuals, Lighting()), Renderer(visuals, Lighting())
+    random = np.random.default_rng(3)
+    for _ in range(6):
+        elsewhere = positions + random.uniform(-0.1, 0.1, positions.shape)
+        elsewhere[0] = 0
+        travelled.pose(elsewhere, rotations)
+        travelled.shoot(CAMERAS[0], (16, 16))
+    for renderer in (travelled, fresh):
+        renderer.pose(positions, rotations)
+    a, b = travelled._shadow(), fresh._shadow()
+    assert (a.cx, a.cy, a.texel) == (b.cx, b.cy, b.texel)
+    assert np.array_equal(a.nearness, b.nearness)
+
+
+@pytest.mark.parametrize("supersample", [False, True])
+def test_wide_pictures_are_of_one_piece(supersample: bool) -> None:
+    """Rows are shaded in blocks of 256 samples."""
+    camera = Camera("eye", DOWN, fov=None, extent=1.0, size=(700, 7))
+    shot = Renderer([floor(500, "#4080c0", 1)], EVEN).shoot(camera, supersample=supersample)
+    assert np.ptp(shot.rgb.reshape(-1, 3).astype(int), axis=0).max() == 0
+
+
 @pytest.mark.parametrize("where", [1e3, 1e12, float("inf"), float("nan")])
 def test_a_body_that_flew_away_spoils_no_shadow(where: float) -> None:
     visuals = [floor(3, "#ffffff", 1), Visual(1, box((0.2,) * 3), "red", entity=9), Visual(2, box((0.2,) * 3), "blue", entity=10)]
@@ -182,7 +207,7 @@ def test_supersampling_changes_colours_at_edges_only(camera: Camera, desk_render
     assert difference[edge].mean() > 4 * difference[~edge].mean()
 
 
-def test_hidden_entities_leave_neither_pixels_nor_shadows() -> None:
+def test_hidden_entities_leave_no_pixels_but_their_shadows() -> None:
     visuals, positions, rotations = desk()
     everything = Renderer(visuals, Lighting())
     everything.pose(positions, rotations)
@@ -190,9 +215,10 @@ def test_hidden_entities_leave_neither_pixels_nor_shadows() -> None:
     rest = Renderer([v for v in visuals if v.entity not in hide], Lighting())
     rest.pose(positions, rotations)
     camera = CAMERAS[0]
-    before = everything.shoot(camera)
-    hidden = everything.shoot(camera, hide=hide)
-    assert np.array_equal(hidden.rgb, rest.shoot(camera).rgb)
+    before, hidden, without = everything.shoot(camera), everything.shoot(camera, hide=hide), rest.shoot(camera)
+    assert np.array_equal(hidden.segmentation, without.segmentation)
+    assert np.array_equal(hidden.depth, without.depth)
+    assert hidden.rgb.astype(int).sum() < without.rgb.astype(int).sum()  # darker, where the shadows are
     assert np.array_equal(before.rgb, everything.shoot(camera).rgb)
 
 

@@ -64,7 +64,10 @@ def _backend() -> tuple[str, str]:
 
 
 class GlRenderer:
-    """Draws a fixed set of visuals with OpenGL; the interface is that of :class:`etude.render.Renderer`."""
+    """Draws a fixed set of visuals with OpenGL; the interface is that of :class:`etude.render.Renderer`.
+
+    ``model`` and ``data`` are MuJoCo's, with nothing in them but what there is to see.
+    """
 
     def __init__(self, visuals: Sequence[Visual], lighting: Lighting) -> None:
         backend, reason = _backend()
@@ -76,23 +79,23 @@ class GlRenderer:
         self.lighting = lighting
         self._mj: Any = mujoco
         self._bodies = max((v.body for v in visuals), default=0) + 1
-        self._model = _model(mujoco, visuals, lighting, self._bodies)
-        self._data = mujoco.MjData(self._model)
-        order = [int(self._model.geom(i).name.split()[1]) for i in range(self._model.ngeom)]  # MuJoCo sorts geoms by body
+        self.model = _model(mujoco, visuals, lighting, self._bodies)
+        self.data = mujoco.MjData(self.model)
+        order = [int(self.model.geom(i).name.split()[1]) for i in range(self.model.ngeom)]  # MuJoCo sorts geoms by body
         self._entity = np.array([visuals[i].entity for i in order], np.uint16)
         self._marker = np.array([visuals[i].alpha < 1 for i in order], bool)
         self._option = mujoco.MjvOption()
-        self._scene = mujoco.MjvScene(self._model, maxgeom=len(visuals) + 16)
+        self._scene = mujoco.MjvScene(self.model, maxgeom=len(visuals) + 16)
         self._perturb = mujoco.MjvPerturb()
         self._viewer = mujoco.MjvCamera()
         self._context = importlib.import_module(f"mujoco.{backend}").GLContext(64, 64)
         self._context.make_current()
-        self._target = mujoco.MjrContext(self._model, mujoco.mjtFontScale.mjFONTSCALE_100)
+        self._target = mujoco.MjrContext(self.model, mujoco.mjtFontScale.mjFONTSCALE_100)
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._target)
         self._target.readDepthMap = mujoco.mjtDepthMap.mjDEPTH_ZEROFAR
         self._size = (self._target.offWidth, self._target.offHeight)
-        mujoco.mj_kinematics(self._model, self._data)
-        mujoco.mj_camlight(self._model, self._data)
+        mujoco.mj_kinematics(self.model, self.data)
+        mujoco.mj_camlight(self.model, self.data)
 
     def close(self) -> None:
         """Free the OpenGL context; the renderer is of no use afterwards."""
@@ -108,9 +111,9 @@ class GlRenderer:
         if p.ndim != 2 or p.shape[1] != 3 or len(p) != len(R) or len(p) < self._bodies:
             raise EtudeError(f"expected frames of at least {self._bodies} bodies, (B, 3) and (B, 3, 3); got {p.shape} and {R.shape}")
         for body in range(1, self._bodies):
-            self._data.mocap_pos[body - 1] = p[body]
-            self._data.mocap_quat[body - 1] = matrix_quat(R[body])
-        self._mj.mj_kinematics(self._model, self._data)
+            self.data.mocap_pos[body - 1] = p[body]
+            self.data.mocap_quat[body - 1] = matrix_quat(R[body])
+        self._mj.mj_kinematics(self.model, self.data)
 
     def shoot(
         self,
@@ -131,7 +134,7 @@ class GlRenderer:
         fine = (2 * width, 2 * height) if supersample else (width, height)
         self._fit(*fine)
         hidden = np.isin(self._entity, list(hide))
-        self._model.geom_group[:] = np.where(hidden, _HIDDEN, np.where(self._marker, _MARKERS, _SHOWN))
+        self.model.geom_group[:] = np.where(hidden, _HIDDEN, np.where(self._marker, _MARKERS, _SHOWN))
         raw_depth, segments = np.empty((height, width), np.float32), np.empty((height, width, 3), np.uint8)
         self._draw(camera, place_of(camera, pose), width, height, segmented=True)
         self._mj.mjr_readPixels(segments, raw_depth, self._mj.MjrRect(0, 0, width, height), self._target)
@@ -158,7 +161,7 @@ class GlRenderer:
         self._option.geomgroup[:] = 0
         self._option.geomgroup[_SHOWN] = 1
         self._option.geomgroup[_MARKERS] = 0 if segmented else 1
-        mj.mjv_updateScene(self._model, self._data, self._option, self._perturb, self._viewer, mj.mjtCatBit.mjCAT_ALL, scene)
+        mj.mjv_updateScene(self.model, self.data, self._option, self._perturb, self._viewer, mj.mjtCatBit.mjCAT_ALL, scene)
         R = matrix(place.rotation)
         half = camera.extent / 2 if camera.extent is not None else camera.near * math.tan(math.radians(camera.fov or 0) / 2)
         for eye in scene.camera:

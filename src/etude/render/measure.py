@@ -15,19 +15,24 @@ from etude.render.raster import View
 
 @nb.njit(cache=True, error_model="numpy")
 def measure(
-    view: View, g: Geometry, nearness: NDArray[np.float32], owner: NDArray[np.int32], first: int, stride: int,
-    depth: NDArray[np.float32], segmentation: NDArray[np.uint16],
+    view: View, g: Geometry, nearness: NDArray[np.float32], owner: NDArray[np.int32], depth: NDArray[np.float32],
+    segmentation: NDArray[np.uint16],
 ) -> None:  # fmt: skip
-    """Depth and segmentation (H, W) of every ``stride``-th sample, from sample ``first`` on."""
-    for j in range(depth.shape[0]):
-        for i in range(depth.shape[1]):
-            t = owner[first + j * stride, first + i * stride]
-            w = nearness[first + j * stride, first + i * stride]
-            if t < 0:
-                depth[j, i], segmentation[j, i] = np.float32(0), np.uint16(0)
-            else:
-                depth[j, i] = np.float32(1) / w if view.perspective else -w
-                segmentation[j, i] = g.entity[g.visual[t]]
+    """Depth and segmentation of all samples (H, W)."""
+    near, who = nearness.reshape(nearness.size), owner.reshape(owner.size)
+    deep, ids = depth.reshape(depth.size), segmentation.reshape(segmentation.size)
+    if view.perspective:
+        for i in range(near.size):
+            deep[i] = np.float32(1) / near[i] if who[i] >= 0 else np.float32(0)
+    else:
+        for i in range(near.size):
+            deep[i] = -near[i] if who[i] >= 0 else np.float32(0)
+    last, entity = np.int32(-1), np.uint16(0)
+    for i in range(who.size):
+        t = who[i]
+        if t != last:
+            last, entity = t, g.entity[g.visual[t]] if t >= 0 else np.uint16(0)
+        ids[i] = entity
 
 
 @nb.njit(cache=True, error_model="numpy")

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from etude.pose import Array
 from etude.render.geometry import Geometry
 
+BEYOND = 1e9  # samples: farther than any picture is wide
 GUARD = 1 << 19  # pixels: beyond this, polygons are cut, so that edge functions fit in 64 bits
-WIDE = 12  # samples: from this width on, the covered span of a row is computed instead of tested sample by sample
+WIDE = 32  # samples: from this width on, the covered span of a row is computed instead of tested sample by sample
 
 
 class View(NamedTuple):
@@ -105,34 +106,30 @@ def _fill(
     step = (1 << shift) / 256.0
     x_first = px / 256.0
     wide = right - left >= WIDE
+    who = np.int32(triangle)
     for j in range(top, bottom + 1):
-        row = wc + wy * (((j << shift) + origin) / 256.0)
-        if wide:
-            first, last = 0, right - left
+        row, at = wc + wy * (((j << shift) + origin) / 256.0), j * view.width + left
+        first, last = 0, right - left
+        if wide:  # leave out most of what the edges exclude; what is on the line is decided below, exactly
             for e, r in ((e0, right0), (e1, right1), (e2, right2)):
+                crossing = -e / (r if r else 1)
                 if r > 0:
-                    if e < 0:
-                        first = max(first, (-e + r - 1) // r)
+                    first = max(first, int(min(crossing, BEYOND)) - 1)
                 elif r < 0:
-                    last = min(last, e // -r)
+                    last = min(last, int(max(crossing, -BEYOND)) + 1)
                 elif e < 0:
                     last = -1
+        if owner.shape[0]:
             for k in range(first, last + 1):
-                w = np.float32(min(max(row + wx * (x_first + k * step), low), high))
-                if w > nearness[j, left + k]:
-                    nearness[j, left + k] = w
-                    owner[j, left + k] = triangle
+                w, old = np.float32(min(max(row + wx * (x_first + k * step), low), high)), nearness[np.uintp(at + k)]
+                seen = (((e0 + k * right0) | (e1 + k * right1) | (e2 + k * right2)) >= 0) & (w > old)
+                nearness[np.uintp(at + k)] = w if seen else old
+                owner[np.uintp(at + k)] = who if seen else owner[np.uintp(at + k)]
         else:
-            a, b, c = e0, e1, e2
-            for k in range(right - left + 1):
-                if (a | b | c) >= 0:
-                    w = np.float32(min(max(row + wx * (x_first + k * step), low), high))
-                    if w > nearness[j, left + k]:
-                        nearness[j, left + k] = w
-                        owner[j, left + k] = triangle
-                a += right0
-                b += right1
-                c += right2
+            for k in range(first, last + 1):
+                w, old = np.float32(min(max(row + wx * (x_first + k * step), low), high)), nearness[np.uintp(at + k)]
+                seen = (((e0 + k * right0) | (e1 + k * right1) | (e2 + k * right2)) >= 0) & (w > old)
+                nearness[np.uintp(at + k)] = w if seen else old
         e0 += down0
         e1 += down1
         e2 += down2
@@ -233,8 +230,12 @@ def _fill_clipped(
 
 @nb.njit(cache=True, error_model="numpy")
 def draw(view: View, g: Geometry, shown: NDArray[np.uint8], s: Scratch, nearness: NDArray[np.float32], owner: NDArray[np.int32]) -> None:
-    """Draw the visuals with shown[v] = 1 over what the buffers (height, width) hold; the first of two equally near triangles stays."""
+    """Draw the visuals with shown[v] = 1 over what the buffers (height, width) hold; the first of two equally near triangles stays.
+
+    An empty ``owner`` is not written to.
+    """
     m, e, f = view.axes, view.eye, view.focal
+    near, who = nearness.reshape(nearness.size), owner.reshape(owner.size)
     for v in range(shown.shape[0]):
         if shown[v] == 0:
             continue
@@ -246,8 +247,8 @@ def draw(view: View, g: Geometry, shown: NDArray[np.uint8], s: Scratch, nearness
             continue
         _place(view, g, s, v)
         for t in range(g.face_start[v], g.face_start[v + 1]):
-            i0, i1, i2 = g.faces[t, 0], g.faces[t, 1], g.faces[t, 2]
-            astray = s.astray[i0] + s.astray[i1] + s.astray[i2]
+            i0, i1, i2 = np.uintp(g.faces[t, 0]), np.uintp(g.faces[t, 1]), np.uintp(g.faces[t, 2])
+            astray = s.astray[i0] | s.astray[i1] | s.astray[i2]
             if astray == 0:
                 x0, y0, x1, y1, x2, y2 = (
                     s.snapped[i0, 0], s.snapped[i0, 1], s.snapped[i1, 0], s.snapped[i1, 1], s.snapped[i2, 0], s.snapped[i2, 1]
@@ -273,7 +274,7 @@ def draw(view: View, g: Geometry, shown: NDArray[np.uint8], s: Scratch, nearness
             else:  # edge-on: only snapping made it visible, and leaving it out could open a pinhole
                 wx, wy, wc = 0.0, 0.0, 1.0 / az if view.perspective else -az
             if astray:
-                _fill_clipped(view, s, i0, i1, i2, wx, wy, wc, t, nearness, owner)
+                _fill_clipped(view, s, i0, i1, i2, wx, wy, wc, t, near, who)
                 continue
             z0, z1, z2 = az, az + bz, az + cz
             low, high = min(z0, z1, z2), max(z0, z1, z2)
@@ -281,4 +282,4 @@ def draw(view: View, g: Geometry, shown: NDArray[np.uint8], s: Scratch, nearness
                 low, high = 1.0 / high, 1.0 / low
             else:
                 low, high = -high, -low
-            _fill(view, x0, y0, x2, y2, x1, y1, wx, wy, wc, low, high, t, nearness, owner)
+            _fill(view, x0, y0, x2, y2, x1, y1, wx, wy, wc, low, high, t, near, who)

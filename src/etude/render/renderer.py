@@ -19,6 +19,7 @@ from etude.render.lighting import Lights, ShadowMap, casts, light_axes, unit
 from etude.render.measure import measure, normals_of
 from etude.render.picture import Picture, picture_size
 from etude.render.raster import View, clear, draw, scratch
+from etude.render.setup import set_up
 from etude.render.shade import shade
 from etude.render.shadow import Shadows, no_shadows
 from etude.scene.scene import Camera, Light, Lighting, look_at
@@ -44,15 +45,14 @@ class Renderer:
         self._scratch = scratch(len(g.points))
         self._alpha = np.array([v.alpha for v in visuals], np.float64)
         self._solid = (self._alpha >= 1).astype(np.uint8)
-        self._casts = np.array([casts(v) for v in visuals], np.uint8)
         self._lights = _lights(lighting)
         self._axes = light_axes(lighting.key.direction)
-        self._shadows: dict[frozenset[int], Shadows] = {}
-        self._taken: dict[frozenset[int], ShadowMap] = {}
+        self._taken: ShadowMap | None = None
         self._buffers: dict[tuple[int, int], tuple[NDArray[np.float32], NDArray[np.int32]]] = {}
         self._positions = np.zeros((self._bodies, 3))
         self._rotations = np.tile(np.eye(3), (self._bodies, 1, 1))
         carry(g, np.ones(self._bodies, np.uint8), self._positions, self._rotations)
+        self._shadows = Shadows(self._axes, g, self._scratch, np.array([casts(v) for v in visuals], np.uint8))
 
     def pose(self, positions: ArrayLike, rotations: ArrayLike) -> None:
         """Bring the bodies to these world frames: positions (B, 3) metres, rotations (B, 3, 3). Body 0 is the world itself."""
@@ -68,7 +68,7 @@ class Renderer:
             return
         self._positions, self._rotations = p.copy(), R.copy()
         carry(self._geometry, moved.astype(np.uint8), self._positions, self._rotations)
-        self._taken.clear()
+        self._taken = None
 
     def shoot(
         self,
@@ -82,8 +82,8 @@ class Renderer:
         """A picture of ``size`` (width, height), by default the camera's own.
 
         ``pose`` is the world pose of the optical frame and necessary for cameras mounted on the hand. Entities in ``hide``
-        (segmentation ids) are left out together with their shadows. With ``supersample`` the edges in ``rgb`` are smooth; depth and
-        segmentation stay the same.
+        (segmentation ids) are left out, but still cast their shadows: all cameras of a step share one shadow map. With ``supersample``
+        the edges in ``rgb`` are smooth; depth and segmentation stay the same.
         """
         width, height = picture_size(camera, size)
         view = _view(camera, width, height, place_of(camera, pose), supersample)
@@ -92,8 +92,7 @@ class Renderer:
         nearness, owner = self._buffer(view.width, view.height)
         clear(view, nearness, owner)
         draw(view, g, shown, self._scratch, nearness, owner)
-        shadow = self._shadow(hide)
-        first, stride = (1, 2) if supersample else (0, 1)
+        shadow = self._shadow()
         rgb = np.empty((height, width, 3), np.uint8)
         markers = self._markers(view, hide)
         if supersample:
@@ -102,19 +101,28 @@ class Renderer:
             if not markers:
                 wanted = np.empty((view.height, view.width), np.uint8)
                 choose(owner, wanted)
-            shade(view, g, self._lights, shadow, nearness, owner, wanted, 1.0, samples)
+            self._colour(view, shadow, nearness, owner, wanted, 1.0, samples)
             self._annotate(view, markers, shadow, nearness, samples)
             resolve(owner, samples, bool(markers), rgb)
         else:
-            shade(view, g, self._lights, shadow, nearness, owner, _EVERYTHING, 1.0, rgb)
+            self._colour(view, shadow, nearness, owner, _EVERYTHING, 1.0, rgb)
             self._annotate(view, markers, shadow, nearness, rgb)
         depth, segmentation = np.empty((height, width), np.float32), np.empty((height, width), np.uint16)
-        measure(view, g, nearness, owner, first, stride, depth, segmentation)
+        seen = np.s_[1::2, 1::2] if supersample else np.s_[:, :]
+        measure(view, g, np.ascontiguousarray(nearness[seen]), np.ascontiguousarray(owner[seen]), depth, segmentation)
         directions = None
         if normals:
+            first, stride = (1, 2) if supersample else (0, 1)
             directions = np.empty((height, width, 3), np.float32)
             normals_of(view, g, nearness, owner, first, stride, directions)
         return Picture(rgb, depth, segmentation, directions)
+
+    def _colour(
+        self, view: View, shadow: ShadowMap, nearness: NDArray[np.float32], owner: NDArray[np.int32], wanted: NDArray[np.uint8],
+        alpha: float, rgb: NDArray[np.uint8],
+    ) -> None:  # fmt: skip
+        set_up(self._geometry, shadow, owner)
+        shade(view, self._geometry, self._lights, shadow, nearness, owner, wanted, alpha, rgb)
 
     def _buffer(self, width: int, height: int) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
         if (width, height) not in self._buffers:
@@ -123,19 +131,12 @@ class Renderer:
             self._buffers[width, height] = np.empty((height, width), np.float32), np.empty((height, width), np.int32)
         return self._buffers[width, height]
 
-    def _shadow(self, hide: frozenset[int]) -> ShadowMap:
+    def _shadow(self) -> ShadowMap:
         if not self.lighting.shadows:
             return no_shadows(self._axes)
-        g = self._geometry
-        hide = hide & frozenset(g.entity[self._casts == 1].tolist())
-        if hide not in self._taken:
-            if hide not in self._shadows:
-                if len(self._shadows) >= 8:
-                    self._shadows.clear()
-                casters = self._casts & ~np.isin(g.entity, list(hide)) if hide else self._casts
-                self._shadows[hide] = Shadows(self._axes, g, self._scratch, casters)
-            self._taken[hide] = self._shadows[hide].take()
-        return self._taken[hide]
+        if self._taken is None:
+            self._taken = self._shadows.take()
+        return self._taken
 
     def _markers(self, view: View, hide: frozenset[int]) -> list[int]:
         """Translucent visuals from far to near."""
@@ -150,7 +151,7 @@ class Renderer:
             only[v] = 1
             front, owner = nearness.copy(), np.full(nearness.shape, -1, np.int32)
             draw(view, self._geometry, only, self._scratch, front, owner)
-            shade(view, self._geometry, self._lights, shadow, front, owner, _EVERYTHING, float(self._alpha[v]), rgb)
+            self._colour(view, shadow, front, owner, _EVERYTHING, float(self._alpha[v]), rgb)
 
 
 def _view(camera: Camera, width: int, height: int, place: Pose, supersample: bool) -> View:

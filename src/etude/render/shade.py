@@ -26,13 +26,12 @@ WEIGHT = 128  # 64 times this is the sum of the weights of all texels in a sampl
 _UNWEIGHT = Float(1 / (255 * 64 * WEIGHT))
 LANE = (1 << 21) - 1
 SHARP = Float(0.5)  # how far filtering goes, against the full square of a pixel: crisp, and still calm in motion
-STEEPEST = Float(4)  # slope of a receiver against the light, beyond which the shadow test follows it no further
 UP, SIDE = Float(0.15), Float(0.85)  # ambient light comes a little more from above
 BIAS, LIFT = 0.25, 0.6  # texels by which a receiver is moved towards the light, and along its normal, before the shadow test
 
 # Samples are shaded in blocks. The quantities of a block lie in one array at fixed distances, which lets the compiler see that they do not
 # overlap, and turn the loops over them into vector instructions.
-BLOCK, PITCH, ROWS = 128, 144, 20
+BLOCK, PITCH, ROWS = 256, 272, 19
 X, REACH, ASIDE, LX, LY, LZ = 0 * PITCH, 1 * PITCH, 2 * PITCH, 3 * PITCH, 4 * PITCH, 5 * PITCH
 NX, NY, NZ, GLOSS, SX, SY = 6 * PITCH, 7 * PITCH, 8 * PITCH, 9 * PITCH, 10 * PITCH, 11 * PITCH
 RED, GREEN, BLUE, LIT, LR, LG, LB = 12 * PITCH, 13 * PITCH, 14 * PITCH, 15 * PITCH, 16 * PITCH, 17 * PITCH, 18 * PITCH
@@ -41,7 +40,7 @@ RED, GREEN, BLUE, LIT, LR, LG, LB = 12 * PITCH, 13 * PITCH, 14 * PITCH, 15 * PIT
 class Eye(NamedTuple):
     """How a row of samples looks at the world: the point it sees is (x, y, z) + reach · (dx, dy, dz) + aside · (rx, ry, rz).
 
-    ``reach`` is its distance along the view. Then a quantity that is linear in space takes two products per sample, without the point itself.
+    ``reach`` is its distance along the view. Whatever is linear in space then takes two products per sample, and never the point itself.
     """
 
     x: Scalar
@@ -50,13 +49,13 @@ class Eye(NamedTuple):
     dx: Scalar
     dy: Scalar
     dz: Scalar
-    rx: Scalar  # one pixel to the right is (rx, ry, rz) · pixel at unit distance
+    rx: Scalar  # right
     ry: Scalar
     rz: Scalar
-    hx: Scalar  # one down is (hx, hy, hz) · pixel
+    hx: Scalar  # down
     hy: Scalar
     hz: Scalar
-    pixel: Scalar
+    pixel: Scalar  # metres, at unit distance
     perspective: bool
 
 
@@ -68,50 +67,6 @@ class Block(NamedTuple):
     owner: NDArray[np.int32]
     at: NDArray[np.int32]
     packed: NDArray[np.int64]
-
-
-@nb.njit(cache=True, error_model="numpy")
-def _set_up(g: Geometry, shadow: ShadowMap, t: int) -> None:
-    """Work out what is the same all over a triangle: gradients of barycentrics and texture, steps of the normal, slope to the light."""
-    i0, i1, i2 = g.faces[t, 0], g.faces[t, 1], g.faces[t, 2]
-    p, n, uv, s = g.points, g.normals, g.uv, g.setup
-    ax, ay, az = p[i0, 0], p[i0, 1], p[i0, 2]
-    bx, by, bz = p[i1, 0] - ax, p[i1, 1] - ay, p[i1, 2] - az
-    cx, cy, cz = p[i2, 0] - ax, p[i2, 1] - ay, p[i2, 2] - az
-    nx, ny, nz = by * cz - bz * cy, bz * cx - bx * cz, bx * cy - by * cx
-    square = nx * nx + ny * ny + nz * nz
-    inverse = 1.0 / square if square > 1e-40 else 0.0
-    # Barycentrics are affine in space: b = q·p − k, with q in the plane of the triangle.
-    q1x, q1y, q1z = (cy * nz - cz * ny) * inverse, (cz * nx - cx * nz) * inverse, (cx * ny - cy * nx) * inverse
-    q2x, q2y, q2z = (ny * bz - nz * by) * inverse, (nz * bx - nx * bz) * inverse, (nx * by - ny * bx) * inverse
-    k1, k2 = q1x * ax + q1y * ay + q1z * az, q2x * ax + q2y * ay + q2z * az
-    s[t, 0], s[t, 1], s[t, 2], s[t, 3] = q1x, q1y, q1z, k1
-    s[t, 4], s[t, 5], s[t, 6], s[t, 7] = q2x, q2y, q2z, k2
-    # Rows of a picture run downwards, v upwards.
-    u0, u1, u2 = uv[i0, 0], uv[i1, 0] - uv[i0, 0], uv[i2, 0] - uv[i0, 0]
-    v0, v1, v2 = -uv[i0, 1], uv[i0, 1] - uv[i1, 1], uv[i0, 1] - uv[i2, 1]
-    s[t, 8], s[t, 9], s[t, 10] = u1 * q1x + u2 * q2x, u1 * q1y + u2 * q2y, u1 * q1z + u2 * q2z
-    s[t, 11] = u0 - u1 * k1 - u2 * k2
-    s[t, 12], s[t, 13], s[t, 14] = v1 * q1x + v2 * q2x, v1 * q1y + v2 * q2y, v1 * q1z + v2 * q2z
-    s[t, 15] = v0 - v1 * k1 - v2 * k2
-    bend = 0.0
-    for k in range(3):
-        s[t, 16 + k] = n[i0, k]
-        s[t, 19 + k] = n[i1, k] - n[i0, k]
-        s[t, 22 + k] = n[i2, k] - n[i0, k]
-        bend += abs(n[i1, k] - n[i0, k]) + abs(n[i2, k] - n[i0, k])
-    s[t, 25] = 1.0 if bend > 1e-6 else 0.0
-    unit = np.sqrt(inverse)
-    s[t, 26], s[t, 27], s[t, 28] = nx * unit, ny * unit, nz * unit
-    a = shadow.axes
-    lx = nx * a[0, 0] + ny * a[0, 1] + nz * a[0, 2]
-    ly = nx * a[1, 0] + ny * a[1, 1] + nz * a[1, 2]
-    lz = nx * a[2, 0] + ny * a[2, 1] + nz * a[2, 2]
-    if lz < 0:
-        s[t, 29] = min(max(-lx / lz, -STEEPEST), STEEPEST) * shadow.texel
-        s[t, 30] = min(max(-ly / lz, -STEEPEST), STEEPEST) * shadow.texel
-    else:
-        s[t, 29], s[t, 30] = 0.0, 0.0
 
 
 @nb.njit(cache=True, error_model="numpy", inline="always")
@@ -133,7 +88,7 @@ def _bilinear(texels: NDArray[np.int64], start: Scalar, bits: Scalar, u: Scalar,
     return upper * weight + (lower - upper) * low
 
 
-@nb.njit(cache=True, error_model="numpy")
+@nb.njit(cache=True, error_model="numpy", inline="always")
 def _footprint(start: Scalar, bits: Scalar, ux: Scalar, vx: Scalar, uy: Scalar, vy: Scalar) -> tuple[Scalar, ...]:
     """How to read a texture where a step of one pixel moves by (ux, vx) to the right and (uy, vy) down.
 
@@ -177,22 +132,22 @@ def _form(s: NDArray[np.float32], t: Scalar, k: Scalar, x: Scalar, y: Scalar, z:
 @nb.njit(cache=True, error_model="numpy")
 def _pick(
     begin: int, across: NDArray[np.float32], nearness: NDArray[np.float32], owner: NDArray[np.int32], wanted: NDArray[np.uint8], b: Block
-) -> int:
+) -> Scalar:
     """Put the samples of a row that are to be shaded, from ``begin`` on, side by side into a block; gives how many."""
-    w, end = b.values, min(begin + BLOCK, owner.shape[0])
+    w, who, column, end = b.values, b.owner, b.column, min(begin + BLOCK, owner.shape[0])
     if wanted.shape[0] == 0:
         for i in range(end - begin):
             w[np.uintp(X + i)] = across[np.uintp(begin + i)]
             w[np.uintp(REACH + i)] = nearness[np.uintp(begin + i)]
         for i in range(end - begin):
-            b.owner[np.uintp(i)] = owner[np.uintp(begin + i)]
-            b.column[np.uintp(i)] = np.int32(begin + i)
+            who[np.uintp(i)] = owner[np.uintp(begin + i)]
+            column[np.uintp(i)] = np.int32(begin + i)
         return end - begin
     n = 0
     for i in range(begin, end):
         if wanted[i]:
             w[np.uintp(X + n)], w[np.uintp(REACH + n)] = across[i], nearness[i]
-            b.owner[np.uintp(n)], b.column[np.uintp(n)] = owner[i], np.int32(i)
+            who[np.uintp(n)], column[np.uintp(n)] = owner[i], np.int32(i)
             n += 1
     return n
 
@@ -229,14 +184,15 @@ def _look(e: Eye, shadow: ShadowMap, n: int, w: NDArray[np.float32]) -> None:
 
 
 @nb.njit(cache=True, error_model="numpy")
-def _runs(e: Eye, g: Geometry, shadow: ShadowMap, n: int, b: Block) -> None:
+def _runs(e: Eye, g: Geometry, n: int, b: Block) -> None:
     """Texture, gloss, normal and slope of the samples, triangle by triangle."""
-    w, packed, s, texels = b.values, b.packed, g.setup, g.texels
+    w, packed, owner, s, texels, visual, gloss_of = b.values, b.packed, b.owner, g.setup, g.texels, g.visual, g.gloss
+    bits_of, start_of = g.texture_bits, g.texture_start
     last = 0
     while last < n:
-        first, t = last, b.owner[np.uintp(last)]
+        first, t = last, owner[np.uintp(last)]
         last += 1
-        while last < n and b.owner[np.uintp(last)] == t:
+        while last < n and owner[np.uintp(last)] == t:
             last += 1
         if t < 0:
             for i in range(first, last):
@@ -245,17 +201,14 @@ def _runs(e: Eye, g: Geometry, shadow: ShadowMap, n: int, b: Block) -> None:
                 packed[np.uintp(i)] = 0
             continue
         t = np.uintp(t)
-        v = np.uintp(g.visual[t])
-        if g.stamp[t] != g.version[v]:
-            _set_up(g, shadow, t)
-            g.stamp[t] = g.version[v]
-        nx, ny, nz, gloss, sx, sy = s[t, 16], s[t, 17], s[t, 18], g.gloss[v], s[t, 29], s[t, 30]
+        v = np.uintp(visual[t])
+        nx, ny, nz, gloss, sx, sy = s[t, 16], s[t, 17], s[t, 18], gloss_of[v], s[t, 29], s[t, 30]
         for i in range(first, last):
             w[np.uintp(GLOSS + i)], w[np.uintp(SX + i)], w[np.uintp(SY + i)] = gloss, sx, sy
             w[np.uintp(NX + i)], w[np.uintp(NY + i)], w[np.uintp(NZ + i)] = nx, ny, nz
         if s[t, 25] > _0:
             _bend(e, s, t, first, last, w)
-        bits, start = g.texture_bits[v], g.texture_start[v]
+        bits, start = bits_of[v], start_of[v]
         if bits == 0:
             whole = texels[np.uintp(start)] * (64 * WEIGHT)
             for i in range(first, last):
@@ -279,20 +232,18 @@ def _runs(e: Eye, g: Geometry, shadow: ShadowMap, n: int, b: Block) -> None:
             if taps == 0 and coarser == 0:
                 for i in range(begin, end):
                     reach, aside = w[np.uintp(REACH + i)], w[np.uintp(ASIDE + i)]
-                    packed[np.uintp(i)] = _bilinear(
-                        texels, level, size, u0 + reach * u1 + aside * u2, v0 + reach * v1 + aside * v2, WEIGHT
-                    )
+                    packed[np.uintp(i)] = _bilinear(texels, level, size, u0 + reach * u1 + aside * u2, v0 + reach * v1 + aside * v2, WEIGHT)
                 continue
             offset = Float((1 << taps) - 1) * _HALF
             for i in range(begin, end):
                 reach, aside = w[np.uintp(REACH + i)], w[np.uintp(ASIDE + i)]
-                u, v_ = u0 + reach * u1 + aside * u2 - offset * du, v0 + reach * v1 + aside * v2 - offset * dv
+                tu, tv = u0 + reach * u1 + aside * u2 - offset * du, v0 + reach * v1 + aside * v2 - offset * dv
                 total = np.int64(0)
                 for _ in range(1 << taps):
-                    total += _bilinear(texels, level, size, u, v_, finer)
+                    total += _bilinear(texels, level, size, tu, tv, finer)
                     if coarser > 0:
-                        total += _bilinear(texels, level + (1 << (2 * size)), size - 1, u, v_, coarser)
-                    u, v_ = u + du, v_ + dv
+                        total += _bilinear(texels, level + (1 << (2 * size)), size - 1, tu, tv, coarser)
+                    tu, tv = tu + du, tv + dv
                 packed[np.uintp(i)] = total
 
 
@@ -407,11 +358,11 @@ def _develop(e: Eye, lights: Lights, n: int, b: Block) -> None:
 @nb.njit(cache=True, error_model="numpy")
 def _lay(lights: Lights, alpha: float, n: int, b: Block, rgb: NDArray[np.uint8]) -> None:
     """Write the colours into a row (width, 3); without owner, the background."""
-    w, cover = b.values, Float(alpha)
+    w, owner, column, cover = b.values, b.owner, b.column, Float(alpha)
     red, green, blue = lights.background[0], lights.background[1], lights.background[2]
     for i in range(n):
-        at = np.uintp(b.column[np.uintp(i)])
-        if b.owner[np.uintp(i)] >= 0:
+        at = np.uintp(column[np.uintp(i)])
+        if owner[np.uintp(i)] >= 0:
             if cover < _1:
                 for k in range(3):
                     under = Float(rgb[at, k]) + _HALF
@@ -425,6 +376,7 @@ def _lay(lights: Lights, alpha: float, n: int, b: Block, rgb: NDArray[np.uint8])
 
 @nb.njit(cache=True, error_model="numpy")
 def _eye(view: View, j: int) -> Eye:
+    """Row j of a view."""
     a = view.axes
     y = (((j << view.shift) + view.origin) / 256.0 - view.cy) / view.focal
     turn, move = (y, 0.0) if view.perspective else (0.0, y)
@@ -444,7 +396,7 @@ def shade(
     """Colour the samples (height, width) that have an owner; the others get the background.
 
     ``wanted`` (height, width) limits the work to some samples, if it is not empty. With ``alpha`` below 1 the colours are laid over what
-    ``rgb`` holds, and samples without owner stay as they are.
+    ``rgb`` holds, and samples without owner stay as they are. The triangles must be :func:`set up <etude.render.setup.set_up>`.
     """
     across = np.zeros(view.width, np.float32)
     for i in range(view.width):
@@ -460,7 +412,7 @@ def shade(
             n = _pick(begin, across, nearness[j], owner[j], some, b)
             if n:
                 _look(e, shadow, n, b.values)
-                _runs(e, g, shadow, n, b)
+                _runs(e, g, n, b)
                 _shadow(lights, shadow, n, b)
                 _soft(lights, n, b.values)
                 _develop(e, lights, n, b)

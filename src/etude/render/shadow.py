@@ -2,12 +2,15 @@
 
 The texels lie on a grid fixed in the world: when the map follows its casters it moves by whole texels, so shadows neither shimmer
 nor depend on what was rendered before.
+
+numba's cache looks at this file alone: nothing compiled elsewhere may be called from kernels here, nor constants imported.
 """
 
 from __future__ import annotations
 
 import math
 
+import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,6 +40,7 @@ class Shadows:
         self._background = np.zeros((0, 0), np.float32)
         self._nearness = np.zeros((0, 0), np.float32)
         self._nobody = np.zeros((0, 0), np.int32)
+        self._covered = np.zeros((len(casters), 4), np.int64)
 
     def take(self) -> ShadowMap:
         """The map for the geometry as it stands now. Its memory is used again by the next call."""
@@ -51,33 +55,65 @@ class Shadows:
             self._fit = fit
             self._background = np.full((height, width), -_FAR, np.float32)
             self._nearness = np.empty((height, width), np.float32)
-            self._nobody = np.empty((height, width), np.int32)
             draw(view, self._geometry, self._still, self._scratch, self._background, self._nobody)
-        np.copyto(self._nearness, self._background)
+            np.copyto(self._nearness, self._background)
+        else:
+            _restore(self._covered, self._background, self._nearness)
+        _cover(view, self._geometry.centres, self._geometry.radii, self._moving, self._covered)
         draw(view, self._geometry, self._moving, self._scratch, self._nearness, self._nobody)
         return ShadowMap(self._nearness, self._axes.astype(np.float32), texel, view.cx, view.cy, True)
 
     def _fitted(self) -> tuple[float, int, int, int, int] | None:
         """Texel size and the block-aligned rectangle of texels (left, top, width, height) that holds all casters, if there are any."""
         g = self._geometry
-        counted = self._casters & (np.square(g.centres).sum(1) <= REACH * REACH)
-        if not counted.any():
+        left, top, right, bottom = _bounds(self._axes, g.centres, g.radii, self._casters, REACH)
+        if left > right:
             return None
-        c, r = g.centres[counted], g.radii[counted]
-        x = c[:, 0] * self._axes[0, 0] + c[:, 1] * self._axes[0, 1] + c[:, 2] * self._axes[0, 2]
-        y = c[:, 0] * self._axes[1, 0] + c[:, 1] * self._axes[1, 1] + c[:, 2] * self._axes[1, 2]
-        low = np.array([(x - r).min(), (y - r).min()])
-        high = np.array([(x + r).max(), (y + r).max()])
         texel = TEXEL
         while True:
             block = BLOCK * texel
-            first, last = np.floor(low / block).astype(int), np.ceil(high / block).astype(int) + 1
-            if (last - first).max() * BLOCK <= LARGEST:
-                break
+            x, y = math.floor(left / block), math.floor(top / block)
+            width, height = math.ceil(right / block) + 1 - x, math.ceil(bottom / block) + 1 - y
+            if max(width, height) * BLOCK <= LARGEST:
+                return texel, x * BLOCK, y * BLOCK, width * BLOCK, height * BLOCK
             texel *= math.sqrt(2)
-        left, top = (first * BLOCK).tolist()
-        width, height = ((last - first) * BLOCK).tolist()
-        return texel, left, top, width, height
+
+
+@nb.njit(cache=True, error_model="numpy")
+def _bounds(axes: Array, centres: Array, radii: Array, casters: NDArray[np.bool_], reach: float) -> tuple[float, float, float, float]:
+    """The rectangle (left, top, right, bottom), metres in the light's frame, around the casters within reach of the world's origin."""
+    left, top, right, bottom = np.inf, np.inf, -np.inf, -np.inf
+    for v in range(len(radii)):
+        cx, cy, cz, r = centres[v, 0], centres[v, 1], centres[v, 2], radii[v]
+        if casters[v] and cx * cx + cy * cy + cz * cz <= reach * reach:
+            x, y = cx * axes[0, 0] + cy * axes[0, 1] + cz * axes[0, 2], cx * axes[1, 0] + cy * axes[1, 1] + cz * axes[1, 2]
+            left, top, right, bottom = min(left, x - r), min(top, y - r), max(right, x + r), max(bottom, y + r)
+    return left, top, right, bottom
+
+
+@nb.njit(cache=True, error_model="numpy")
+def _cover(view: View, centres: Array, radii: Array, moving: NDArray[np.uint8], covered: NDArray[np.int64]) -> None:
+    """Note the texels (left, top, right, bottom) that each moving visual may cover; none if it is off the map."""
+    a = view.axes
+    for v in range(len(radii)):
+        covered[v, :] = 0
+        cx, cy, cz, r = centres[v, 0], centres[v, 1], centres[v, 2], radii[v] * view.focal + 2.0
+        x = (cx * a[0, 0] + cy * a[0, 1] + cz * a[0, 2]) * view.focal + view.cx
+        y = (cx * a[1, 0] + cy * a[1, 1] + cz * a[1, 2]) * view.focal + view.cy
+        if moving[v] and x + r > 0 and y + r > 0 and x - r < view.width and y - r < view.height:
+            covered[v, 0], covered[v, 1] = max(x - r, 0.0), max(y - r, 0.0)
+            covered[v, 2], covered[v, 3] = min(x + r, float(view.width)), min(y + r, float(view.height))
+
+
+@nb.njit(cache=True, error_model="numpy")
+def _restore(covered: NDArray[np.int64], background: NDArray[np.float32], nearness: NDArray[np.float32]) -> None:
+    """Bring back the background where it was covered."""
+    for v in range(len(covered)):
+        left, right = covered[v, 0], covered[v, 2]
+        for j in range(covered[v, 1], covered[v, 3]):
+            row, whole = nearness[j], background[j]
+            for i in range(left, right):
+                row[np.uintp(i)] = whole[np.uintp(i)]
 
 
 def no_shadows(axes: Array) -> ShadowMap:

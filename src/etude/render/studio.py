@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import Protocol
 
 from numpy.typing import ArrayLike
 
@@ -11,8 +11,6 @@ from etude.pose import Pose
 from etude.render.picture import Picture
 from etude.scene.scene import Camera
 from etude.scene.world import World
-
-RendererName = Literal["raster", "gl"]
 
 
 class Draws(Protocol):
@@ -34,9 +32,12 @@ class Draws(Protocol):
 
 
 class Studio:
-    """Takes pictures of one world as it is at the moment. Cameras of the same moment share their shadow map."""
+    """Takes pictures of one world as it is at the moment. Cameras of the same moment share their shadow map.
 
-    def __init__(self, world: World, renderer: RendererName = "raster") -> None:
+    ``renderer`` is "raster", our own, or "gl", MuJoCo's, where OpenGL works. Results of the two are never mixed.
+    """
+
+    def __init__(self, world: World, renderer: str = "raster") -> None:
         self._world = world
         self._kind = renderer
         self._make()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 
 import numpy as np
@@ -10,18 +9,16 @@ import numpy as np
 from etude.catalog.household import default_texture
 from etude.catalog.registry import group_names, shape, shapes_in
 from etude.catalog.textures import NUMBERED, texture, texture_names
-from etude.pose import Pose
-from etude.render.renderer import Renderer
-from etude.render.studio import RendererName, Studio
+from etude.prompts.pictures import object_picture
+from etude.render.studio import Studio
 from etude.report.page import Page
 from etude.report.pictures import Picture, depth_picture, segmentation_picture, sheet
 from etude.scene.examples import EXAMPLES, PATTERNS
-from etude.scene.scene import Camera, Lighting, Scene, look_at
-from etude.scene.visual import FIRST_ENTITY, Visual
+from etude.scene.scene import Camera, Scene, look_at
 from etude.scene.world import World
 
 
-def scene_pictures(scene: Scene, size: tuple[int, int] | None = None, renderer: RendererName = "raster") -> list[tuple[str, Picture]]:
+def scene_pictures(scene: Scene, size: tuple[int, int] | None = None, renderer: str = "raster") -> list[tuple[str, Picture]]:
     """What every camera of a scene sees once things have come to rest: colour, then depth and segmentation of the first."""
     world = World(scene)
     world.settle()
@@ -77,20 +74,7 @@ def _swatch(name: str) -> Picture:
 
 
 def portrait(name: str, number: int = 0, pixels: int = 112) -> Picture:
-    """One shape of the catalogue on a plain ground."""
-    model = shape(name)
-    lower, upper = model.bounds
-    radius = float(np.linalg.norm(upper - lower)) / 2
-    worn = default_texture.get(name, PATTERNS[number % len(PATTERNS)])
-    ground = Visual(0, _ground(), "#eeefec", Pose((0.0, 0.0, float(lower[2]) - 0.0005)), shadow=False, gloss=0.0)
-    thing = Visual(0, model.mesh, worn, span=max(0.04, 1.2 * radius), entity=FIRST_ENTITY)
-    eye = tuple((np.array([0.75, -1.1, 0.95]) * radius * 3.0).tolist())
-    camera = Camera("portrait", look_at((eye[0], eye[1], eye[2]), (0.0, 0.0, 0.0)), 24.0, size=(pixels, pixels))
-    return Renderer([ground, thing], Lighting(background=(0.93, 0.94, 0.92))).shoot(camera, supersample=True).rgb
-
-
-@functools.cache
-def _ground():  # type: ignore[no-untyped-def]
-    from etude.catalog.mesh import box
-
-    return box((4.0, 4.0, 0.001), (0.0, 0.0, -0.0005))
+    """One shape of the catalogue as it usually looks."""
+    lower, upper = shape(name).bounds
+    span = max(0.04, 0.6 * float(np.linalg.norm(upper - lower)))
+    return object_picture(name, None, default_texture.get(name, PATTERNS[number % len(PATTERNS)]), span, pixels)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import colorsys
 import math
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,3 +54,15 @@ def sheet(tiles: Sequence[tuple[str, Picture]], columns: int = 12, tile: int = 1
             text = text[:-1]
         pen.text((x, y + tile + 1), text if text == name else text[:-1] + "…", (70, 74, 80), font)
     return np.asarray(canvas)
+
+
+def stacked(pictures: Sequence[Picture]) -> Picture:
+    """Pictures of different widths one below the other."""
+    width = max(p.shape[1] for p in pictures)
+    return np.vstack([np.pad(p, ((0, 0), (0, width - p.shape[1]), (0, 0)), constant_values=250) for p in pictures])
+
+
+def save(picture: Picture, path: Path) -> None:
+    """Write a PNG; folders are made as needed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.fromarray(picture).save(path)

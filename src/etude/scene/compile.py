@@ -6,6 +6,8 @@ So worlds of the same things share one compiled prototype, and a new layout is a
 from __future__ import annotations
 
 import functools
+import itertools
+import math
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -135,7 +137,7 @@ class _Builder:
         geom.contype, geom.conaffinity = CONTACT_BITS[side]
         geom.friction = surface.friction
         geom.solref = (surface.softness, 1.0)
-        geom.condim = 4
+        geom.condim = 6 if surface.rolling else 4
         geom.mass = mass
         self.owner_of.append((geom, self.owner(owner)))
         return geom
@@ -190,7 +192,8 @@ class _Builder:
             _set_inertia(body, shape, entity.mass)
             self.weldable(entity.name)
         for piece in shape.pieces:
-            self.geom(body, piece, entity.name, "still" if entity.fixed else "loose", surface)
+            for firm in _firm(piece):
+                self.geom(body, firm, entity.name, "still" if entity.fixed else "loose", surface)
 
     def weldable(self, name: str) -> None:
         if self.scene.robot is None:
@@ -436,6 +439,25 @@ class _Builder:
             grip=int(model.actuator("grip").actadr[0]) if fingers else -1,
             cups=tuple(model.geom(f"cup{i}").id for i in range(len(hand.cups))),
         )
+
+
+@functools.lru_cache(maxsize=4096)
+def _firm(piece: Piece) -> tuple[Piece, ...]:
+    """A prism of many corners as up to three of fewer.
+
+    MuJoCo keeps at most four contacts between a plane and a mesh; a pentagon would rock for ever between two choices of four corners.
+    """
+    points = piece.points
+    if points is None or len(points) % 2 or len(points) < 10:
+        return (piece,)
+    k = len(points) // 2
+    lower, upper = points[:k], points[k:]
+    if np.ptp(lower[:, 2]) > 1e-9 or np.ptp(upper[:, 2]) > 1e-9 or not np.allclose(lower[:, :2], upper[:, :2], atol=1e-9):
+        return (piece,)
+    count = min(3, math.ceil((k - 2) / 2))
+    cuts = [1 + round(i * (k - 2) / count) for i in range(count + 1)]
+    fans = [[0, *range(a, b + 1)] for a, b in itertools.pairwise(cuts)]
+    return tuple(Piece("hull", points=np.vstack([lower[fan], upper[fan]])) for fan in fans)
 
 
 def _run(addresses: list[int]) -> slice:

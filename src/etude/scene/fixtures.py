@@ -36,7 +36,7 @@ def drawer_cabinet(
     leg: float = 0.074,
     wall: float = 0.006,
     texture: str = BOARD,
-    drawer_texture: str = "light wood",
+    drawer_texture: str = "#dbcfbd",  # HiMan-Bench 3.1
     opened: Sequence[float] = (),
 ) -> Fixture:
     """A chest of drawers; the default is the cabinet of HiMan-Bench (3.1). ``drawers`` are named from the top down, each slides

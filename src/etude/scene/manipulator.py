@@ -65,6 +65,13 @@ class Manipulator:
             self._data.qpos[self._index.fingers] = self.hand.finger_travel
             self._data.act[self._index.grip] = self.hand.finger_travel
 
+    def stand_at(self, tip: Pose) -> bool:
+        """Be there at once, at rest: for goal pictures. Gives whether the pose is within reach."""
+        found = self.chain.solve(self._world_to_base @ tip, self.chain.home, 200)
+        self.reset(found.joints)
+        mujoco.mj_forward(self._model, self._data)
+        return found.reached
+
     def memory(self) -> object:
         """What the control stack remembers, for :meth:`recall`."""
         return (self._command.copy(), self._target.copy(), self._closed, self._held)

@@ -26,6 +26,7 @@ class Material:
 
     friction: tuple[float, float, float]
     softness: float = 0.006
+    rolling: bool = False  # whether rolling friction is worked out at all; it costs two more rows for each contact
 
 
 MATERIALS: dict[str, Material] = {
@@ -33,7 +34,7 @@ MATERIALS: dict[str, Material] = {
     "slippery": Material((0.3, 0.001, 0.0001)),  # VIMA's container
     "half": Material((0.5, 0.002, 0.0001)),  # VIMA's swept block
     "rubber": Material((1.4, 0.02, 0.0002), 0.004),  # finger pads, suction lips
-    "ball": Material((0.8, 0.002, 0.0015)),  # rolls to a stop instead of for ever
+    "ball": Material((0.8, 0.002, 0.0015), rolling=True),  # rolls to a stop instead of for ever
     "water": Material((0.05, 0.0005, 0.00005), 0.01),
 }
 

@@ -20,6 +20,10 @@ GRID_YAWS = 6
 FULL_TURN = (0.0, 2 * math.pi)
 
 
+class NoRoom(EtudeError):
+    """There is no free place left."""
+
+
 @dataclass(frozen=True, eq=False)
 class Taken:
     """A convex outline (K, 2) metres that is already occupied, with the circle around it."""
@@ -94,7 +98,7 @@ class Layout:
                 self.taken.append(new)
                 return Pose.of((x, y, self.height + lift), multiply(yaw_quat(angle), rotation))
         width, depth = (footprint.max(0) - footprint.min(0)).tolist()
-        raise EtudeError(
+        raise NoRoom(
             f"no room for {name!r} ({width:.3f} × {depth:.3f} m) in x {self.lower[0]:g}…{self.upper[0]:g}, "
             f"y {self.lower[1]:g}…{self.upper[1]:g} m "
             f"beside {len(self.taken)} other things with {1000 * gap:.0f} mm between them; use fewer or smaller things, or a larger area"

@@ -10,6 +10,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from etude.catalog.registry import shape as find_shape
 from etude.names import EtudeError, unknown
 from etude.pose import Array, Pose
 from etude.scene.appearance import segmentation_ids, visuals
@@ -50,6 +51,8 @@ class World:
         self.data = mujoco.MjData(self.model)
         self._contacts = ContactTable(self._proto.owners, self._proto.geom_owner, self.model.geom_bodyid)
         self.robot = Manipulator(self.model, self.data, self._proto) if self._proto.robot else None
+        self._geoms: dict[str, list[int]] = {}
+        self._supports: dict[str, Array] = {}
         self._lay(scene)
 
     # ---------------------------------------------------------------------------------------- layout
@@ -64,10 +67,7 @@ class World:
 
     def _lay(self, scene: Scene) -> None:
         self.scene = scene
-        before, self.visuals = self.visuals, visuals(scene, self._proto, self.visuals)
-        if self.visuals is not before:
-            self._centres = np.array([v.pose.apply(v.mesh.ball[0]) for v in self.visuals]).reshape(-1, 3)
-            self._radii = np.array([v.mesh.ball[1] for v in self.visuals])
+        self._look()
         mujoco.mj_resetData(self.model, self.data)
         self.model.eq_data[:] = self._proto.model.eq_data
         for entity in scene.entities:
@@ -81,6 +81,12 @@ class World:
         mujoco.mj_forward(self.model, self.data)
         self._refuse_overlaps()
         self._refuse_blind_cameras()
+
+    def _look(self) -> None:
+        before, self.visuals = self.visuals, visuals(self.scene, self._proto, self.visuals)
+        if self.visuals is not before:
+            self._centres = np.array([v.pose.apply(v.mesh.ball[0]) for v in self.visuals]).reshape(-1, 3)
+            self._radii = np.array([v.mesh.ball[1] for v in self.visuals])
 
     def _lay_entity(self, entity: Entity) -> None:
         if isinstance(entity, (Body, Fixture)):
@@ -261,6 +267,11 @@ class World:
         pose = Pose.of(self.data.xpos[body], self.data.xquat[body])
         return pose @ self._proto.frames[name] if name in self._proto.frames else pose
 
+    def frame(self, name: str) -> tuple[Array, Array]:
+        """Position (3,) and rotation matrix (3, 3) of a body, as views that later steps change."""
+        body = self._known(name)
+        return self.data.xpos[body], self.data.xmat[body].reshape(3, 3)
+
     def velocity(self, name: str) -> tuple[Array, Array]:
         """Linear (m/s, of the origin) and angular (rad/s) velocity in the world frame, (3,) each."""
         out = np.zeros(6)
@@ -312,6 +323,51 @@ class World:
     def segmentation_ids(self) -> dict[str, int]:
         """The id of every name in segmentation images."""
         return segmentation_ids(self.scene)
+
+    def distance(self, first: str, second: str, limit: float = 0.1) -> float:
+        """Gap (m) between the surfaces of two things ("hand", "table", entities, parts), at most ``limit``; negative in an overlap."""
+        best = limit
+        model, data = self.model, self.data
+        for g in self._geoms_of(first):
+            for h in self._geoms_of(second):
+                # Planes have no bounding sphere (their radius is 0).
+                reach = model.geom_rbound[g] + model.geom_rbound[h]
+                flat = model.geom_rbound[g] == 0 or model.geom_rbound[h] == 0
+                if flat or np.linalg.norm(data.geom_xpos[g] - data.geom_xpos[h]) - reach < best:
+                    best = min(best, float(mujoco.mj_geomDistance(model, data, g, h, best, None)))
+        return best
+
+    def _geoms_of(self, name: str) -> list[int]:
+        if name not in self._geoms:
+            members = self._contacts.members(name)
+            if not members:
+                raise unknown("thing", name, self._proto.owners)
+            self._geoms[name] = np.flatnonzero(np.isin(self._proto.geom_owner, members)).tolist()
+        return self._geoms[name]
+
+    def mass(self, name: str) -> float:
+        """Mass of an entity in kg."""
+        return float(self.model.body_subtreemass[self._known(name)])
+
+    def vertical_extent(self, name: str) -> tuple[float, float]:
+        """Heights of the lowest and the highest point of a rigid body, metres."""
+        body = self._known(name)
+        if name not in self._supports:
+            entity = self.scene.entity(name)
+            if not isinstance(entity, Body):
+                raise EtudeError(f"{name!r} is not a rigid body")
+            pieces = find_shape(entity.shape, entity.size).pieces
+            self._supports[name] = np.vstack([p.support() for p in pieces])
+        heights = self._supports[name] @ self.data.xmat[body, 6:9] + self.data.xpos[body, 2]
+        return float(heights.min()), float(heights.max())
+
+    def restyle(self, *entities: Entity) -> None:
+        """Change how things look, not what they are: entities of the same names with other textures, or markers and areas elsewhere."""
+        scene = self.scene.changed(*entities)
+        if structure(scene) != self._structure:
+            raise EtudeError("only looks can be changed in a running world")
+        self.scene = scene
+        self._look()
 
     # ---------------------------------------------------------------------------------------- holding
 

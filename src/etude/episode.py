@@ -1,0 +1,51 @@
+"""An episode: scene + goal + instruction, with embodiment inside the scene, control and horizon. The value everything passes around."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from etude.goals.goal import Goal
+from etude.names import EpisodeName, canonical_json, episode_id, from_json
+from etude.prompts.instruction import Instruction
+from etude.scene.scene import Scene
+
+ActionSpace = Literal["ee_delta", "ee_pose", "joint"]
+
+
+@dataclass(frozen=True)
+class Episode:
+    """One thing to do. ``name`` is its canonical name; ``horizon`` counts control steps of 50 ms.
+
+    ``held`` is the entity that starts in the hand, if any. ``roles`` names the entities a perturbation may ask for: "manipulated" and
+    "receiving". ``level`` is the suite's own grouping (L0, L1, …).
+    """
+
+    name: str
+    scene: Scene
+    goal: Goal
+    instruction: Instruction
+    horizon: int
+    control: ActionSpace = "ee_delta"
+    level: str = ""
+    held: str = ""
+    roles: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def parsed(self) -> EpisodeName:
+        """The name in its parts."""
+        return EpisodeName.parse(self.name)
+
+    @property
+    def id(self) -> str:
+        """The key of results: the name and a digest of everything else."""
+        return episode_id(self.parsed, self)
+
+    def to_json(self) -> str:
+        """The canonical text."""
+        return canonical_json(self)
+
+    @classmethod
+    def from_json(cls, text: str) -> Episode:
+        """The episode written as ``text``."""
+        return from_json(cls, text)

@@ -1,0 +1,248 @@
+"""What is wanted, as data: a tree of frozen predicates. Inner nodes are here, leaves in :mod:`etude.goals.leaves`.
+
+A goal knows how to judge itself against a :class:`~etude.goals.watch.Watch` (what can be seen of a world after a control step) and a
+memory of its own; the :class:`~etude.goals.monitor.Monitor` keeps the memories. Rewards are instantaneous, as in ClevrSkills.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from etude.names import Family
+
+if TYPE_CHECKING:
+    from etude.goals.watch import Watch
+
+
+class Status(NamedTuple):
+    """How a goal stands after a control step. ``progress`` is from 0 to 1; a ``violated`` goal can never be satisfied again."""
+
+    satisfied: bool
+    progress: float
+    reward: float
+    violated: bool = False
+
+
+@dataclass
+class Node:
+    """A goal with its memory and those of its members: one monitor's view of the tree."""
+
+    goal: Goal
+    path: str
+    members: list[Node]
+    status: Status = Status(False, 0.0, 0.0)
+    memory: dict[str, Any] = field(default_factory=dict)
+    begun: bool = False
+
+    def judge(self, watch: Watch) -> Status:
+        """Look again; a goal that is looked at for the first time begins now."""
+        if not self.begun:
+            self.begun = True
+            self.goal.begin(watch, self.memory)
+        self.status = self.goal.judge(watch, self)
+        return self.status
+
+
+class Goal(Family):
+    """Base of all goals."""
+
+    def parts(self) -> tuple[Goal, ...]:
+        """The members of an inner node."""
+        return ()
+
+    def begin(self, watch: Watch, memory: dict[str, Any]) -> None:
+        """Note what must be remembered from the moment the goal is first looked at."""
+
+    def judge(self, watch: Watch, node: Node) -> Status:
+        """How the goal stands now."""
+        raise TypeError(f"{type(self).__name__} cannot be judged")
+
+    def following(self, node: Node) -> Node | None:
+        """The leaf to work on next: the node itself unless it is satisfied."""
+        return None if node.status.satisfied else node
+
+
+class _Group(Goal):
+    members: tuple[Goal, ...]
+
+    def parts(self) -> tuple[Goal, ...]:
+        return self.members
+
+    def following(self, node: Node) -> Node | None:
+        for member in node.members:
+            if not member.status.satisfied:
+                return member.goal.following(member)
+        return None
+
+
+@dataclass(frozen=True)
+class All(_Group):
+    """Every member is satisfied now, in whatever order they came about."""
+
+    members: tuple[Goal, ...]
+
+    def judge(self, watch: Watch, node: Node) -> Status:
+        found = [m.judge(watch) for m in node.members]
+        done = [s for s in found if s.satisfied]
+        open_ = [s.reward for s in found if not s.satisfied]
+        return Status(
+            not open_,
+            sum(s.progress for s in found) / max(1, len(found)),
+            sum(s.reward for s in done) + max(open_, default=0.0),
+            any(s.violated for s in found),
+        )
+
+
+@dataclass(frozen=True)
+class Sequence(_Group):
+    """Every member is satisfied now; they count from the first on, and must stay satisfied."""
+
+    members: tuple[Goal, ...]
+
+    def judge(self, watch: Watch, node: Node) -> Status:
+        found = [m.judge(watch) for m in node.members]
+        reward, progress, intact = 0.0, 0.0, True
+        for status in found:
+            if intact:
+                reward += status.reward
+                progress += status.progress
+            intact = intact and status.satisfied
+        return Status(all(s.satisfied for s in found), progress / max(1, len(found)), reward, any(s.violated for s in found))
+
+
+@dataclass(frozen=True)
+class Order(_Group):
+    """One member after the other; what was once achieved need not last. A member is first looked at when its turn comes."""
+
+    members: tuple[Goal, ...]
+
+    def begin(self, watch: Watch, memory: dict[str, Any]) -> None:
+        memory.update(turn=0, best=[0.0] * len(self.members))
+
+    def judge(self, watch: Watch, node: Node) -> Status:
+        memory, count = node.memory, len(self.members)
+        status = Status(True, 1.0, 0.0)
+        while memory["turn"] < count:
+            turn = memory["turn"]
+            status = node.members[turn].judge(watch)
+            memory["best"][turn] = max(memory["best"][turn], status.reward)
+            if not status.satisfied:
+                break
+            memory["turn"] = turn + 1
+        turn = memory["turn"]
+        if turn == count:
+            return Status(True, 1.0, sum(memory["best"]))
+        return Status(False, (turn + min(status.progress, 1.0)) / count, sum(memory["best"][:turn]) + status.reward, status.violated)
+
+    def following(self, node: Node) -> Node | None:
+        turn: int = node.memory.get("turn", 0)
+        if turn >= len(node.members):
+            return None
+        return node.members[turn].goal.following(node.members[turn])
+
+
+@dataclass(frozen=True)
+class Swap(_Group):
+    """A detour, then two placements that must both hold at the end: the first member only clears the way."""
+
+    members: tuple[Goal, ...]
+
+    def begin(self, watch: Watch, memory: dict[str, Any]) -> None:
+        memory.update(turn=0, best=[0.0] * len(self.members))
+
+    def judge(self, watch: Watch, node: Node) -> Status:
+        found = [m.judge(watch) for m in node.members]
+        best, turn = node.memory["best"], node.memory["turn"]
+        while turn < len(found) and found[turn].satisfied:
+            best[turn] = max(best[turn], found[turn].reward)
+            turn += 1
+        node.memory["turn"] = turn
+        satisfied = all(s.satisfied for s in found[1:])
+        reward = sum(best[:turn]) + (found[turn].reward if turn < len(found) else 0.0)
+        progress = 1.0 if satisfied else min(0.99, (turn + (found[turn].progress if turn < len(found) else 0.0)) / len(found))
+        return Status(satisfied, progress, reward, any(s.violated for s in found))
+
+    def following(self, node: Node) -> Node | None:
+        if node.status.satisfied:
+            return None
+        first, *rest = node.members
+        turn = node.memory.get("turn", 0)
+        if turn == 0 and not any(m.status.satisfied for m in rest):
+            return first.goal.following(first)
+        for member in rest:
+            if not member.status.satisfied:
+                return member.goal.following(member)
+        return None
+
+
+@dataclass(frozen=True)
+class Once(Goal):
+    """The member was satisfied at some moment; its reward stays what it was then."""
+
+    member: Goal
+
+    def parts(self) -> tuple[Goal, ...]:
+        return (self.member,)
+
+    def judge(self, watch: Watch, node: Node) -> Status:
+        if "then" not in node.memory:
+            status = node.members[0].judge(watch)
+            if not status.satisfied:
+                return status
+            node.memory["then"] = status.reward
+        return Status(True, 1.0, node.memory["then"])
+
+    def following(self, node: Node) -> Node | None:
+        return None if node.status.satisfied else node.members[0].goal.following(node.members[0])
+
+
+@dataclass(frozen=True)
+class Either(_Group):
+    """At least one member is satisfied now."""
+
+    members: tuple[Goal, ...]
+
+    def judge(self, watch: Watch, node: Node) -> Status:
+        found = [m.judge(watch) for m in node.members]
+        return Status(
+            any(s.satisfied for s in found),
+            max((s.progress for s in found), default=0.0),
+            max((s.reward for s in found), default=0.0),
+            bool(found) and all(s.violated for s in found),
+        )
+
+    def following(self, node: Node) -> Node | None:
+        if node.status.satisfied or not node.members:
+            return None
+        best = max(node.members, key=lambda m: m.status.progress)
+        return best.goal.following(best)
+
+
+@dataclass(frozen=True)
+class Not(Goal):
+    """The member is not satisfied now."""
+
+    member: Goal
+
+    def parts(self) -> tuple[Goal, ...]:
+        return (self.member,)
+
+    def judge(self, watch: Watch, node: Node) -> Status:
+        status = node.members[0].judge(watch)
+        return Status(not status.satisfied, 1.0 - status.progress, 0.0)
+
+
+@dataclass(frozen=True)
+class Always(Goal):
+    """The member has held at every moment so far; once it did not, the goal is violated for good."""
+
+    member: Goal
+
+    def parts(self) -> tuple[Goal, ...]:
+        return (self.member,)
+
+    def judge(self, watch: Watch, node: Node) -> Status:
+        kept = node.memory.get("kept", True) and node.members[0].judge(watch).satisfied
+        node.memory["kept"] = kept
+        return Status(kept, float(kept), 0.0, not kept)

@@ -1,0 +1,63 @@
+"""The judge of a running episode: looks once after every control step, and remembers what must be remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from etude.goals.goal import Goal, Node, Status
+from etude.goals.watch import Watch
+from etude.scene.world import World
+
+
+def _node(goal: Goal, path: str) -> Node:
+    return Node(goal, path, [_node(part, f"{path}.{i}") for i, part in enumerate(goal.parts())])
+
+
+class Monitor:
+    """Watches one goal in one world. ``update`` after every control step; everything else reads what it found."""
+
+    def __init__(self, goal: Goal, world: World) -> None:
+        self.goal = goal
+        self._world = world
+        self.root = _node(goal, "goal")
+        self.watch = Watch(world)
+        self.update()
+
+    def update(self) -> Status:
+        """Look at the world once more."""
+        self.watch = Watch(self._world)
+        return self.root.judge(self.watch)
+
+    @property
+    def status(self) -> Status:
+        """How the whole goal stands."""
+        return self.root.status
+
+    def nodes(self) -> Iterator[Node]:
+        """Every node of the tree, parents first."""
+        stack = [self.root]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(node.members))
+
+    def statuses(self) -> dict[str, Status]:
+        """Every sub-goal's status by its path: "goal" is the whole, "goal.0" its first member, and so on."""
+        return {node.path: node.status for node in self.nodes()}
+
+    def next_leaf(self) -> Node | None:
+        """The leaf to work on next, chosen greedily; None when all is done."""
+        if self.root.status.satisfied:
+            return None
+        return self.goal.following(self.root)
+
+    def first_failure(self) -> str | None:
+        """The first sub-goal that is violated or, failing that, still open: where to look when an episode failed."""
+        if self.root.status.satisfied:
+            return None
+        leaves = [n for n in self.nodes() if not n.members]
+        for node in leaves:
+            if node.status.violated:
+                return node.path
+        following = self.next_leaf()
+        return following.path if following is not None else self.root.path

@@ -1,0 +1,99 @@
+"""What goals look at: the state of a world after a control step, each fact worked out at most once."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from etude.pose import Array, Pose
+from etude.scene.contacts import FAINT
+from etude.scene.materials import CONTROL_PERIOD
+from etude.scene.world import World
+
+GRAVITY = 9.81
+STATIC_SPEED = 1e-3  # m/s (ClevrSkills 1.1)
+STATIC_SPIN = 1e-2  # rad/s
+
+
+class Watch:
+    """One look at a world. Positions in metres, world frame."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.tip: Pose = world.robot.tip() if world.robot is not None else Pose()
+        self.held: str | None = world.robot.held if world.robot is not None else None
+        self._poses: dict[str, tuple[Array, Array]] = {}
+        self._extents: dict[str, tuple[float, float]] = {}
+        self._touching: dict[str, tuple[str, ...]] = {}
+        self._gaps: dict[tuple[str, str], float] = {}
+
+    def position(self, name: str) -> Array:
+        """Position (3,) of a body."""
+        return self._frame(name)[0]
+
+    def axes(self, name: str) -> Array:
+        """Rotation matrix (3, 3) of a body."""
+        return self._frame(name)[1]
+
+    def _frame(self, name: str) -> tuple[Array, Array]:
+        if name not in self._poses:
+            self._poses[name] = self.world.frame(name)
+        return self._poses[name]
+
+    def extent(self, name: str) -> tuple[float, float]:
+        """Heights of the lowest and highest point."""
+        if name not in self._extents:
+            self._extents[name] = self.world.vertical_extent(name)
+        return self._extents[name]
+
+    def static(self, name: str) -> bool:
+        """Is it at rest? What cannot move always is."""
+        linear, angular = self.world.velocity(name)
+        return bool(np.linalg.norm(linear) <= STATIC_SPEED and np.linalg.norm(angular) <= STATIC_SPIN)
+
+    def grasped(self, name: str) -> bool:
+        """Is it in the hand: by suction, or between both fingers?"""
+        if self.held is not None:
+            return self.held == name
+        touched = self.touching(name)
+        return "hand/left" in touched and "hand/right" in touched
+
+    def touching(self, name: str) -> tuple[str, ...]:
+        """What it touched during the last control step."""
+        if name not in self._touching:
+            self._touching[name] = self.world.touching(name)
+        return self._touching[name]
+
+    def touches(self, first: str, second: str) -> bool:
+        """Did these two touch? Names of wholes include their parts."""
+        return any(t == second or t.startswith(f"{second}/") for t in self.touching(first))
+
+    def by_robot(self, name: str) -> bool:
+        """Did arm or hand touch it?"""
+        return any(t == "robot" or t == "hand" or t.startswith("hand/") for t in self.touching(name))
+
+    def rests_on(self, top: str, bottom: str) -> bool:
+        """Does ``bottom`` carry at least half the weight of ``top``, which does not touch the table beside it?"""
+        if not self.touches(top, bottom):
+            return False
+        if bottom != "table" and self.touches(top, "table"):
+            return False
+        weight = self.world.mass(top) * GRAVITY * CONTROL_PERIOD
+        return float(self.world.impulse(bottom, top)[2]) > max(FAINT, 0.5 * weight)
+
+    def gap(self, first: str, second: str, limit: float = 0.5) -> float:
+        """Distance between two surfaces, at most ``limit``."""
+        key = (first, second)
+        if key not in self._gaps:
+            self._gaps[key] = self.world.distance(first, second, limit)
+        return self._gaps[key]
+
+    def reach(self, name: str) -> float:
+        """The common shaping for bringing the tip to a thing: from 0 to 2 (ClevrSkills' REACH)."""
+        p = self.position(name)
+        across = math.hypot(self.tip.position[0] - p[0], self.tip.position[1] - p[1])
+        if across >= 0.03:
+            return math.exp(-(across - 0.03))
+        above = self.tip.position[2] - self.extent(name)[1]
+        return 2.0 if above < 0.005 else 1.0 + math.exp(-above)

@@ -1,0 +1,91 @@
+"""What the agent is told, as data: words and pictures in a row.
+
+The same instruction renders as multimodal (text with placeholders, and images), as text only (words stand in for pictures), or as chat
+messages. Pictures are described, not stored: an object, a texture, or the scene with some things elsewhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from etude.names import Family
+from etude.pose import Pose, Vec3
+
+
+class Part(Family):
+    """One piece of an instruction; ``words`` is how it reads where there are no pictures."""
+
+    words: str
+
+
+@dataclass(frozen=True)
+class Words(Part):
+    """Plain text, with the spaces it needs."""
+
+    words: str
+
+
+@dataclass(frozen=True)
+class ObjectPicture(Part):
+    """An object alone on a plain ground; without ``texture`` it is shown in neutral grey."""
+
+    words: str
+    shape: str
+    size: Vec3 | None = None
+    texture: str = ""
+    texture_span: float = 0.1
+
+
+@dataclass(frozen=True)
+class TexturePicture(Part):
+    """A swatch of a texture."""
+
+    words: str
+    texture: str
+
+
+@dataclass(frozen=True)
+class ScenePicture(Part):
+    """The scene with some things moved to ``poses`` (and the hand's tip to ``tip``, if the robot shall be seen)."""
+
+    words: str
+    poses: tuple[tuple[str, Pose], ...] = ()
+    tip: Pose | None = None
+    camera: str = "base"
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """Parts in order. ``complete`` says whether the text alone tells everything (pictures of scenes have no words that do)."""
+
+    parts: tuple[Part, ...]
+
+    @property
+    def text(self) -> str:
+        """The text-only form."""
+        return "".join(part.words for part in self.parts)
+
+    @property
+    def complete(self) -> bool:
+        """Does the text alone tell everything?"""
+        return not any(isinstance(part, ScenePicture) for part in self.parts)
+
+    def pictures(self) -> tuple[Part, ...]:
+        """The parts that are pictures, in order."""
+        return tuple(part for part in self.parts if not isinstance(part, Words))
+
+    def template(self, mark: str = "{{image:{k}}}") -> str:
+        """The multimodal text: every picture is a placeholder, numbered from 0."""
+        count, out = 0, []
+        for part in self.parts:
+            if isinstance(part, Words):
+                out.append(part.words)
+            else:
+                out.append(mark.format(k=count))
+                count += 1
+        return "".join(out)
+
+
+def told(*pieces: str | Part) -> Instruction:
+    """An instruction from strings and pictures."""
+    return Instruction(tuple(Words(p) if isinstance(p, str) else p for p in pieces))

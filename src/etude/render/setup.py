@@ -1,0 +1,75 @@
+"""What is the same all over a triangle, worked out once per move for those that are seen.
+
+numba's cache looks at this file alone: nothing compiled elsewhere may be called from here, nor constants imported.
+"""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+from numpy.typing import NDArray
+
+from etude.render.geometry import Geometry
+from etude.render.lighting import ShadowMap
+
+STEEPEST = np.float32(4)  # slope of a receiver against the light, beyond which the shadow test follows it no further
+
+
+@nb.njit(cache=True, error_model="numpy")
+def set_up(g: Geometry, shadow: ShadowMap, owner: NDArray[np.int32]) -> None:
+    """Bring ``g.setup`` up to date for all triangles that own a sample (height, width)."""
+    who, visual, stamp, version = owner.reshape(owner.size), g.visual, g.stamp, g.version
+    last = np.int32(-1)
+    for i in range(who.size):
+        t = who[i]
+        if t == last or t < 0:
+            continue
+        last = t
+        moves = version[np.uintp(visual[np.uintp(t)])]
+        if stamp[np.uintp(t)] != moves:
+            stamp[np.uintp(t)] = moves
+            _set_up(g, shadow, t)
+
+
+@nb.njit(cache=True, error_model="numpy")
+def _set_up(g: Geometry, shadow: ShadowMap, t: int) -> None:
+    """Gradients of barycentrics and texture, steps of the normal, slope to the light."""
+    i0, i1, i2 = g.faces[t, 0], g.faces[t, 1], g.faces[t, 2]
+    p, n, uv, s = g.points, g.normals, g.uv, g.setup
+    ax, ay, az = p[i0, 0], p[i0, 1], p[i0, 2]
+    bx, by, bz = p[i1, 0] - ax, p[i1, 1] - ay, p[i1, 2] - az
+    cx, cy, cz = p[i2, 0] - ax, p[i2, 1] - ay, p[i2, 2] - az
+    nx, ny, nz = by * cz - bz * cy, bz * cx - bx * cz, bx * cy - by * cx
+    square = nx * nx + ny * ny + nz * nz
+    inverse = 1.0 / square if square > 1e-40 else 0.0
+    # Barycentrics are affine in space: b = q·p − k, with q in the plane of the triangle.
+    q1x, q1y, q1z = (cy * nz - cz * ny) * inverse, (cz * nx - cx * nz) * inverse, (cx * ny - cy * nx) * inverse
+    q2x, q2y, q2z = (ny * bz - nz * by) * inverse, (nz * bx - nx * bz) * inverse, (nx * by - ny * bx) * inverse
+    k1, k2 = q1x * ax + q1y * ay + q1z * az, q2x * ax + q2y * ay + q2z * az
+    s[t, 0], s[t, 1], s[t, 2], s[t, 3] = q1x, q1y, q1z, k1
+    s[t, 4], s[t, 5], s[t, 6], s[t, 7] = q2x, q2y, q2z, k2
+    # Rows of a picture run downwards, v upwards.
+    u0, u1, u2 = uv[i0, 0], uv[i1, 0] - uv[i0, 0], uv[i2, 0] - uv[i0, 0]
+    v0, v1, v2 = -uv[i0, 1], uv[i0, 1] - uv[i1, 1], uv[i0, 1] - uv[i2, 1]
+    s[t, 8], s[t, 9], s[t, 10] = u1 * q1x + u2 * q2x, u1 * q1y + u2 * q2y, u1 * q1z + u2 * q2z
+    s[t, 11] = u0 - u1 * k1 - u2 * k2
+    s[t, 12], s[t, 13], s[t, 14] = v1 * q1x + v2 * q2x, v1 * q1y + v2 * q2y, v1 * q1z + v2 * q2z
+    s[t, 15] = v0 - v1 * k1 - v2 * k2
+    bend = 0.0
+    for k in range(3):
+        s[t, 16 + k] = n[i0, k]
+        s[t, 19 + k] = n[i1, k] - n[i0, k]
+        s[t, 22 + k] = n[i2, k] - n[i0, k]
+        bend += abs(n[i1, k] - n[i0, k]) + abs(n[i2, k] - n[i0, k])
+    s[t, 25] = 1.0 if bend > 1e-6 else 0.0
+    unit = np.sqrt(inverse)
+    s[t, 26], s[t, 27], s[t, 28] = nx * unit, ny * unit, nz * unit
+    a = shadow.axes
+    lx = nx * a[0, 0] + ny * a[0, 1] + nz * a[0, 2]
+    ly = nx * a[1, 0] + ny * a[1, 1] + nz * a[1, 2]
+    lz = nx * a[2, 0] + ny * a[2, 1] + nz * a[2, 2]
+    if lz < 0:
+        s[t, 29] = min(max(-lx / lz, -STEEPEST), STEEPEST) * shadow.texel
+        s[t, 30] = min(max(-ly / lz, -STEEPEST), STEEPEST) * shadow.texel
+    else:
+        s[t, 29], s[t, 30] = 0.0, 0.0

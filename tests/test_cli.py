@@ -1,0 +1,143 @@
+"""The command line: what users type, see and get wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+from etude import cli
+from etude.names import canonical_json
+from etude.scene.examples import example
+
+
+def etude(*arguments: str, check: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run([sys.executable, "-c", "from etude.cli import main; main()", *arguments], capture_output=True, text=True)
+    assert done.returncode == check, done.stderr
+    return done
+
+
+def test_show_writes_a_picture_of_one_camera(tmp_path):
+    out = tmp_path / "new folder" / "front.png"
+    etude("show", "tower", "--camera", "front", "--size", "96x64", "--out", str(out))
+    assert Image.open(out).size == (96, 64)
+
+
+def test_show_writes_all_cameras_on_one_page_that_needs_nothing_else(tmp_path):
+    out = tmp_path / "drawers.html"
+    etude("show", "drawers", "--size", "64", "--out", str(out))
+    page = out.read_text()
+    assert page.count("<img") == len(example("drawers").cameras) + 2
+    assert "depth" in page and "segmentation" in page
+    assert "http" not in page.replace("http-equiv", "")
+
+
+def test_show_reads_a_scene_from_a_file(tmp_path):
+    scene, out = tmp_path / "scene.json", tmp_path / "scene.png"
+    scene.write_text(canonical_json(example("tower")))
+    etude("show", str(scene), "--camera", "render", "--size", "64", "--out", str(out))
+    again = tmp_path / "again.png"
+    etude("show", "tower", "--camera", "render", "--size", "64", "--out", str(again))
+    assert np.array_equal(np.asarray(Image.open(out)), np.asarray(Image.open(again)))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["show", "towr"], "unknown scene 'towr'; did you mean 'tower'"),
+        (["show", "tower", "--camera", "frnt"], "unknown camera 'frnt'; did you mean 'front'"),
+        (["show", "tower", "--size", "12y"], "is not a size"),
+        (["show", "tower", "--out", "x.gif"], "must end in .png or .html"),
+        (["show", "tower", "--renderer", "rastr"], "unknown renderer 'rastr'; did you mean 'raster'"),
+        (["show", "nowhere.json"], "there is no file 'nowhere.json'"),
+        (["show", "gallery", "--out", "x.png"], "must end in .html"),
+        (["bench", "rendr"], "unknown benchmark 'rendr'; did you mean 'render'"),
+    ],
+)
+def test_mistakes_end_in_one_line_without_a_traceback(arguments, message):
+    done = etude(*arguments, check=2)
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert done.stdout == ""
+
+
+def test_a_broken_scene_file_is_refused_in_one_line(tmp_path):
+    path = tmp_path / "scene.json"
+    path.write_text('{"entities": []}')
+    done = etude("show", str(path), check=2)
+    assert "the field 'robot' is missing" in done.stderr
+
+
+def test_bench_json_has_the_documented_form():
+    report = json.loads(etude("bench", "physics", "build", "--json").stdout)
+    assert set(report) == {"machine", "results"}
+    for result in report["results"]:
+        assert set(result) == {"case", "value", "unit", "reference", "reference_value", "ratio"}
+        assert result["value"] > 0
+
+
+def test_doctor_tells_what_works_and_what_is_missing():
+    report = json.loads(etude("doctor", "--json").stdout)
+    assert report["packages"]["mujoco"].startswith("4.0.")
+    assert set(report["extras"]) >= {"learn", "ray", "inspect", "lerobot", "web"}
+    assert isinstance(report["opengl"]["usable"], bool)
+    assert "raster" in report["renderer"]
+    assert "etude" in etude("doctor").stdout
+
+
+def test_help_names_every_command():
+    text = CliRunner().invoke(cli.app, ["--help"]).stdout
+    assert all(name in text for name in ("show", "doctor", "bench"))
+
+
+def test_importing_etude_is_quick_and_loads_neither_mujoco_nor_numba():
+    program = (
+        "import sys, time; t = time.perf_counter(); import etude, etude.names, etude.scene; took = time.perf_counter() - t\n"
+        "print(took, [m for m in ('mujoco', 'numba', 'scipy', 'torch') if m in sys.modules])"
+    )
+    times = []
+    for _ in range(3):
+        took, loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split(" ", 1)
+        assert loaded.strip() == "[]"
+        times.append(float(took))
+    assert min(times) < 1.0
+
+
+def test_a_second_process_shows_its_first_frame_within_two_seconds(tmp_path):
+    program = (
+        "from etude.scene import World; from etude.scene.examples import example; from etude.render.studio import Studio\n"
+        "Studio(World(example('bench'))).shoot('front', (64, 64))"
+    )
+    times = []
+    for _ in range(3):  # the first may have to compile
+        begun = time.perf_counter()
+        subprocess.run([sys.executable, "-c", program], check=True)
+        times.append(time.perf_counter() - begun)
+    assert min(times) < 2.0
+
+
+def test_it_works_where_no_graphics_library_can_be_loaded(tmp_path):
+    """An environment in which OpenGL, EGL, OSMesa and X cannot be used: pictures come out all the same."""
+    out = tmp_path / "tower.png"
+    environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "MUJOCO_GL", "PYOPENGL_PLATFORM")}
+    program = (
+        "import ctypes.util, sys\n"
+        "class Refuse:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.split('.')[0] in ('OpenGL', 'glfw'): raise ImportError(name)\n"
+        "sys.meta_path.insert(0, Refuse())\n"
+        "from etude.cli import main; main()"
+    )
+    command = [sys.executable, "-c", program, "show", "tower", "--camera", "front", "--size", "64", "--out", str(out)]
+    subprocess.run(command, env=environment, check=True, capture_output=True)
+    assert Image.open(out).size == (64, 64)
+    assert not any(Path(tmp_path).glob("*.html"))
