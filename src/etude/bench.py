@@ -13,9 +13,10 @@ from typing import Any
 import mujoco
 
 from etude.render.studio import Studio
-from etude.scene.compile import prototype, structure
+from etude.scene.compile import prototype
 from etude.scene.examples import example
 from etude.scene.materials import SUBSTEPS
+from etude.scene.prototype import structure
 from etude.scene.world import World
 
 
@@ -141,8 +142,40 @@ def bench_build(rounds: int = 20) -> list[Result]:
     ]
 
 
+def bench_suites(steps: int = 150) -> list[Result]:
+    """Control steps a second of whole environments: the oracle at work, without cameras and with both at 128×128."""
+    from etude.envs.env import EpisodeEnv
+    from etude.policies.scripted import OraclePolicy
+
+    results = []
+    with _one_core():
+        for task in ("pick", "simple_manipulation", "stack"):
+            for cameras, label in (((), "no cameras"), (None, "two cameras 128x128")):
+                env, policy = EpisodeEnv("clevrskills", task, cameras=cameras), OraclePolicy()
+                rates = []
+                for seed in range(3):
+                    env.reset(seed=seed)
+                    policy.reset(env.simulation)
+                    spent = 0.0
+                    count = 0
+                    while count < steps and not env.simulation.status.satisfied:
+                        action = policy.act(env.simulation)
+                        start = time.perf_counter()
+                        env.step(action)
+                        spent += time.perf_counter() - start
+                        count += 1
+                    rates.append(count / spent)
+                results.append(Result(f"clevrskills/{task}, {label}", round(statistics.median(rates), 1), "control steps/s"))
+    return results
+
+
 def _shifted(scene: Any, k: int) -> list[Any]:
     return [replace(e, pose=e.pose.moved(z=0.001 * (k + 1))) for e in scene.entities]
 
 
-BENCHES: dict[str, Callable[[], list[Result]]] = {"render": bench_render, "physics": bench_physics, "build": bench_build}
+BENCHES: dict[str, Callable[[], list[Result]]] = {
+    "render": bench_render,
+    "physics": bench_physics,
+    "build": bench_build,
+    "suites": bench_suites,
+}

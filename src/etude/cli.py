@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from etude.names import EtudeError, unknown
@@ -29,7 +30,7 @@ def main() -> None:
     try:
         app()
     except EtudeError as error:
-        notes.print(f"[bold red]error:[/] {error}", highlight=False, soft_wrap=True)
+        notes.print(f"[bold red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
         sys.exit(2)
 
 
@@ -113,6 +114,133 @@ def _scene(what: str, seed: int, camera: str | None) -> Any:
     return scene if camera is None else replace(scene, cameras=(scene.camera(camera),))
 
 
+@app.command("list")
+def list_tasks(
+    suite: Annotated[str | None, typer.Argument(help="one suite; all when none is given")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
+) -> None:
+    """List suites, their tasks, splits and options."""
+    from etude.library import SUITES, tasks
+
+    found = {name: tasks(name) for name in ([suite] if suite else SUITES)}
+    if as_json:
+        _print_json({
+            "suites": {
+                name: {"tasks": [
+                    {"task": t.name, "splits": list(t.splits), "levels": [t.level], "perturbations": [], "horizon": t.horizon}
+                    for t in table.values()
+                ]}
+                for name, table in found.items()
+            }
+        })  # fmt: skip
+        return
+    for name, table in found.items():
+        rows = Table(box=None, padding=(0, 2, 0, 0))
+        for column in (name, "level", "splits", "steps", ""):
+            rows.add_column(column)
+        for t in table.values():
+            rows.add_row(t.name, t.level, " ".join(t.splits), str(t.horizon), t.summary)
+        console.print(rows)
+
+
+@app.command()
+def rollout(
+    name: Annotated[str, typer.Argument(metavar="EPISODE", help="e.g. clevrskills/pick@train#7")],
+    policy: Annotated[str, typer.Option(help="oracle, random or noop")] = "oracle",
+    video: Annotated[Path | None, typer.Option(help="a film: .mp4 (extra 'video'), .webp or .gif")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
+) -> None:
+    """Play one episode, and film it."""
+    from etude.envs.simulation import Simulation
+    from etude.library import episode
+    from etude.policies.scripted import policy as find_policy
+
+    if video is not None and video.suffix.lower() not in (".mp4", ".webp", ".gif"):
+        raise EtudeError(f"--video {str(video)!r} must end in .mp4, .webp or .gif")
+    value = episode(name)
+    actor = find_policy(policy)
+    simulation = Simulation(value)
+    actor.reset(simulation)
+    film = None
+    if video is not None:
+        from etude.report.film import Film
+
+        film = Film(simulation, policy)
+        film.take()
+    total = 0.0
+    while not simulation.status.satisfied and simulation.steps < value.horizon:
+        total += simulation.step(actor.act(simulation)).reward
+        if film is not None:
+            film.take(actor.words)
+    status = simulation.status
+    if film is not None and video is not None:
+        from etude.report.film import write_film
+
+        write_film(film.frames + film.frames[-1:] * 10, video)
+    if as_json:
+        _print_json({
+            "episode": value.name, "id": value.id, "policy": policy, "success": status.satisfied, "steps": simulation.steps,
+            "return": round(total, 6), "progress": round(status.progress, 6), "first_failure": simulation.monitor.first_failure(),
+        })  # fmt: skip
+        return
+    console.print(value.instruction.text, highlight=False)
+    verdict = "[green]success[/]" if status.satisfied else f"[red]no success[/], first open: {simulation.monitor.first_failure()}"
+    console.print(
+        f"{verdict} after {simulation.steps} steps, return {total:.1f}" + (f", film in {video}" if video else ""), highlight=False
+    )
+
+
+@app.command()
+def evaluate(
+    suite: Annotated[str, typer.Option(help="e.g. clevrskills")],
+    task: Annotated[list[str] | None, typer.Option(help="repeat for several; all when none is given")] = None,
+    split: Annotated[str, typer.Option(help="of the suite")] = "train",
+    policy: Annotated[str, typer.Option(help="oracle, random or noop")] = "oracle",
+    episodes: Annotated[int, typer.Option(help="seeds for each task")] = 20,
+    first_seed: Annotated[int, typer.Option(help="the first of them")] = 0,
+    workers: Annotated[int | None, typer.Option(help="processes; all cores by default")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
+) -> None:
+    """Run a policy over seeds of a suite and count, task by task."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from etude.evaluate.run import Outcome, plan, run
+    from etude.evaluate.statistics import groups
+    from etude.names import PROTOCOL
+    from etude.policies.scripted import POLICIES
+
+    if policy not in POLICIES:
+        raise unknown("policy", policy, POLICIES)
+    names = plan(suite, task or (), split, episodes, first_seed)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    wins = 0
+    with Progress(*columns, console=notes, transient=True) as bar:
+        line = bar.add_task("playing", total=len(names))
+
+        def seen(outcome: Outcome) -> None:
+            nonlocal wins
+            wins += outcome.success
+            bar.update(line, advance=1, description=f"{outcome.task}: {wins} successes so far")
+
+        outcomes = run(names, policy, workers, seen)
+    rows = groups(outcomes)
+    failed = [o for o in outcomes if not o.success]
+    if as_json:
+        _print_json({"run": None, "protocol": PROTOCOL, "policy": policy, "groups": rows, "failures": [asdict(o) for o in failed]})
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for column in ("task", "level", "success", "95 %", "steps", "return", "per step", "errors"):
+        table.add_column(column)
+    for r in rows:
+        low, high = r["interval"]
+        interval = f"{100 * low:.0f}–{100 * high:.0f}"
+        figures = (r["mean_steps"], r["mean_return"], r["reward_per_step"], r["errors"])
+        table.add_row(r["task"], r["level"], f"{r['successes']}/{r['episodes']}", interval, *map(str, figures))
+    console.print(table)
+    for outcome in failed[:20]:
+        console.print(f"  failed: {outcome.id}  {outcome.error or outcome.failed}", style="dim", highlight=False)
+
+
 @app.command()
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False) -> None:
     """Tell what works on this machine, how fast, and what is missing for which extra."""
@@ -130,13 +258,13 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="one JSON object
     table.add_row("OpenGL", "usable (--renderer gl)" if gl["usable"] else f"not usable, not needed: {gl['reason']}")
     for name, extra in report["extras"].items():
         state = "installed" if extra["installed"] else f"missing ({extra['needs']}): pip install 'etude[{name}]'"
-        table.add_row(f"extra {name}", f"{state}; {extra['for']}")
+        table.add_row(f"extra {name}", escape(f"{state}; {extra['for']}"))
     console.print(table)
 
 
 @app.command()
 def bench(
-    what: Annotated[list[str] | None, typer.Argument(help="render, physics, build; all when none is given")] = None,
+    what: Annotated[list[str] | None, typer.Argument(help="render, physics, build, suites; all when none is given")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
     """Measure speed, side by side with a reference where one runs."""

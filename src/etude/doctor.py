@@ -7,13 +7,7 @@ import time
 from etude import machine
 
 # extra → (module it needs, what it is for)
-EXTRAS = {
-    "learn": ("torch", "training baselines"),
-    "ray": ("ray", "running evaluations on a Ray cluster"),
-    "inspect": ("inspect_ai", "language-model runs"),
-    "lerobot": ("pyarrow", "datasets in LeRobot's format"),
-    "web": ("starlette", "local web pages"),
-}
+EXTRAS = {"video": ("av", "films as MP4")}
 
 
 def examine() -> dict[str, object]:

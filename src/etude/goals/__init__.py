@@ -8,6 +8,7 @@ from etude.goals.goal import All, Always, Either, Goal, Not, Once, Order, Sequen
 from etude.goals.leaves import (
     AtPose,
     AtPosition,
+    Balanced,
     Hit,
     Inside,
     OnTop,
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
     from etude.goals.monitor import Monitor
 
 __all__ = [
-    "All", "Always", "AtPose", "AtPosition", "Either", "Goal", "Hit", "Inside", "Monitor", "Not", "OnTop", "Once", "Order", "Picked",
-    "PushedTo", "PushedTowards", "Sequence", "Stacked", "Status", "StructureToppled", "Swap", "TipAtPose", "TipAtPosition", "Touched",
-    "Traced", "Untouched",
+    "All", "Always", "AtPose", "AtPosition", "Balanced", "Either", "Goal", "Hit", "Inside", "Monitor", "Not", "OnTop", "Once", "Order",
+    "Picked", "PushedTo", "PushedTowards", "Sequence", "Stacked", "Status", "StructureToppled", "Swap", "TipAtPose", "TipAtPosition",
+    "Touched", "Traced", "Untouched",
 ]  # fmt: skip
 
 

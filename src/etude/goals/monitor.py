@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 
 from etude.goals.goal import Goal, Node, Status
@@ -27,6 +28,15 @@ class Monitor:
         """Look at the world once more."""
         self.watch = Watch(self._world)
         return self.root.judge(self.watch)
+
+    def save(self) -> Node:
+        """What it remembers, for :meth:`restore`."""
+        return copy.deepcopy(self.root)
+
+    def restore(self, saved: Node) -> None:
+        """Take up what was remembered; the world must stand as it did then."""
+        self.root = copy.deepcopy(saved)
+        self.watch = Watch(self._world)
 
     @property
     def status(self) -> Status:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -21,12 +22,16 @@ class Watch:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.tip: Pose = world.robot.tip() if world.robot is not None else Pose()
         self.held: str | None = world.robot.held if world.robot is not None else None
         self._poses: dict[str, tuple[Array, Array]] = {}
         self._extents: dict[str, tuple[float, float]] = {}
         self._touching: dict[str, tuple[str, ...]] = {}
         self._gaps: dict[tuple[str, str], float] = {}
+
+    @functools.cached_property
+    def tip(self) -> Pose:
+        """Measured pose of the hand's tip."""
+        return self.world.robot.tip() if self.world.robot is not None else Pose()
 
     def position(self, name: str) -> Array:
         """Position (3,) of a body."""

@@ -27,13 +27,17 @@ class Words(Part):
 
 @dataclass(frozen=True)
 class ObjectPicture(Part):
-    """An object alone on a plain ground; without ``texture`` it is shown in neutral grey."""
+    """An object alone on a plain ground; without ``texture`` it is shown in neutral grey.
+
+    The picture is fitted to the object, unless ``frame`` (metres, radius) says what it shall hold: then sizes can be compared.
+    """
 
     words: str
     shape: str
     size: Vec3 | None = None
     texture: str = ""
     texture_span: float = 0.1
+    frame: float | None = None
 
 
 @dataclass(frozen=True)

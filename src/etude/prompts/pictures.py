@@ -34,11 +34,11 @@ def _ground() -> Mesh:
 
 
 @functools.lru_cache(maxsize=512)
-def object_picture(name: str, size: Vec3 | None, worn: str, span: float, pixels: int) -> Picture:
-    """One thing of the catalogue on a plain ground, (pixels, pixels, 3)."""
+def object_picture(name: str, size: Vec3 | None, worn: str, span: float, pixels: int, frame: float | None = None) -> Picture:
+    """One thing of the catalogue on a plain ground, (pixels, pixels, 3), as large as it fits or as ``frame`` (radius, m) has it."""
     model = shape(name, size)
     lower, upper = model.bounds
-    radius = float(np.linalg.norm(upper - lower)) / 2
+    radius = float(np.linalg.norm(upper - lower)) / 2 if frame is None else frame
     ground = Visual(0, _ground(), "#eeefec", Pose((0.0, 0.0, float(lower[2]) - 0.0005)), shadow=False, gloss=0.0)
     thing = Visual(0, model.mesh, worn or NEUTRAL, span=span, entity=FIRST_ENTITY)
     x, y, z = (np.array([0.75, -1.1, 0.95]) * radius * 3.0).tolist()
@@ -70,7 +70,7 @@ def scene_picture(scene: Scene, part: ScenePicture, pixels: int) -> Picture:
 def part_picture(part: Part, scene: Scene, pixels: int) -> Picture:
     """The picture a part stands for."""
     if isinstance(part, ObjectPicture):
-        return object_picture(part.shape, part.size, part.texture, part.texture_span, pixels)
+        return object_picture(part.shape, part.size, part.texture, part.texture_span, pixels, part.frame)
     if isinstance(part, TexturePicture):
         return texture_picture(part.texture, pixels)
     if isinstance(part, ScenePicture):

@@ -10,7 +10,7 @@ from etude.catalog.mesh import Mesh, box, merge
 from etude.catalog.registry import shape as find_shape
 from etude.catalog.textures import known_texture
 from etude.pose import Vec2
-from etude.scene.compile import Prototype
+from etude.scene.prototype import Prototype
 from etude.scene.robots.anatomy import Look
 from etude.scene.scene import Area, Body, Entity, Fixture, Floor, Marker, Particles, Scene, Table, Walls
 from etude.scene.visual import FIRST_ENTITY, FLOOR, HAND, ROBOT, TABLE, WALLS, Visual

@@ -8,12 +8,10 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
 from etude.catalog.registry import shape as find_shape
 from etude.catalog.shape import Piece, Shape
@@ -21,8 +19,9 @@ from etude.names import EtudeError
 from etude.pose import Array, Pose
 from etude.scene import robots
 from etude.scene.materials import CONTACT_BITS, TIMESTEP, Material, material
+from etude.scene.prototype import NOWHERE, Prototype, RobotIndex
 from etude.scene.robots.anatomy import Arm, Hand
-from etude.scene.scene import Area, Body, Entity, Fixture, Floor, Lighting, Marker, Part, Particles, Robot, Scene, Table
+from etude.scene.scene import Body, Entity, Fixture, Part, Particles, Robot, Scene, Table
 
 GEOM = mujoco.mjtGeom
 PIECE_TYPES = {
@@ -33,48 +32,10 @@ PIECE_TYPES = {
     "ellipsoid": GEOM.mjGEOM_ELLIPSOID,
     "hull": GEOM.mjGEOM_MESH,
 }
+ARENA = 64 << 20  # bytes for contacts and constraints: room for a pile of things made of many pieces
 CLOSED = -0.02  # commanded opening of a closed finger: beyond contact, so that the grip force is always the full one
 FINGER_SPEED = 0.2  # m/s of each finger, closing freely
 SERVO_DAMPING = 0.03  # s: damping of a joint servo as a share of its stiffness
-
-
-@dataclass(frozen=True, eq=False)
-class RobotIndex:
-    """Where the robot is found in the model."""
-
-    arm: Arm
-    hand: Hand
-    base: Pose
-    joints: slice  # in qpos
-    dofs: slice
-    set_points: slice  # activations of the joint servos
-    actuators: slice
-    hand_body: int
-    fingers: NDArray[np.intp]  # qpos addresses, empty without fingers
-    grip: int  # activation address of the fingers' servo, −1 without fingers
-    cups: tuple[int, ...]  # geom ids
-
-
-@dataclass(eq=False)
-class Prototype:
-    """A compiled model and the tables that lead from names to addresses."""
-
-    model: Any = None
-    owners: list[str] = field(default_factory=list)  # everything that can touch: "table", "robot", an entity, "fixture/part"
-    geom_owner: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
-    bodies: dict[str, int] = field(default_factory=dict)
-    free: dict[str, tuple[int, int]] = field(default_factory=dict)  # qpos and dof address
-    mocap: dict[str, int] = field(default_factory=dict)
-    joints: dict[str, tuple[int, int]] = field(default_factory=dict)  # "fixture/part" → qpos and dof address
-    particles: dict[str, NDArray[np.intp]] = field(default_factory=dict)  # qpos addresses
-    particle_bodies: dict[str, NDArray[np.intp]] = field(default_factory=dict)
-    welds: dict[str, int] = field(default_factory=dict)
-    frames: dict[str, Pose] = field(default_factory=dict)  # "fixture/part" → its frame in the body that carries it
-    latches: list[tuple[int, int, int, float]] = field(default_factory=list)  # equality, lock qpos, held qpos, release
-    robot: RobotIndex | None = None
-
-
-NOWHERE = Pose()
 
 
 class _Made(NamedTuple):
@@ -83,25 +44,6 @@ class _Made(NamedTuple):
     body: Any
     frame: Pose
     loose: bool
-
-
-def structure(scene: Scene) -> Scene:
-    """The scene without everything that does not change what is compiled: places, postures, textures, light, cameras."""
-    robot = None if scene.robot is None else replace(scene.robot, joints=(), visible=True)
-    table = None if scene.table is None else replace(scene.table, texture="", texture_span=1.0, legs=False)
-    floor = None if scene.floor is None else Floor(height=scene.floor.height)
-    kept = tuple(_bare(e) for e in scene.entities if not isinstance(e, (Area, Marker)))
-    return Scene(kept, robot, table, floor, None, Lighting(), ())
-
-
-def _bare(entity: Entity) -> Entity:
-    if isinstance(entity, Body):
-        return replace(entity, texture="", texture_span=1.0, pose=NOWHERE)
-    if isinstance(entity, Fixture):
-        return replace(entity, pose=NOWHERE, joints=())
-    if isinstance(entity, Particles):
-        return replace(entity, texture="", positions=((0.0, 0.0, 0.0),) * len(entity.positions))
-    raise EtudeError(f"{type(entity).__name__} is not a thing that can be built")
 
 
 @functools.lru_cache(maxsize=32)
@@ -137,7 +79,8 @@ class _Builder:
         geom.contype, geom.conaffinity = CONTACT_BITS[side]
         geom.friction = surface.friction
         geom.solref = (surface.softness, 1.0)
-        geom.condim = 6 if surface.rolling else 4
+        # Round pieces roll: without rolling friction a disc that stands on its rim would wobble for ever.
+        geom.condim = 6 if surface.rolling or piece.kind in ("cylinder", "sphere", "capsule", "ellipsoid") else 4
         geom.mass = mass
         self.owner_of.append((geom, self.owner(owner)))
         return geom
@@ -184,9 +127,7 @@ class _Builder:
         body = self.spec.worldbody.add_body()
         body.name = entity.name
         surface = material(entity.material)
-        if entity.fixed:
-            body.mocap = True
-        else:
+        if not entity.fixed:
             body.add_freejoint().name = f"{entity.name} free"
             body.sleep = mujoco.mjtSleepPolicy.mjSLEEP_ALLOWED
             _set_inertia(body, shape, entity.mass)
@@ -211,8 +152,6 @@ class _Builder:
         root.name = entity.name
         if entity.movable:
             root.add_freejoint().name = f"{entity.name} free"
-        else:
-            root.mocap = True
         made: dict[str, _Made] = {"": _Made(root, NOWHERE, entity.movable)}
         for part in entity.parts:
             if part.parent not in made:
@@ -235,6 +174,10 @@ class _Builder:
             body = parent.body.add_body()
             body.name = f"{entity.name}/{part.name}"
             body.pos, body.quat = made.frame.position, made.frame.rotation
+            if not parent.loose:
+                # A moving part and what it hangs on fit into each other; MuJoCo leaves such pairs alone only where the parent can move.
+                pair = self.spec.add_exclude()
+                pair.bodyname1, pair.bodyname2 = parent.body.name, body.name
             made = _Made(body, NOWHERE, True)
         solids = [(s, find_shape(s.shape, s.size)) for s in part.solids]
         volume = sum(abs(sh.mesh.mass_properties()[0]) for s, sh in solids if s.collides) or 1.0
@@ -355,6 +298,7 @@ class _Builder:
     # ---- all together
 
     def build(self) -> Prototype:
+        self.spec.memory = ARENA
         options = self.spec.option
         options.timestep = TIMESTEP
         options.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
@@ -399,8 +343,8 @@ class _Builder:
         proto, model = self.proto, self.proto.model
         body = model.body(entity.name)
         proto.bodies[entity.name] = body.id
-        if body.mocapid[0] >= 0:
-            proto.mocap[entity.name] = int(body.mocapid[0])
+        if body.jntnum[0] == 0:
+            proto.fixed[entity.name] = body.id
         else:
             joint = model.joint(f"{entity.name} free")
             proto.free[entity.name] = (int(joint.qposadr[0]), int(joint.dofadr[0]))
@@ -486,6 +430,3 @@ def _set_inertia(body: Any, shape: Shape, mass: float | None) -> None:
     body.mass = own * scale
     body.ipos = centre
     body.fullinertia = (full[0, 0], full[1, 1], full[2, 2], full[0, 1], full[0, 2], full[1, 2])
-
-
-__all__ = ["CLOSED", "SERVO_DAMPING", "Prototype", "RobotIndex", "prototype", "structure"]

@@ -87,11 +87,14 @@ class ContactTable:
         n = len(owners)
         self.total, self.last = np.zeros((n, n, 7)), np.zeros((n, n, 7))
         self._elapsed = 0.0
+        self._seen: Array | None = None  # the table with sleeping pairs filled in, once it was asked for
+        self._members: dict[str, list[int]] = {}
         self.quiet = True  # nothing touched in the last physics step
         self._awake: NDArray[np.int32] = np.zeros(int(self._geom_body.max(initial=0)) + 1, np.int32)
 
     def begin(self) -> None:
         """Forget the last control period."""
+        self._seen = None
         if self._elapsed:
             self.total[:] = 0.0
         self._elapsed = 0.0
@@ -110,13 +113,17 @@ class ContactTable:
         """End a control period of so many physics steps: note its length and who is awake."""
         self._elapsed = steps * TIMESTEP
         self._awake = data.body_awake.copy()
+        self._seen = None
 
     def _rows(self) -> Array:
         """The table of impulses with sleeping pairs filled in, (owners, owners, 7)."""
+        if self._seen is not None:
+            return self._seen
         awake = np.zeros(len(self.owners), bool)
         awake[self._geom_owner[self._awake[self._geom_body] == 1]] = True
         asleep = ~(awake[:, None] | awake[None, :])
-        return np.asarray(np.where(asleep[..., None], self.last * max(self._elapsed, TIMESTEP), self.total))
+        self._seen = np.where(asleep[..., None], self.last * max(self._elapsed, TIMESTEP), self.total)
+        return self._seen
 
     def pairs(self) -> tuple[Contact, ...]:
         """Every pair that touched, in the order of owners."""
@@ -132,7 +139,9 @@ class ContactTable:
 
     def members(self, name: str) -> list[int]:
         """The owners that belong to ``name``."""
-        return [i for i, owner in enumerate(self.owners) if owner == name or owner.startswith(f"{name}/")]
+        if name not in self._members:
+            self._members[name] = [i for i, owner in enumerate(self.owners) if owner == name or owner.startswith(f"{name}/")]
+        return self._members[name]
 
     def impulse(self, first: str, second: str) -> Array:
         """Impulse (3,) N·s that ``second`` received from ``first``; zero if they did not touch."""
@@ -146,13 +155,16 @@ class ContactTable:
         """Everything that ``name`` touched, by owner."""
         own = self.members(name)
         weights = self._rows()[:, :, 6]
-        return tuple(
-            other for j, other in enumerate(self.owners) if j not in own and any(weights[min(i, j), max(i, j)] > FAINT for i in own)
-        )
+        found = np.zeros(len(self.owners), bool)
+        for i in own:
+            found |= (weights[i] > FAINT) | (weights[:, i] > FAINT)
+        found[own] = False
+        return tuple(self.owners[j] for j in np.flatnonzero(found).tolist())
 
     def copy_from(self, other: ContactTable) -> None:
         """Take over the state of another table of the same world."""
         self.total[:], self.last[:] = other.total, other.last
+        self._seen = None
         self._elapsed, self.quiet, self._awake = other._elapsed, other.quiet, other._awake.copy()
 
     def snapshot(self) -> ContactTable:

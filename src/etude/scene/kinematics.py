@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
-from etude.pose import Array, Pose, matrix, matrix_quat
+from etude.pose import Array, Pose, matrix
 from etude.scene.robots.anatomy import Arm, Hand
 
 POSITION_TOLERANCE = 1e-5  # m
@@ -35,6 +35,32 @@ def _forward(offsets: Array, turns: Array, tip_p: Array, tip_R: Array, q: Array,
             a, b = R[k, 0], R[k, 1]
             R[k, 0], R[k, 1] = c * a + s * b, c * b - s * a
     return p + R @ tip_p, R @ tip_R
+
+
+@njit(cache=True)
+def _tip(
+    offsets: Array, turns: Array, tip_p: Array, tip_R: Array, q: Array, base_p: Array, base_R: Array, axes: Array, points: Array
+) -> Array:
+    """The tip as (7,) numbers: position and quaternion wxyz (w ≥ 0), in the frame in which the base stands."""
+    p, R = _forward(offsets, turns, tip_p, tip_R, q, axes, points)
+    p, R = base_p + base_R @ p, base_R @ R
+    best = np.array(
+        [1 + R[0, 0] + R[1, 1] + R[2, 2], 1 + R[0, 0] - R[1, 1] - R[2, 2], 1 - R[0, 0] + R[1, 1] - R[2, 2], 1 - R[0, 0] - R[1, 1] + R[2, 2]]
+    )
+    k = np.argmax(best)  # the largest of the four keeps the division well away from zero
+    s = 2.0 * math.sqrt(best[k])
+    if k == 0:
+        w, x, y, z = s / 4, (R[2, 1] - R[1, 2]) / s, (R[0, 2] - R[2, 0]) / s, (R[1, 0] - R[0, 1]) / s
+    elif k == 1:
+        w, x, y, z = (R[2, 1] - R[1, 2]) / s, s / 4, (R[0, 1] + R[1, 0]) / s, (R[0, 2] + R[2, 0]) / s
+    elif k == 2:
+        w, x, y, z = (R[0, 2] - R[2, 0]) / s, (R[0, 1] + R[1, 0]) / s, s / 4, (R[1, 2] + R[2, 1]) / s
+    else:
+        w, x, y, z = (R[1, 0] - R[0, 1]) / s, (R[0, 2] + R[2, 0]) / s, (R[1, 2] + R[2, 1]) / s, s / 4
+    norm = math.sqrt(w * w + x * x + y * y + z * z)
+    if w < 0:
+        norm = -norm
+    return np.array([p[0], p[1], p[2], w / norm, x / norm, y / norm, z / norm])
 
 
 @njit(cache=True)
@@ -228,10 +254,13 @@ class Chain:
         self.speed = np.array([link.speed for link in arm.links])
         self._axes, self._points = np.zeros((self.count, 3)), np.zeros((self.count, 3))
 
-    def forward(self, joints: ArrayLike) -> Pose:
-        """The tip for joint values (n,)."""
-        p, R = _forward(self._offsets, self._turns, self._tip_p, self._tip_R, np.asarray(joints, float), self._axes, self._points)
-        return Pose.of(p, matrix_quat(R))
+    def forward(self, joints: ArrayLike, base: tuple[Array, Array] = (np.zeros(3), np.eye(3))) -> Pose:
+        """The tip for joint values (n,), in the frame in which the base stands at ``base`` (position and rotation matrix)."""
+        x, y, z, *rotation = _tip(
+            self._offsets, self._turns, self._tip_p, self._tip_R, np.asarray(joints, float), base[0], base[1], self._axes, self._points
+        ).tolist()
+        a, b, c, d = rotation
+        return Pose((x, y, z), (a, b, c, d))
 
     def solve(self, target: Pose, start: ArrayLike, iterations: int = 60, pull: float = 0.02, rest: ArrayLike | None = None) -> Solution:
         """Joint values near ``start`` that bring the tip to ``target``; spare freedom drifts towards ``rest`` (the home posture)."""

@@ -15,13 +15,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from etude.names import EtudeError
-from etude.pose import Array, Pose
-from etude.scene.compile import CLOSED, SERVO_DAMPING, Prototype
+from etude.pose import Array, Pose, matrix
+from etude.scene.compile import CLOSED, SERVO_DAMPING
 from etude.scene.kinematics import Chain, ramp
 from etude.scene.materials import CONTACT_BITS, CONTROL_PERIOD
+from etude.scene.prototype import Prototype
 
 DELTA_POSITION = 0.1  # m for each control period at full deflection (ClevrSkills 1.5)
 DELTA_ROTATION = 0.1  # rad
+PARTING = 2  # control periods after letting go: lips that reach a little into a thing would wedge it
 
 
 class Manipulator:
@@ -34,11 +36,13 @@ class Manipulator:
         self._proto = proto
         self.arm, self.hand = proto.robot.arm, proto.robot.hand
         self.chain = Chain(self.arm, self.hand)
-        self._base, self._world_to_base = proto.robot.base, proto.robot.base.inverse()
+        self._stand = (np.array(proto.robot.base.position), matrix(proto.robot.base.rotation))
+        self._world_to_base = proto.robot.base.inverse()
         self._command = self.chain.home.copy()
         self._target = self._command.copy()
         self._closed = False
         self._held: str | None = None
+        self._parting = 0  # control periods left in which the cups do not touch what they have just let go
         # Views into MuJoCo's memory, which stays where it is as long as the data lives.
         self._qpos, self._qvel = data.qpos[self._index.joints], data.qvel[self._index.dofs]
         self._set_point, self._velocity = data.act[self._index.set_points], data.ctrl[self._index.actuators]
@@ -57,7 +61,7 @@ class Manipulator:
             low, high = self.chain.lower[i], self.chain.upper[i]
             raise EtudeError(f"joint {i + 1} of {self.arm.name!r} cannot be {posture[i]:.4g} rad; its range is {low:.4g} to {high:.4g}")
         self._command, self._target = posture.copy(), posture.copy()
-        self._closed, self._held = False, None
+        self._closed, self._held, self._parting = False, None, 0
         self._mind_cups()
         self._qpos[:] = posture
         self._set_point[:] = posture
@@ -74,11 +78,11 @@ class Manipulator:
 
     def memory(self) -> object:
         """What the control stack remembers, for :meth:`recall`."""
-        return (self._command.copy(), self._target.copy(), self._closed, self._held)
+        return (self._command.copy(), self._target.copy(), self._closed, self._held, self._parting)
 
     def recall(self, memory: Any) -> None:
         """Take up a remembered state."""
-        command, target, self._closed, self._held = memory
+        command, target, self._closed, self._held, self._parting = memory
         self._command, self._target = command.copy(), target.copy()
         self._mind_cups()
 
@@ -92,7 +96,7 @@ class Manipulator:
 
     def tip(self) -> Pose:
         """Measured pose of the tip in the world."""
-        return self._base @ self.chain.forward(self.joints())
+        return self.chain.forward(self._qpos, self._stand)
 
     def flange(self) -> Pose:
         """Measured pose of the hand's frame (the flange) in the world."""
@@ -132,13 +136,24 @@ class Manipulator:
 
         What lies out of reach or is too fast for a joint is shortened, keeping its direction; gives the share that is possible.
         """
+        self._target, share = self._followed(delta)
+        return share
+
+    def _followed(self, delta: Sequence[float] | Array) -> tuple[Array, float]:
         values = [float(v) for v in delta]
         if len(values) != 6 or not all(map(math.isfinite, values)):
             raise EtudeError(f"expected 6 finite numbers, got {values}")
         turn = DELTA_ROTATION / max(1.0, math.hypot(*values[3:]))
         shift = [min(max(v, -1.0), 1.0) * DELTA_POSITION for v in values[:3]]
-        self._target, share = self.chain.follow(np.array([*shift, *(v * turn for v in values[3:])]), self._qpos, CONTROL_PERIOD)
-        return share
+        return self.chain.follow(np.array([*shift, *(v * turn for v in values[3:])]), self._qpos, CONTROL_PERIOD)
+
+    def delta_target(self, delta: Sequence[float] | Array) -> Array:
+        """The joint values (n,) that :meth:`move_by` would go to: the same action in another space."""
+        return self._followed(delta)[0]
+
+    def pose_of(self, joints: ArrayLike) -> Pose:
+        """The tip in the world for joint values (n,)."""
+        return self.chain.forward(joints, self._stand)
 
     def grip(self, closed: bool) -> None:
         """Close the fingers or switch the vacuum on; with ``False`` open, and let go of whatever is fixed to the hand."""
@@ -168,11 +183,11 @@ class Manipulator:
             # A body that has long been still in the hand would be put to sleep in mid-air: let it count anew.
             self._data.tree_asleep[self._model.body_treeid[self._proto.bodies[self._held]]] = -(1 + mujoco.mjMINAWAKE)
             self._held = None
-            self._mind_cups()
+            self._parting = PARTING
 
     def _mind_cups(self) -> None:
         """Cups that hold something touch nothing: the bond and the contact of their lips would only fight each other."""
-        bits = (0, 0) if self._held is not None else CONTACT_BITS["robot"]
+        bits = (0, 0) if self._held is not None or self._parting else CONTACT_BITS["robot"]
         for cup in self._index.cups:
             self._model.geom_contype[cup], self._model.geom_conaffinity[cup] = bits
 
@@ -205,7 +220,10 @@ class Manipulator:
         return True
 
     def end_period(self) -> None:
-        """Suction that is pulled off or sheared harder than it can hold lets go; pressing on it does no harm."""
+        """Cups part from what they let go. Suction that is pulled off or sheared harder than it can hold lets go; pressing on it does no harm."""
+        if self._parting:
+            self._parting -= 1
+            self._mind_cups()
         if self._held is None or self.hand.kind != "suction":
             return
         data = self._data

@@ -30,7 +30,7 @@ class Material:
 
 
 MATERIALS: dict[str, Material] = {
-    "default": Material((1.0, 0.003, 0.0001)),
+    "default": Material((1.0, 0.003, 0.0003)),
     "slippery": Material((0.3, 0.001, 0.0001)),  # VIMA's container
     "half": Material((0.5, 0.002, 0.0001)),  # VIMA's swept block
     "rubber": Material((1.4, 0.02, 0.0002), 0.004),  # finger pads, suction lips

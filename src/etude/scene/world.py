@@ -14,10 +14,11 @@ from etude.catalog.registry import shape as find_shape
 from etude.names import EtudeError, unknown
 from etude.pose import Array, Pose
 from etude.scene.appearance import segmentation_ids, visuals
-from etude.scene.compile import Prototype, prototype, structure
+from etude.scene.compile import prototype
 from etude.scene.contacts import Contact, ContactTable
 from etude.scene.manipulator import Manipulator
 from etude.scene.materials import SUBSTEPS, TIMESTEP
+from etude.scene.prototype import Prototype, structure
 from etude.scene.scene import Body, Camera, Entity, Fixture, Particles, Scene
 from etude.scene.visual import Visual
 
@@ -35,6 +36,7 @@ class State:
     contacts: ContactTable
     manipulator: object
     welds: Array
+    places: tuple[Array, Array]  # of fixed bodies
 
 
 class World:
@@ -78,6 +80,7 @@ class World:
             assert scene.robot is not None
             self.robot.reset(scene.robot.joints)
         self._contacts = ContactTable(self._proto.owners, self._proto.geom_owner, self.model.geom_bodyid)
+        self._stand_fixed()
         mujoco.mj_forward(self.model, self.data)
         self._refuse_overlaps()
         self._refuse_blind_cameras()
@@ -102,10 +105,19 @@ class World:
                 self.data.qpos[address : address + 3] = position
                 self.data.qpos[address + 3 : address + 7] = (1, 0, 0, 0)
 
+    def _stand_fixed(self) -> None:
+        """Bring fixed bodies to their places. With sleeping on, MuJoCo takes it that what is static was placed when the data were made."""
+        if self._proto.fixed:
+            flags = self.model.opt.enableflags
+            self.model.opt.enableflags = flags & ~int(mujoco.mjtEnableBit.mjENBL_SLEEP)
+            mujoco.mj_kinematics(self.model, self.data)
+            self.model.opt.enableflags = flags
+
     def _set_pose(self, name: str, pose: Pose) -> None:
-        if name in self._proto.mocap:
-            slot = self._proto.mocap[name]
-            self.data.mocap_pos[slot], self.data.mocap_quat[slot] = pose.position, pose.rotation
+        if name in self._proto.fixed:
+            # Not a mocap body: MuJoCo takes those for awake, and nothing that stands on them would ever fall asleep.
+            body = self._proto.fixed[name]
+            self.model.body_pos[body], self.model.body_quat[body] = pose.position, pose.rotation
         else:
             q, v = self._proto.free[name]
             self.data.qpos[q : q + 3], self.data.qpos[q + 3 : q + 7] = pose.position, pose.rotation
@@ -127,7 +139,7 @@ class World:
     def _still_distances(self) -> list[tuple[float, int, int]]:
         """Signed distances between the geoms of different fixed entities, which MuJoCo itself never lets collide."""
         model, data = self.model, self.data
-        roots = {self._proto.bodies[name] for name in self._proto.mocap}
+        roots = set(self._proto.fixed.values())
         geoms = [g for g in range(model.ngeom) if int(model.geom_bodyid[g]) in roots]
         found = []
         for i, g in enumerate(geoms):
@@ -221,7 +233,9 @@ class World:
         """The exact state; whatever is done afterwards, ``restore`` brings it back to the last bit."""
         data = mujoco.MjData(self.model)
         mujoco.mj_copyData(data, self.model, self.data)
-        return State(data, self._contacts.snapshot(), self.robot.memory() if self.robot else None, self.model.eq_data.copy())
+        places = (self.model.body_pos.copy(), self.model.body_quat.copy())
+        memory = self.robot.memory() if self.robot else None
+        return State(data, self._contacts.snapshot(), memory, self.model.eq_data.copy(), places)
 
     def restore(self, state: State) -> None:
         """Go back to a saved state of this world."""
@@ -230,6 +244,7 @@ class World:
         mujoco.mj_copyData(self.data, self.model, state.data)
         self._contacts.copy_from(state.contacts)
         self.model.eq_data[:] = state.welds
+        self.model.body_pos[:], self.model.body_quat[:] = state.places
         if self.robot is not None:
             self.robot.recall(state.manipulator)
 
@@ -240,6 +255,7 @@ class World:
             self._set_pose(name, pose)
         for name, value in (joints or {}).items():
             self.set_joint(name, value)
+        self._stand_fixed()
         self._wake()
         mujoco.mj_forward(self.model, self.data)
 

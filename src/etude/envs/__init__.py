@@ -1,0 +1,1 @@
+"""Gymnasium environments and what they are made of."""

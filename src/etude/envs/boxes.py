@@ -1,0 +1,44 @@
+"""Where bodies are in a picture: bounding boxes from their meshes, visibility from the segmentation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from etude.catalog.registry import shape
+from etude.pose import Pose
+from etude.render.camera import project
+from etude.render.studio import Studio
+from etude.scene.scene import Body
+from etude.scene.world import World
+
+
+def bounding_boxes(world: World, camera: str, size: tuple[int, int], studio: Studio | None = None) -> dict[str, dict[str, Any]]:
+    """For every body: ``box`` (x0, y0, x1, y1) in pixels, clipped to the picture, or None if it is behind the camera; ``visible``.
+
+    Boxes enclose the whole mesh, hidden or not; visible means that at least one pixel shows it.
+    """
+    eye = world.scene.camera(camera)
+    pose = world.camera_pose(eye)
+    ids = world.segmentation_ids()
+    seen = set(np.unique((studio or Studio(world)).shoot(camera, size).segmentation).tolist())
+    found = {}
+    for entity in world.scene.entities:
+        if not isinstance(entity, Body):
+            continue
+        position, axes = world.frame(entity.name)
+        points = shape(entity.shape, entity.size).mesh.vertices @ axes.T + position
+        found[entity.name] = {"box": _box(eye, points, pose, size), "visible": ids[entity.name] in seen}
+    return found
+
+
+def _box(eye: Any, points: Any, pose: Pose, size: tuple[int, int]) -> tuple[int, int, int, int] | None:
+    pixels, depth = project(eye, points, pose, size)
+    ahead = pixels[depth > eye.near]
+    if not len(ahead):
+        return None
+    limit = np.array(size) - 1
+    low = np.clip(np.floor(ahead.min(0)), 0, limit).astype(int)
+    high = np.clip(np.ceil(ahead.max(0)), 0, limit).astype(int)
+    return int(low[0]), int(low[1]), int(high[0]), int(high[1])

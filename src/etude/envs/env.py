@@ -1,0 +1,205 @@
+"""The Gymnasium environment of any task."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from etude.envs.boxes import bounding_boxes
+from etude.envs.simulation import Simulation, Snapshot
+from etude.episode import ActionSpace, Episode
+from etude.goals.goal import Status
+from etude.library import episode as find_episode
+from etude.library import tasks
+from etude.names import EtudeError, unknown
+from etude.prompts.pictures import multimodal
+from etude.render.studio import Studio
+
+Observation = dict[str, Any]
+LONGEST_TEXT = 2000
+CHARSET = string.ascii_letters + string.digits + string.punctuation + " °…’"
+SEEDS = 2**31
+
+
+class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
+    """Plays episodes of one task.
+
+    ``reset(seed=k)`` plays ``suite/task@split#k``; ``reset(options={"episode": name})`` any episode of the task by name. Without a seed
+    the next one is drawn from the environment's own generator. ``cameras`` are names of cameras in the scene (all but "render" by
+    default), ``size`` their (width, height), ``modalities`` some of "rgb", "depth", "segmentation". With ``boxes``, ``info`` has a
+    bounding box and the visibility of every body in every camera.
+
+    Observations: one entry for each camera and modality (``base``, ``base_depth``, ``base_segmentation``), ``proprioception`` (joint
+    values and velocities, pose of the tip as position and quaternion wxyz, hand closed, something held, opening in metres), and the
+    ``instruction`` as text. ``env.unwrapped.instruction_pictures()`` gives the multimodal form.
+    """
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 20}  # noqa: RUF012
+
+    def __init__(
+        self,
+        suite: str,
+        task: str,
+        split: str = "train",
+        control: ActionSpace = "ee_delta",
+        cameras: Sequence[str] | None = None,
+        size: tuple[int, int] = (128, 128),
+        modalities: Sequence[str] = ("rgb",),
+        boxes: bool = False,
+        renderer: str = "raster",
+        render_mode: str | None = None,
+        options: dict[str, str] | None = None,
+    ) -> None:
+        self._suite, self._task, self._split = suite, task, split
+        self._control: ActionSpace = control
+        self._options = dict(options or {})
+        self._size, self._boxes, self._renderer = (int(size[0]), int(size[1])), boxes, renderer
+        for modality in modalities:
+            if modality not in ("rgb", "depth", "segmentation"):
+                raise unknown("modality", modality, ("rgb", "depth", "segmentation"))
+        self._modalities = tuple(modalities)
+        self.render_mode = render_mode
+        known = tasks(suite)
+        if task not in known:
+            raise unknown(f"task of {suite}", task, known)
+        sample = self._episode(0)
+        names = [c.name for c in sample.scene.cameras if c.name != "render"]
+        for camera in cameras or ():
+            sample.scene.camera(camera)
+        self._cameras = tuple(names if cameras is None else cameras)
+        self._sim: Simulation | None = None
+        self._studio: Studio | None = None
+        self._joints = len(_home(sample))
+        self.observation_space = self._observation_space()
+        self.action_space = self._action_space()
+
+    # ---------------------------------------------------------------------------------------- spaces
+
+    def _observation_space(self) -> spaces.Dict:
+        width, height = self._size
+        found: dict[str, spaces.Space[Any]] = {}
+        for camera in self._cameras:
+            for modality in self._modalities:
+                key = camera if modality == "rgb" else f"{camera}_{modality}"
+                if modality == "rgb":
+                    found[key] = spaces.Box(0, 255, (height, width, 3), np.uint8)
+                elif modality == "depth":
+                    found[key] = spaces.Box(0.0, 1000.0, (height, width), np.float32)
+                else:
+                    found[key] = spaces.Box(0, 65535, (height, width), np.uint16)
+        found["proprioception"] = spaces.Box(-np.inf, np.inf, (2 * self._joints + 10,), np.float32)
+        found["instruction"] = spaces.Text(LONGEST_TEXT, min_length=0, charset=CHARSET)
+        return spaces.Dict(found)
+
+    def _action_space(self) -> spaces.Space[NDArray[Any]]:
+        if self._control == "ee_delta":
+            return spaces.Box(-1.0, 1.0, (7,), np.float32)
+        if self._control == "ee_pose":
+            bound = np.array([2, 2, 2, 1, 1, 1, 1, 1], np.float32)
+            return spaces.Box(-bound, bound, dtype=np.float32)
+        reach = np.full(self._joints, 2 * np.pi, np.float32)
+        return spaces.Box(np.append(-reach, np.float32(-1)), np.append(reach, np.float32(1)), dtype=np.float32)
+
+    # ---------------------------------------------------------------------------------------- episodes
+
+    def _episode(self, seed: int) -> Episode:
+        extra = "&".join(f"{k}={v}" for k, v in sorted(self._options.items()))
+        return self._controlled(find_episode(f"{self._suite}/{self._task}@{self._split}#{seed}" + (f"?{extra}" if extra else "")))
+
+    def _controlled(self, episode: Episode) -> Episode:
+        return replace(episode, control=self._control)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
+        """Start an episode; see the class."""
+        super().reset(seed=seed)
+        if options and "episode" in options:
+            episode = self._controlled(find_episode(options["episode"]))
+            if (episode.parsed.suite, episode.parsed.task) != (self._suite, self._task):
+                raise EtudeError(f"{episode.name} is not an episode of {self._suite}/{self._task}")
+        else:
+            episode = self._episode(int(self.np_random.integers(SEEDS)) if seed is None else seed)
+        if self._sim is None:
+            self._sim = Simulation(episode)
+            self._studio = Studio(self._sim.world, self._renderer)
+        else:
+            self._sim.reset(episode)
+        return self._observe(), self._info(self._sim.status)
+
+    def step(self, action: NDArray[Any]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """One control step. Terminates at the first success, truncates at the episode's horizon."""
+        sim = self.simulation
+        status = sim.step(action)
+        truncated = sim.steps >= sim.episode.horizon and not status.satisfied
+        return self._observe(), float(status.reward), status.satisfied, truncated, self._info(status)
+
+    @property
+    def simulation(self) -> Simulation:
+        """The running episode: world, monitor, robot."""
+        if self._sim is None:
+            raise EtudeError("call reset() first")
+        return self._sim
+
+    # ---------------------------------------------------------------------------------------- what is seen and told
+
+    def _observe(self) -> Observation:
+        sim, studio = self.simulation, self._studio
+        assert studio is not None
+        seen: Observation = {}
+        for camera in self._cameras:
+            picture = studio.shoot(camera, self._size)
+            values = {"rgb": picture.rgb, "depth": picture.depth, "segmentation": picture.segmentation}
+            for modality in self._modalities:
+                seen[camera if modality == "rgb" else f"{camera}_{modality}"] = values[modality]
+        seen["proprioception"] = sim.proprioception()
+        seen["instruction"] = sim.episode.instruction.text[:LONGEST_TEXT]
+        return seen
+
+    def _info(self, status: Status) -> dict[str, Any]:
+        sim = self.simulation
+        info: dict[str, Any] = {
+            "success": status.satisfied,
+            "is_success": status.satisfied,
+            "progress": status.progress,
+            "violated": status.violated,
+            "episode": sim.episode.name,
+            "subgoals": {path: (s.satisfied, s.progress) for path, s in sim.monitor.statuses().items()},
+        }
+        if self._boxes:
+            info["boxes"] = {c: bounding_boxes(sim.world, c, self._size, self._studio) for c in self._cameras}
+        return info
+
+    def instruction_pictures(self, pixels: int = 128) -> tuple[str, list[NDArray[np.uint8]]]:
+        """The multimodal instruction: text with ``{image:k}``, and the images."""
+        sim = self.simulation
+        return multimodal(sim.episode.instruction, sim.episode.scene, pixels)
+
+    def render(self) -> NDArray[np.uint8] | None:
+        """A picture for people, if the environment was made with ``render_mode="rgb_array"``."""
+        if self.render_mode != "rgb_array" or self._studio is None:
+            return None
+        names = [c.name for c in self.simulation.episode.scene.cameras]
+        return self._studio.shoot("render" if "render" in names else names[0], supersample=True).rgb
+
+    def save(self) -> Snapshot:
+        """The exact state of the running episode."""
+        return self.simulation.save()
+
+    def restore(self, snapshot: Snapshot) -> Observation:
+        """Go back to a saved state; gives the observation there."""
+        self.simulation.restore(snapshot)
+        return self._observe()
+
+
+def _home(episode: Episode) -> tuple[float, ...]:
+    from etude.scene.robots import arm
+
+    if episode.scene.robot is None:
+        raise EtudeError(f"{episode.name} has no robot to act with")
+    return arm(episode.scene.robot.arm).home

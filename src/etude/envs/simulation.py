@@ -1,0 +1,118 @@
+"""A running episode: world, monitor and action spaces, without cameras. Environments, rollouts and recorders are built on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from etude.episode import Episode
+from etude.goals.goal import Node, Status
+from etude.goals.markers import changed_markers, marked
+from etude.goals.monitor import Monitor
+from etude.names import EtudeError
+from etude.pose import Array, Pose
+from etude.scene.world import State, World
+
+SETTLING = 25  # control steps before the first observation (ClevrSkills 1.2)
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """An exact state of a simulation."""
+
+    world: State
+    monitor: Node
+    steps: int
+
+
+class Simulation:
+    """Plays one episode. ``step`` takes an action of the episode's space; the hand's last number closes it when positive."""
+
+    def __init__(self, episode: Episode) -> None:
+        self.episode = episode
+        self.world = World(episode.scene)
+        if self.world.robot is None:
+            raise EtudeError(f"{episode.name} has no robot to act with")
+        self.robot = self.world.robot
+        self._begin()
+
+    def reset(self, episode: Episode | None = None) -> None:
+        """Start again, with another episode if one is given."""
+        if episode is not None:
+            self.episode = episode
+        self.world.reset(self.episode.scene)
+        assert self.world.robot is not None
+        self.robot = self.world.robot
+        self._begin()
+
+    def _begin(self) -> None:
+        self.steps = 0
+        if self.episode.held:
+            self.robot.grip(True)
+            self.world.attach(self.episode.held)
+        self.world.step(SETTLING)
+        self.monitor = Monitor(self.episode.goal, self.world)
+        self._marked = marked(self.monitor.nodes())
+        self._show()
+
+    def _show(self) -> None:
+        """Let the looks of the scene follow the progress of the goal."""
+        changed = changed_markers(self.monitor.nodes(), self.world.scene) if self._marked else []
+        if changed:
+            self.world.restyle(*changed)
+
+    @property
+    def status(self) -> Status:
+        """How the goal stands."""
+        return self.monitor.status
+
+    def proprioception(self) -> NDArray[np.float32]:
+        """What the robot feels: joint values (n) and velocities (n), pose of the tip (position, quaternion wxyz), hand closed, something
+        held, opening (m)."""
+        tip = self.monitor.watch.tip
+        hand = (float(self.robot.closed), float(self.robot.held is not None), self.robot.opening())
+        return np.concatenate([self.robot.joints(), self.robot.joint_velocities(), tip.position, tip.rotation, hand]).astype(np.float32)
+
+    def save(self) -> Snapshot:
+        """The exact state; whatever is done afterwards, ``restore`` brings it back to the last bit."""
+        return Snapshot(self.world.save(), self.monitor.save(), self.steps)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a saved state of this episode."""
+        self.world.restore(snapshot.world)
+        self.monitor.restore(snapshot.monitor)
+        self.steps = snapshot.steps
+        self._show()
+
+    @property
+    def action_size(self) -> int:
+        """Numbers in an action."""
+        return {"ee_delta": 7, "ee_pose": 8, "joint": self.robot.chain.count + 1}[self.episode.control]
+
+    def step(self, action: ArrayLike) -> Status:
+        """One control step of 50 ms. Actions outside their bounds are clipped; those that are not numbers are refused."""
+        values = np.asarray(action, float)
+        if values.shape != (self.action_size,):
+            raise EtudeError(f"an action of {self.episode.control!r} has {self.action_size} numbers, got shape {values.shape}")
+        if not np.isfinite(values).all():
+            raise EtudeError(f"an action must be finite, got {values.tolist()}")
+        self._command(values)
+        self.robot.grip(bool(values[-1] > 0))
+        self.world.step()
+        self.steps += 1
+        status = self.monitor.update()
+        self._show()
+        return status
+
+    def _command(self, values: Array) -> None:
+        if self.episode.control == "ee_delta":
+            self.robot.move_by(np.clip(values[:6], -1.0, 1.0))
+        elif self.episode.control == "ee_pose":
+            norm = float(np.linalg.norm(values[3:7]))
+            if norm < 1e-6:
+                raise EtudeError("the rotation of an 'ee_pose' action must be a quaternion (wxyz), not zero")
+            self.robot.move_to(Pose.of(values[:3], values[3:7]))
+        else:
+            self.robot.move_joints(values[:-1])

@@ -1,0 +1,1 @@
+"""Running policies over episodes, and counting."""

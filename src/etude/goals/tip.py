@@ -1,0 +1,56 @@
+"""Predicates about the tip of the hand."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from etude.goals.goal import Goal, Node, Status
+from etude.goals.shaping import judged
+from etude.pose import Pose, Vec3, angle_between
+
+if TYPE_CHECKING:
+    from etude.goals.watch import Watch
+
+
+@dataclass(frozen=True)
+class TipAtPosition(Goal):
+    """The tip of the hand is at a place."""
+
+    position: Vec3
+    tolerance: float = 0.05
+
+    def judge(self, watch: Watch, node: Node) -> Status:
+        distance = math.dist(watch.tip.position, self.position)
+        there = distance < self.tolerance
+        return judged(there, 2.0 if there else max(0.0, 2.0 - distance), 2.0)
+
+
+@dataclass(frozen=True)
+class TipAtPose(Goal):
+    """The tip of the hand is at a place and turned as asked."""
+
+    pose: Pose
+    tolerance: float = 0.05
+    angle: float = 0.1
+
+    def judge(self, watch: Watch, node: Node) -> Status:
+        distance = math.dist(watch.tip.position, self.pose.position)
+        turn = angle_between(watch.tip.rotation, self.pose.rotation)
+        there = distance < self.tolerance and turn < self.angle
+        return judged(there, 2.0 if there else max(0.0, 2.0 - distance - turn / 2), 2.0)
+
+
+@dataclass(frozen=True)
+class Traced(Goal):
+    """The tip of the hand passes a marker; its colour follows (next green, visited yellow)."""
+
+    marker: str
+    position: Vec3
+    tolerance: float = 0.05
+
+    def judge(self, watch: Watch, node: Node) -> Status:
+        distance = math.dist(watch.tip.position, self.position)
+        there = distance < self.tolerance
+        return judged(there, 6.0 if there else max(0.0, 2.0 - distance), 6.0)

@@ -1,0 +1,1 @@
+"""Policies that come with etude."""

@@ -1,0 +1,44 @@
+"""What a skill wants next: where the tip should be, whether the hand is closed, and the words for it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from etude.pose import Array, Pose, conjugate, multiply
+from etude.scene.manipulator import DELTA_POSITION, DELTA_ROTATION
+
+TRAVEL = 0.015  # m for each control step, through free space
+GENTLE = 0.008  # m, close to things
+CREEP = 0.0025  # m, until something is touched
+
+
+@dataclass(frozen=True)
+class Aim:
+    """``tip`` is where the tip shall go (world), at most ``speed`` metres for each control step; ``closed`` the hand.
+
+    ``task`` is the sub-task in words, ``step`` what is done for it right now.
+    """
+
+    tip: Pose
+    closed: bool
+    speed: float = TRAVEL
+    task: str = ""
+    step: str = ""
+
+
+def delta_action(aim: Aim, tip: Pose) -> Array:
+    """The ``ee_delta`` action (7,) in [−1, 1] that brings the tip, now at ``tip``, towards the aim."""
+    offset = tip.inverse().apply(aim.tip.position)
+    length = float(np.linalg.norm(offset))
+    if length > aim.speed:
+        offset = offset * (aim.speed / length)
+    w, x, y, z = multiply(conjugate(tip.rotation), aim.tip.rotation)
+    if w < 0:
+        w, x, y, z = -w, -x, -y, -z
+    sine = math.sqrt(x * x + y * y + z * z)
+    angle = 2.0 * math.atan2(sine, w)
+    turn = np.zeros(3) if sine < 1e-12 else np.array([x, y, z]) / sine * min(angle, DELTA_ROTATION)
+    return np.concatenate([np.clip(offset / DELTA_POSITION, -1.0, 1.0), turn / DELTA_ROTATION, [1.0 if aim.closed else -1.0]])

@@ -1,0 +1,142 @@
+"""The skills that put things somewhere: pick up, at a place, at a pose, on and in others, into towers, and off again."""
+
+from __future__ import annotations
+
+import math
+
+from etude.goals.goal import Not
+from etude.goals.leaves import AtPose, AtPosition, Inside, OnTop, Picked, Stacked
+from etude.goals.watch import Watch
+from etude.pose import Pose, Vec3
+from etude.skills.aim import Aim
+from etude.skills.carrying import pick, place
+from etude.skills.oracle import Context, held_still, named, skill
+from etude.skills.spots import centre_of_mass, resting_place
+
+PATIENCE = 40  # control steps for a thing to come to rest
+AWAY = 0.005  # m by which the next try goes elsewhere, at most
+COMFORTABLE = 0.42  # m from the base, where the hand reaches highest: towers are best built there
+
+
+@skill(Picked)
+def pick_up(context: Context) -> Aim:
+    """Take it and hold it up."""
+    goal = context.node.goal
+    assert isinstance(goal, Picked)
+    return named(pick(context.watch, goal.thing, 0.1), f"Pick up {{{goal.thing}}}")
+
+
+def _carry(
+    watch: Watch, thing: str, target: Pose, turned: bool, task: str, onto: tuple[str, ...] = (), point: Vec3 = (0.0, 0.0, 0.0)
+) -> Aim:
+    if watch.grasped(thing):
+        return named(place(watch, thing, target, turned, onto, f"Place {{{thing}}}", point), task)
+    return named(pick(watch, thing), task)
+
+
+def _arrived(context: Context) -> bool:
+    """Does the thing stand where it should, let go, and has only to come to rest? What rocks for too long is put down anew beside."""
+    if context.watch.held:
+        context.hints["waited"] = 0
+        return False
+    if context.node.status.reward < 5.0:
+        return False
+    waited = context.hints.get("waited", 0)
+    assert isinstance(waited, int)
+    context.hints["waited"] = waited + 1
+    if waited == PATIENCE:
+        context.hints["shift"] = (context.stream.uniform(-AWAY, AWAY), context.stream.uniform(-AWAY, AWAY))
+    return waited < PATIENCE
+
+
+def _leave(watch: Watch, thing: str, task: str) -> Aim:
+    """Rise from what was just put down, and wait."""
+    if watch.tip.position[2] - watch.extent(thing)[1] < 0.03:
+        return Aim(watch.tip.moved(z=0.02), False, 0.012, task, "Do nothing")
+    return held_still(watch, False, task)
+
+
+@skill(AtPosition)
+def put_at(context: Context) -> Aim:
+    """Pick, carry, put down at a place."""
+    goal = context.node.goal
+    assert isinstance(goal, AtPosition)
+    x, y, _ = goal.position
+    task = f"Place {{{goal.thing}}} on {{pos:{x:.2f} {y:.2f}}} without hitting anything else"
+    if _arrived(context):
+        return _leave(context.watch, goal.thing, task)
+    return _carry(context.watch, goal.thing, Pose(goal.position), False, task)
+
+
+@skill(AtPose)
+def put_turned(context: Context) -> Aim:
+    """Pick, carry, turn, put down at a pose."""
+    goal = context.node.goal
+    assert isinstance(goal, AtPose)
+    x, y, _ = goal.pose.position
+    task = f"Place {{{goal.thing}}} on {{pos:{x:.2f} {y:.2f}}} without hitting anything else"
+    if _arrived(context):
+        return _leave(context.watch, goal.thing, task)
+    return _carry(context.watch, goal.thing, goal.pose, True, task)
+
+
+@skill(OnTop, Inside)
+def put_on(context: Context) -> Aim:
+    """Pick, carry, put down on or in another thing."""
+    goal = context.node.goal
+    assert isinstance(goal, OnTop)
+    task = f"Place {{{goal.top}}} on {{{goal.bottom}}} without hitting anything else"
+    if _arrived(context):
+        return _leave(context.watch, goal.top, task)
+    return _put_on(context, goal.top, goal.bottom, task)
+
+
+def _put_on(context: Context, top: str, bottom: str, task: str) -> Aim:
+    watch = context.watch
+    target = resting_place(watch, top, bottom, context.hints)
+    return _carry(watch, top, target, False, task, (bottom,), centre_of_mass(watch, top))
+
+
+@skill(Stacked)
+def build(context: Context) -> Aim:
+    """Build one tower: the tallest there is grows, by what is nearest to the hand."""
+    goal, watch = context.node.goal, context.watch
+    assert isinstance(goal, Stacked)
+    below = goal.carriers(watch)
+    above = {b: t for t, b in below.items()}
+    for thing in below:  # a tower that sways is left alone
+        if watch.held is None and not watch.static(thing):
+            return _leave(watch, thing, f"Place {{{thing}}} on {{{below[thing]}}} without hitting anything else")
+    towers = []
+    for thing in goal.things:
+        if thing not in below and not watch.grasped(thing):
+            tower = [thing]
+            while tower[-1] in above:
+                tower.append(above[tower[-1]])
+            towers.append(tower)
+    tower = max(towers, key=lambda t: (len(t), -abs(_away(watch, t[0]) - COMFORTABLE), t[0]))
+    loose = [t[-1] for t in towers if t is not tower]
+    if not loose and watch.held not in goal.things:  # all of it stands, and has only to come to rest
+        return _leave(watch, tower[-1], f"Place {{{tower[-1]}}} on {{{below[tower[-1]]}}} without hitting anything else")
+    thing = watch.held if watch.held in goal.things else min(loose, key=lambda t: (_from_tip(watch, t), t))
+    assert thing is not None
+    return _put_on(context, thing, tower[-1], f"Place {{{thing}}} on {{{tower[-1]}}} without hitting anything else")
+
+
+def _away(watch: Watch, thing: str) -> float:
+    assert watch.world.scene.robot is not None
+    bx, by, _ = watch.world.scene.robot.base.position
+    x, y, _ = watch.position(thing).tolist()
+    return math.hypot(x - bx, y - by)
+
+
+def _from_tip(watch: Watch, thing: str) -> float:
+    return math.dist(watch.tip.position[:2], watch.position(thing)[:2])
+
+
+@skill(Not)
+def undo(context: Context) -> Aim:
+    """Take off what shall not (yet) be there."""
+    goal = context.node.goal
+    assert isinstance(goal, Not) and isinstance(goal.member, OnTop)
+    return named(pick(context.watch, goal.member.top, 0.1), f"Pick up {{{goal.member.top}}}")

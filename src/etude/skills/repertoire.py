@@ -1,0 +1,9 @@
+"""Everything the oracle can do: importing this registers the skill for every kind of leaf."""
+
+from etude.skills import (
+    balancing,  # noqa: F401
+    contact,  # noqa: F401
+    moving,  # noqa: F401
+    placing,  # noqa: F401
+    throwing,  # noqa: F401
+)

@@ -1,0 +1,13 @@
+"""ClevrSkills: 33 tasks in three levels of composition."""
+
+from etude.suites.clevrskills import (  # noqa: F401
+    balancing,
+    moving,
+    novelty,
+    placing,
+    rotating,
+    sorting,
+    stacking,
+    throwing,
+    touching,
+)

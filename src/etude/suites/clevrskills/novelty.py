@@ -1,0 +1,158 @@
+"""New words for sizes and things: novel_adj, novel_noun, novel_adj_noun."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from etude.catalog.registry import shape
+from etude.catalog.suction import suction_spot
+from etude.goals.leaves import OnTop
+from etude.library import Draft, Draw, task
+from etude.prompts.instruction import ObjectPicture, Part, told
+from etude.suites.clevrskills.stage import OPTIONS, REACH, SPLITS, SUITE, A, Actor, Stage, resized
+from etude.suites.clevrskills.things import Item, base_pool, randoms, textures, top_pool, tops
+
+ADJECTIVES = ("daxer", "blicker", "modier", "kobar")
+NOUNS = ("dax", "blicket", "wug", "zup")
+FACTORS = (0.3, 0.5, 0.75, 1.5)  # how much larger the one is than the other
+EXAMPLES = (1, 3)
+TOPS = (1, 3)
+BASES = (1, 3)
+HAND = 0.05  # m left free around everything, for the hand must come down beside things taller than the one it takes
+HEAVIEST = 2.0  # kg
+LARGEST = 0.2  # m: what is enlarged beyond this cannot be carried past other things
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The same thing in two sizes: ``changed`` is what the adjective means, ``plain`` the usual one."""
+
+    changed: Actor
+    plain: Actor
+    factor: float
+
+    def example(self, adjective: str) -> list[str | Part]:
+        """ "X is kobar than Y"."""
+        sizes = ("small", "large") if self.factor < 1 else ("large", "small")
+        frame = max(_radius(self.changed), _radius(self.plain))
+        return [_sized(self.changed, sizes[0], frame), f" is {adjective} than ", _sized(self.plain, sizes[1], frame)]
+
+
+def _radius(actor: Actor) -> float:
+    return math.hypot(*shape(actor.item.shape, actor.item.size).size) / 2
+
+
+def _sized(actor: Actor, size: str, frame: float) -> ObjectPicture:
+    """A picture at a scale of its own (metres), so that two can be compared, and words that tell the size, for text alone."""
+    return replace(actor.picture(), words=f"the {size} {actor.words}", frame=frame)
+
+
+def _bare(actor: Actor) -> ObjectPicture:
+    """A picture without texture, to follow an article and a made-up word."""
+    return replace(actor.picture(textured=False), words=actor.item.words)
+
+
+def _portable(item: Item) -> bool:
+    """Can the hand hold it in this size?"""
+    model = shape(item.shape, item.size)
+    return suction_spot(model) is not None and max(model.size) <= LARGEST and model.mass_properties[0] <= HEAVIEST
+
+
+def _pairs(stage: Stage, factor: float, count: int) -> list[Pair]:
+    """Things of different kinds, each in two sizes and two textures."""
+    split = stage.draw.split
+    fit = [item for item in top_pool(split) if _portable(item) and _portable(resized(item, factor))]
+    worn = stage.stream.sample(textures(split, 1), 2)
+    spare = [texture for texture in textures(split, 1) + textures(split, 2) if texture not in worn]
+    worn = stage.stream.sample(spare, 2 * count - 2) + worn  # group 1 alone would not do for all examples
+    made = []
+    for k, item in enumerate(stage.stream.sample(fit, count)):
+        (changed,) = stage.cast([resized(item, factor)], 1, worn=worn[2 * k : 2 * k + 1])
+        (plain,) = stage.cast([item], 1, worn=worn[2 * k + 1 : 2 * k + 2])
+        made.append(Pair(changed, plain, factor))
+    return made
+
+
+def _examples(pairs: Sequence[Pair], adjective: str) -> list[str | Part]:
+    said: list[str | Part] = []
+    for k, pair in enumerate(pairs):
+        said += [", " if k else "", *pair.example(adjective)]
+    return said
+
+
+def _compared(draw: Draw) -> tuple[Stage, list[Pair], Actor]:
+    """A table with a base and one pair; the other pairs are only spoken of."""
+    stage = Stage(draw, *A)
+    factor = stage.stream.choice(FACTORS)
+    pairs = _pairs(stage, factor, 1 + stage.stream.integer(*EXAMPLES))
+    taken = pairs[-1].plain.item.words
+    (base,) = stage.cast([item for item in base_pool(draw.split) if item.words != taken], 1, 2)
+    for actor in (base, pairs[-1].changed, pairs[-1].plain):
+        stage.put(actor, clearance=HAND, reach=REACH)
+    return stage, pairs, base
+
+
+@task(SUITE, "novel_adj", level="L1", splits=SPLITS, horizon=300, options=OPTIONS)
+def novel_adj(draw: Draw) -> Draft:
+    """Place the one of two equal objects that a made-up adjective means.
+
+    Asked: "X is kobar than Y, … . Put the kobar A on B". Randomised: the adjective and the change of size it stands for (0.3 to 1.5),
+    one to three example pairs, which are shown in the prompt only; the object, which is there in both sizes; the base; textures and
+    places. Succeeds when A in the changed size rests on B, let go and at rest.
+    """
+    stage, pairs, base = _compared(draw)
+    adjective = stage.stream.choice(ADJECTIVES)
+    target = pairs[-1].changed
+    said = _examples(pairs[:-1], adjective)
+    prompt = told(*said, f". Put the {adjective} ", _bare(pairs[-1].plain), " on ", base.picture())
+    return Draft(stage.scene(), OnTop(target.name, base.name), (prompt,), roles=(("manipulated", target.name), ("receiving", base.name)))
+
+
+@task(SUITE, "novel_noun", level="L1", splits=SPLITS, horizon=300, options=OPTIONS)
+def novel_noun(draw: Draw) -> Draft:
+    """Place one object on another, both known by made-up nouns.
+
+    Asked: "A is dax and B is wug. Put dax on wug", with untextured pictures of A and B. Randomised: the nouns, one to three objects and
+    one to three bases, all of different shapes, textures and places. Succeeds when A rests on B, let go and at rest.
+    """
+    stage = Stage(draw, *A)
+    things = _different(stage, tops(draw.split) + randoms(draw.split), stage.stream.integer(*TOPS), 1)
+    bases = _different(stage, base_pool(draw.split), stage.stream.integer(*BASES), 2)
+    for actor in (*bases, *things):
+        stage.put(actor, reach=REACH)
+    thing, base = stage.parts(things)[0], stage.parts(bases)[0]
+    first, second = stage.stream.sample(NOUNS, 2)
+    prompt = told(
+        thing.picture(textured=False), f" is {first} and ", base.picture(textured=False), f" is {second}. Put {first} on {second}"
+    )  # fmt: skip
+    roles = (("manipulated", thing.name), ("receiving", base.name))
+    return Draft(stage.scene(), OnTop(thing.name, base.name), (prompt,), roles=roles)
+
+
+def _different(stage: Stage, pool: Sequence[Item], count: int, group: int) -> list[Actor]:
+    """Actors of which no two share their shape: a picture without texture could not tell them apart."""
+    chosen: list[Actor] = []
+    for _ in range(count):
+        taken = {actor.item.words for actor in stage.actors}
+        chosen += stage.cast([item for item in pool if item.words not in taken], 1, group)
+    return chosen
+
+
+@task(SUITE, "novel_adj_noun", level="L1", splits=SPLITS, horizon=300, options=OPTIONS)
+def novel_adj_noun(draw: Draw) -> Draft:
+    """Place the one of two equal objects that a made-up adjective and noun mean.
+
+    Asked: "This is a dax A. This is a wug B. X is kobar than Y, … . Put the kobar dax on wug". Randomised and judged as novel_adj, with
+    made-up nouns for the object and the base.
+    """
+    stage, pairs, base = _compared(draw)
+    adjective = stage.stream.choice(ADJECTIVES)
+    first, second = stage.stream.sample(NOUNS, 2)
+    target = pairs[-1].changed
+    prompt = told(
+        f"This is a {first} ", _bare(pairs[-1].plain), f". This is a {second} ", _bare(base), ". ",
+        *_examples(pairs[:-1], adjective), f". Put the {adjective} {first} on {second}",
+    )  # fmt: skip
+    return Draft(stage.scene(), OnTop(target.name, base.name), (prompt,), roles=(("manipulated", target.name), ("receiving", base.name)))

@@ -1,0 +1,80 @@
+"""Picking things up and putting them on others: pick, place, simple_manipulation."""
+
+from __future__ import annotations
+
+from etude.goals.leaves import OnTop, Picked
+from etude.library import Draft, Draw, task
+from etude.prompts.instruction import Instruction, told
+from etude.suites.clevrskills.stage import OPTIONS, SPLITS, SUITE, A, Actor, B, Stage
+from etude.suites.clevrskills.things import base_pool, top_pool
+
+DISTRACTORS = (0, 3)  # besides the one to pick (paper)
+TOPS = (1, 3)
+BASES = (1, 3)
+
+
+@task(SUITE, "pick", level="L0", splits=SPLITS, horizon=200, options=OPTIONS)
+def pick(draw: Draw) -> Draft:
+    """Pick up one object.
+
+    Asked: "Pick up the NAME", with a picture, its name or its texture. Randomised: one to four objects, their textures and places.
+    Succeeds when the object is in the hand and at least 2 cm clear of everything else.
+    """
+    stage = Stage(draw, *B)
+    actors = stage.cast(top_pool(draw.split), 1 + stage.stream.integer(*DISTRACTORS))
+    for actor in actors:
+        stage.put(actor)
+    target = stage.parts(actors)[0]
+    verbs = ("Pick up", "Grab", "Lift")
+    prompts = (
+        *(told(f"{verb} ", target.picture()) for verb in verbs),
+        *(told(f"{verb} the {target.words}") for verb in verbs),
+        *(told(f"{verb} the object with ", target.swatch(), " texture") for verb in verbs),
+    )
+    return Draft(stage.scene(), Picked(target.name), prompts, roles=(("manipulated", target.name),))
+
+
+def _prompts(verb: str, top: Actor, base: Actor) -> tuple[Instruction, ...]:
+    return (
+        told(f"{verb} ", top.picture(), " on ", base.picture()),
+        told(f"{verb} the {top.words} on the {base.words}"),
+        told(f"{verb} object with ", top.swatch(), " texture on object with ", base.swatch(), " texture"),
+    )
+
+
+def _cast(stage: Stage) -> tuple[list[Actor], list[Actor]]:
+    tops = stage.cast(top_pool(stage.draw.split), stage.stream.integer(*TOPS), 1)
+    bases = stage.cast(base_pool(stage.draw.split), stage.stream.integer(*BASES), 2)
+    return tops, bases
+
+
+@task(SUITE, "simple_manipulation", level="L1", splits=SPLITS, horizon=300, options=OPTIONS)
+def simple_manipulation(draw: Draw) -> Draft:
+    """Pick one object up and place it on another.
+
+    Asked: "Pick and place A on B". Randomised: one to three objects and one to three bases, textures and places. Succeeds when A rests on
+    B, both at rest and let go.
+    """
+    stage = Stage(draw, *A)
+    tops, bases = _cast(stage)
+    for actor in (*bases, *tops):
+        stage.put(actor)
+    top, base = stage.parts(tops)[0], stage.parts(bases)[0]
+    roles = (("manipulated", top.name), ("receiving", base.name))
+    return Draft(stage.scene(), OnTop(top.name, base.name), _prompts("Pick and place", top, base), roles=roles)
+
+
+@task(SUITE, "place", level="L0", splits=SPLITS, horizon=200, options=OPTIONS)
+def place(draw: Draw) -> Draft:
+    """Place what is already in the hand on another object.
+
+    Asked: "Put A on B". Randomised as in simple_manipulation; A starts in the hand. Succeeds when A rests on B, both at rest and let go.
+    """
+    stage = Stage(draw, *A)
+    tops, bases = _cast(stage)
+    for actor in (*bases, *tops[1:]):
+        stage.put(actor)
+    held, base = tops[0], stage.parts(bases)[0]
+    stage.hand_over(held)
+    roles = (("manipulated", held.name), ("receiving", base.name))
+    return Draft(stage.scene(), OnTop(held.name, base.name), _prompts("Put", held, base), held.name, roles)

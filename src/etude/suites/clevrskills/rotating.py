@@ -1,0 +1,188 @@
+"""Turning things, swapping them and rearranging them: rotate, rotate_restore, rotate_symmetry, swap, swap_rotate, rearrange(_restore)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from etude.catalog.registry import shape
+from etude.goals.goal import All, Goal, Order, Swap
+from etude.goals.leaves import AtPose, AtPosition
+from etude.library import Draft, Draw, task
+from etude.pose import Pose, multiply, yaw_quat
+from etude.prompts.instruction import Instruction, ScenePicture, told
+from etude.suites.clevrskills.stage import OPTIONS, REACH, SPLITS, SUITE, Actor, B, C, Stage, steady
+from etude.suites.clevrskills.things import primitives, top_pool
+
+ANGLES = (30, 60, 90, 120, 150)  # degrees
+DIRECTIONS = ("anti-clockwise", "clockwise")
+ROTATE_OBJECTS = (1, 3)
+SYMMETRY_OBJECTS = (2, 4)
+REARRANGE_OBJECTS = (2, 3)
+
+
+def _asked(stage: Stage) -> tuple[float, str]:
+    """An angle, positive anti-clockwise (rad), and its words."""
+    degrees, direction = stage.stream.choice(ANGLES), stage.stream.choice(DIRECTIONS)
+    sign = 1 if direction == "anti-clockwise" else -1
+    return math.radians(sign * degrees), f"{degrees} degrees {direction}"
+
+
+def _turned(pose: Pose, angle: float) -> Pose:
+    return Pose.of(pose.position, multiply(yaw_quat(angle), pose.rotation))
+
+
+def _rotated(draw: Draw, restore: bool) -> Draft:
+    stage = Stage(draw, *B)
+    actors = stage.cast(steady(top_pool(draw.split)), stage.stream.integer(*ROTATE_OBJECTS))
+    angle, words = _asked(stage)
+    poses = {actor.name: stage.find(actor, reach=REACH, free=True) for actor in actors}
+    stage.things.extend(actor.body(poses[actor.name]) for actor in actors)
+    actor = stage.parts(actors)[0]
+    start = poses[actor.name]
+    goal: Goal = AtPose(actor.name, _turned(start, angle))
+    if restore:
+        goal = Order((goal, AtPose(actor.name, start)))
+    end = " and then restore" if restore else ""
+    prompts = (
+        told("Rotate ", actor.picture(), f" {words}{end}"),
+        told("Rotate object with ", actor.swatch(), f" texture {words}{end}"),
+    )
+    return Draft(stage.scene(), goal, prompts, roles=(("manipulated", actor.name),))
+
+
+@task(SUITE, "rotate", level="L0", splits=SPLITS, horizon=200, options=OPTIONS)
+def rotate(draw: Draw) -> Draft:
+    """Turn one object about the vertical.
+
+    Asked: "Rotate A 120 degrees clockwise". Randomised: one to three objects, textures and places; the angle (30 to 150 degrees) and its
+    direction. Succeeds when A stands within 5 cm and 5° of its start turned by that angle, let go and at rest.
+    """
+    return _rotated(draw, restore=False)
+
+
+@task(SUITE, "rotate_restore", level="L1", splits=SPLITS, horizon=400, options=OPTIONS)
+def rotate_restore(draw: Draw) -> Draft:
+    """Turn one object about the vertical, then back.
+
+    Asked: "Rotate A 120 degrees clockwise and then restore". Randomised as in rotate. Succeeds when A stood turned and, after that, stands
+    within 5 cm and 5° of its start.
+    """
+    return _rotated(draw, restore=True)
+
+
+@task(SUITE, "rotate_symmetry", level="L1", splits=SPLITS, horizon=400, options=OPTIONS)
+def rotate_symmetry(draw: Draw) -> Draft:
+    """Turn the two objects that wear the same texture.
+
+    Asked: "Rotate objects with TEXTURE texture 120 degrees clockwise". Randomised: two to four objects, of which two share a texture, and
+    places; angle and direction as in rotate. Succeeds when both stand within 5 cm and 5° of their starts turned by that angle.
+    """
+    stage = Stage(draw, *B)
+    count = stage.stream.integer(*SYMMETRY_OBJECTS)
+    others = stage.cast(steady(top_pool(draw.split)), count - 1)
+    pair = [others.pop(), *stage.cast(steady(top_pool(draw.split)), 1, worn=[stage.actors[-1].texture])]
+    angle, words = _asked(stage)
+    poses = {actor.name: stage.find(actor, reach=REACH, free=True) for actor in (*others, *pair)}
+    stage.things.extend(actor.body(poses[actor.name]) for actor in (*others, *pair))
+    goal = All(tuple(AtPose(actor.name, _turned(poses[actor.name], angle)) for actor in stage.parts(pair)))
+    prompts = (
+        told("Rotate objects with ", pair[0].swatch(), f" texture {words}"),
+        told(f"Rotate identically textured objects {words}"),
+    )
+    return Draft(stage.scene(), goal, prompts, roles=tuple(("manipulated", actor.name) for actor in pair))
+
+
+# ------------------------------------------------------------------------------------------------ swapping
+
+
+def _swapped(draw: Draw, angle: float, stage: Stage) -> tuple[Actor, Actor, Goal]:
+    """Two prisms and a third free place, each with room for either of them."""
+    actors = stage.cast(primitives(draw.split), 2, 2)
+    widest = max(actors, key=lambda actor: actor.name)  # all prisms have the same extents
+    places = [stage.find(replace(widest, name=f"place {k}"), reach=REACH, free=True) for k in range(3)]
+    poses = dict(zip((actor.name for actor in actors), places, strict=False))
+    stage.things.extend(actor.body(poses[actor.name]) for actor in actors)
+    a, b = stage.parts(actors)
+    ends = {}
+    for actor, other in ((a, b), (b, a)):
+        target = Pose.of(poses[other.name].position, _turned(poses[actor.name], angle).rotation)
+        ends[actor.name] = AtPose(actor.name, target) if angle else AtPosition(actor.name, target.position)
+    return a, b, Swap((AtPosition(a.name, places[2].position), ends[b.name], ends[a.name]))
+
+
+@task(SUITE, "swap", level="L1", splits=SPLITS, horizon=500, options=OPTIONS)
+def swap(draw: Draw) -> Draft:
+    """Exchange two objects.
+
+    Asked: "Swap positions of A and B". Randomised: two prisms, textures and places. Succeeds when each stands within 5 cm of where the
+    other began, let go and at rest.
+    """
+    stage = Stage(draw, *C)
+    a, b, goal = _swapped(draw, 0.0, stage)
+    prompts = (told("Swap positions of ", a.picture(), " and ", b.picture()),)
+    return Draft(stage.scene(), goal, prompts, roles=(("manipulated", a.name), ("manipulated", b.name)))
+
+
+@task(SUITE, "swap_rotate", level="L2", splits=SPLITS, horizon=500, options=OPTIONS)
+def swap_rotate(draw: Draw) -> Draft:
+    """Exchange two objects and turn both.
+
+    Asked: "Swap positions of A and B while rotating them by 30 degrees anti-clockwise". Randomised as in swap; angle and direction as in
+    rotate. Succeeds when each stands within 5 cm of where the other began and within 5° of its own start turned by that angle.
+    """
+    stage = Stage(draw, *C)
+    angle, words = _asked(stage)
+    a, b, goal = _swapped(draw, angle, stage)
+    prompts = tuple(
+        told("Swap positions of ", a.picture(), " and ", b.picture(), f" {manner} {words}")
+        for manner in ("while rotating them by", "but rotate them by")
+    )
+    return Draft(stage.scene(), goal, prompts, roles=(("manipulated", a.name), ("manipulated", b.name)))
+
+
+# ------------------------------------------------------------------------------------------------ rearranging
+
+
+def _there(actors: Sequence[Actor], poses: Sequence[Pose]) -> Goal:
+    return All(tuple(AtPosition(actor.name, pose.position) for actor, pose in zip(actors, poses, strict=True)))
+
+
+def _rearranged(draw: Draw, restore: bool) -> Draft:
+    stage = Stage(draw, *B)
+    actors = stage.cast(top_pool(draw.split), stage.stream.integer(*REARRANGE_OBJECTS))
+    starts = [stage.find(actor, reach=REACH, free=True) for actor in actors]
+    widest = max(actors, key=lambda actor: float(np.linalg.norm(shape(actor.item.shape, actor.item.size).footprint, axis=1).max()))
+    found = [stage.find(replace(widest, name=f"place {k}"), reach=REACH, free=True) for k in range(len(actors))]  # for whoever comes
+    ends = [
+        Pose((pose.position[0], pose.position[1], start.position[2]), pose.rotation)
+        for start, pose in zip(starts, stage.parts(found), strict=True)
+    ]
+    stage.things.extend(actor.body(pose) for actor, pose in zip(actors, starts, strict=True))
+    goal = Order((_there(actors, ends), _there(actors, starts))) if restore else _there(actors, ends)
+    picture = ScenePicture("the scene in the picture", tuple((a.name, pose) for a, pose in zip(actors, ends, strict=True)))
+    prompts: tuple[Instruction, ...] = (told("Rearrange to ", picture, " and then restore" if restore else ""),)
+    return Draft(stage.scene(), goal, prompts, roles=tuple(("manipulated", actor.name) for actor in actors))
+
+
+@task(SUITE, "rearrange", level="L1", splits=SPLITS, horizon=600, options=OPTIONS)
+def rearrange(draw: Draw) -> Draft:
+    """Bring the objects to the places a picture shows.
+
+    Asked: "Rearrange to PICTURE". Randomised: two or three objects, textures, places and places to go to, all clear of each other. Succeeds
+    when all stand within 5 cm of their places at the same time, let go and at rest.
+    """
+    return _rearranged(draw, restore=False)
+
+
+@task(SUITE, "rearrange_restore", level="L1", splits=SPLITS, horizon=1000, options=OPTIONS)
+def rearrange_restore(draw: Draw) -> Draft:
+    """Bring the objects to the places a picture shows, then back.
+
+    Asked: "Rearrange to PICTURE and then restore". Randomised as in rearrange. Succeeds when all stood within 5 cm of their places at the
+    same time and, after that, all stand within 5 cm of where they began.
+    """
+    return _rearranged(draw, restore=True)

@@ -1,0 +1,193 @@
+"""Putting things into areas: sort, follow_order, follow_order_restore, neighbour."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from etude.catalog.registry import shape
+from etude.catalog.shape import Shape
+from etude.goals.goal import All, Not, Order
+from etude.goals.leaves import Inside
+from etude.library import Draft, Draw, task
+from etude.names import EtudeError
+from etude.pose import IDENTITY, Array, Pose, Vec2, Vec3, rotate, yaw_quat
+from etude.prompts.instruction import Part, ScenePicture, told
+from etude.scene.placement import FULL_TURN, NoRoom
+from etude.suites.clevrskills.stage import FINDS, OPTIONS, REACH, SPLITS, SUITE, A, Actor, Stage, steady
+from etude.suites.clevrskills.things import Item, primitives, top_pool
+
+AREA: Vec3 = (0.35, 0.35, 0.01)
+SMALL_AREA: Vec3 = (0.18, 0.18, 0.01)
+# To the right of the arm, to its left, and before it: all within reach, with room for the objects between them.
+SPOTS: tuple[Vec2, ...] = ((-0.28, -0.33), (-0.28, 0.33), (0.08, 0.0))
+SORT_OBJECTS = (1, 4)
+APART = 0.03  # m between objects at the start: the hand is wider than what it takes
+SORT_AREAS = (1, 3)
+STATIONS = (2, 4)  # areas of follow_order
+MOTIONS = (1, 4)
+NEIGHBOUR_GAP = 0.1  # m between the two, along the axis, besides the neighbour's extent
+DIRECTIONS: dict[str, Vec2] = {"north": (1.0, 0.0), "south": (-1.0, 0.0), "west": (0.0, 1.0), "east": (0.0, -1.0)}
+OPPOSITE = {"north": "south", "south": "north", "west": "east", "east": "west"}
+
+
+def area_pool(split: str, size: Vec3) -> tuple[Item, ...]:
+    """The prisms, flat and wide."""
+    return tuple(Item(f"{item.words} area", item.shape, size) for item in primitives(split))
+
+
+def _pool(split: str, longest: float = 1.0) -> tuple[Item, ...]:
+    """What is put into areas, up to a length (m)."""
+    return tuple(item for item in steady(top_pool(split)) if max(shape(item.shape, item.size).size[:2]) <= longest)
+
+
+def _areas(stage: Stage, count: int) -> list[Actor]:
+    """Large areas at their spots."""
+    areas = stage.cast(area_pool(stage.draw.split, AREA), count, 2)
+    for area, (x, y) in zip(areas, SPOTS, strict=False):
+        pose = Pose((x, y, AREA[2] / 2))
+        stage.layout.put(area.name, _model(area), pose)
+        stage.things.append(area.body(pose, fixed=True))
+    return areas
+
+
+def _model(actor: Actor) -> Shape:
+    return shape(actor.item.shape, actor.item.size)
+
+
+@task(SUITE, "sort", level="L1", splits=SPLITS, horizon=800, options=OPTIONS)
+def sort(draw: Draw) -> Draft:
+    """Put every object into the area that wears its texture.
+
+    Asked: "Place the objects in the identically textured areas". Randomised: one to three areas, one to four objects, each in the texture
+    of one of the areas, and their places. Succeeds when every object rests on its area with its middle inside, let go and at rest.
+    """
+    stage = Stage(draw, *A)
+    count = stage.stream.integer(*SORT_OBJECTS)
+    areas = _areas(stage, stage.stream.integer(*SORT_AREAS))
+    homes = [stage.stream.choice(areas) for _ in range(count)]
+    actors = stage.cast(_pool(draw.split), count, worn=[area.texture for area in homes])
+    for actor in actors:
+        stage.put(actor, clearance=APART, reach=REACH)
+    pairs = stage.parts(list(zip(actors, homes, strict=True)))
+    each: list[str | Part] = []
+    for actor, area in pairs:
+        each += [" put " if each else "Put ", actor.picture(), " in ", area.picture()]
+    prompts = (told("Place the objects in the identically textured areas"), told(*each))
+    goal = All(tuple(Inside(actor.name, area.name) for actor, area in pairs))
+    roles = [("manipulated", actor.name) for actor, _ in pairs] + [("receiving", area.name) for area in areas]
+    return Draft(stage.scene(), goal, prompts, roles=tuple(roles))
+
+
+# ------------------------------------------------------------------------------------------------ following
+
+
+def _followed(draw: Draw, stations: tuple[int, int], restore: bool) -> Draft:
+    stage = Stage(draw, *A)
+    areas = stage.cast(area_pool(draw.split, SMALL_AREA), stage.stream.integer(*stations), 2)
+    motions = min(stage.stream.integer(*MOTIONS), len(areas) - 1)
+    (actor,) = stage.cast(_pool(draw.split, SMALL_AREA[0]), 1)  # what is longer than an area would lie on two of them
+    at = {area.name: stage.put(area, fixed=True, reach=REACH) for area in areas}
+    heading = stage.stream.uniform(*FULL_TURN)
+    stage.things.append(actor.body(_upon(actor, areas[0], at[areas[0].name], heading)))
+    route = stage.parts(areas[1:])[:motions]
+    steps = [ScenePicture(f"scene {k + 1}", ((actor.name, _upon(actor, area, at[area.name], heading)),)) for k, area in enumerate(route)]
+    end = " and then restore" if restore else ""
+    shown: list[str | Part] = ["Follow the motion for ", actor.picture(), ":"]
+    said: list[str | Part] = ["Put ", actor.picture()]
+    for k, (area, step) in enumerate(zip(route, steps, strict=True)):
+        shown += [" ", step]
+        said += [" then on " if k else " on ", area.picture()]
+    if restore:
+        route = [*route, areas[0]]
+    goal = Order(tuple(Inside(actor.name, area.name) for area in route))
+    roles = (("manipulated", actor.name), *(("receiving", area.name) for area in areas))
+    return Draft(stage.scene(), goal, (told(*shown, end), told(*said, end)), roles=roles)
+
+
+def _upon(actor: Actor, area: Actor, pose: Pose, heading: float) -> Pose:
+    """The actor on an area, centre of mass above centre of mass."""
+    turn = yaw_quat(heading)
+    x, y, z = (pose.apply(_model(area).mass_properties[1]) - rotate(turn, _model(actor).mass_properties[1])).tolist()
+    z = pose.position[2] + SMALL_AREA[2] / 2 + _model(actor).lift(IDENTITY)
+    return Pose((x, y, z), turn)
+
+
+@task(SUITE, "follow_order", level="L1", splits=SPLITS, horizon=600, options=OPTIONS)
+def follow_order(draw: Draw) -> Draft:
+    """Move an object from area to area as pictures show.
+
+    Asked: "Follow the motion for A: PICTURE PICTURE …". Randomised: two to four areas, textures and places; the object, which starts on one
+    of them; one to three motions. Succeeds when it has rested on each of the areas in that order, its middle inside, let go and at rest.
+    """
+    return _followed(draw, STATIONS, restore=False)
+
+
+@task(SUITE, "follow_order_restore", level="L1", splits=SPLITS, horizon=400, options=OPTIONS)
+def follow_order_restore(draw: Draw) -> Draft:
+    """Move an object to another area as a picture shows, then back.
+
+    Asked: "Follow the motion for A: PICTURE and then restore". Randomised: two areas, textures and places; the object. Succeeds when it has
+    rested on the other area and, after that, on its own again.
+    """
+    return _followed(draw, (2, 2), restore=True)
+
+
+# ------------------------------------------------------------------------------------------------ neighbours
+
+
+def _side_by_side(stage: Stage, main: Actor, other: Actor, direction: str) -> None:
+    """Put ``main`` somewhere, and ``other`` in this direction of it."""
+    dx, dy = DIRECTIONS[direction]
+    for _ in range(FINDS):
+        mark = len(stage.layout.taken)
+        try:
+            pose = stage.find(main, reach=REACH)
+            heading = stage.stream.uniform(*FULL_TURN)
+            outline = _model(other).outline(yaw_quat(heading))
+            away = NEIGHBOUR_GAP + float((outline.max(0) - outline.min(0))[0 if dx else 1])
+            x, y, _ = pose.position
+            beside = Pose((x + dx * away, y + dy * away, _model(other).lift(IDENTITY)), yaw_quat(heading))
+            _refuse_outside(stage, beside, outline)
+            stage.layout.put(other.name, _model(other), beside)
+        except NoRoom:
+            raise
+        except EtudeError:  # it would meet something
+            del stage.layout.taken[mark:]
+            continue
+        stage.things += [main.body(pose), other.body(beside)]
+        return
+    raise NoRoom(f"no room for {main.name!r} with {other.name!r} to its {direction}")
+
+
+def _refuse_outside(stage: Stage, pose: Pose, outline: Array) -> None:
+    x, y, _ = pose.position
+    inside = all(stage.lower[0] <= x + px <= stage.upper[0] and stage.lower[1] <= y + py <= stage.upper[1] for px, py in outline.tolist())
+    if not inside or math.dist((x, y), stage.base) > REACH:
+        raise EtudeError("the neighbour would stand outside")
+
+
+@task(SUITE, "neighbour", level="L1", splits=SPLITS, horizon=400, options=OPTIONS)
+def neighbour(draw: Draw) -> Draft:
+    """Put an object into an area, then the one that was beside it.
+
+    Asked: "First put A in AREA and then put the object that was at its north in the same AREA". Randomised: two objects, one to the north
+    (away from the arm), south, west or east of the other; one to three areas; textures and places. Succeeds when A rests in the area before
+    the other does, and then both do at the same time, let go and at rest.
+    """
+    stage = Stage(draw, *A)
+    areas = _areas(stage, stage.stream.integer(*SORT_AREAS))
+    main, other = stage.cast(_pool(draw.split), 2)
+    direction = stage.stream.choice(tuple(DIRECTIONS))
+    _side_by_side(stage, main, other, direction)
+    area = stage.parts(areas)[0]
+    if stage.parts([main, other])[0] is other:
+        main, other, direction = other, main, OPPOSITE[direction]
+    first, second = Inside(main.name, area.name), Inside(other.name, area.name)
+    goal = Order((All((first, Not(second))), All((first, second))))
+    prompt = told(
+        "First put ", main.picture(), " in ", area.picture(),
+        f" and then put the object that was at its {direction} in the same ", replace(area.picture(), words=area.words),
+    )  # fmt: skip
+    roles = (("manipulated", main.name), ("manipulated", other.name), ("receiving", area.name))
+    return Draft(stage.scene(), goal, (prompt,), roles=roles)

@@ -1,0 +1,125 @@
+"""The environment's contract: seeds, actions, states, observations."""
+
+from __future__ import annotations
+
+import gymnasium
+import numpy as np
+import pytest
+
+import etude  # noqa: F401  (registers the environments)
+from etude.names import EtudeError
+
+PICK = "etude/clevrskills.pick-v1"
+
+
+def rollout(env, seed, steps=8):
+    observation, info = env.reset(seed=seed)
+    trace = [observation["base"].tobytes(), info["episode"]]
+    for k in range(steps):
+        action = np.sin(np.arange(7) + k).astype(np.float32)
+        observation, reward, *_ = env.step(action)
+        trace += [observation["base"].tobytes(), observation["proprioception"].tobytes(), reward]
+    return trace
+
+
+def test_the_same_seed_gives_the_same_bytes_whatever_was_played_before():
+    one, other = (gymnasium.make(PICK, size=(32, 32)) for _ in range(2))
+    rollout(other, 11)
+    rollout(other, 5)
+    assert rollout(one, 3) == rollout(other, 3)
+
+
+def test_two_environments_side_by_side_do_not_disturb_each_other():
+    one, other = (gymnasium.make(PICK, size=(32, 32)) for _ in range(2))
+    alone = rollout(one, 3)
+    one.reset(seed=3)
+    other.reset(seed=4)
+    other.step(np.ones(7, np.float32))
+    assert rollout(one, 3) == alone
+
+
+def test_an_episode_can_be_asked_for_by_name():
+    env = gymnasium.make(PICK, cameras=())
+    _, info = env.reset(options={"episode": "clevrskills/pick@test#9"})
+    assert info["episode"] == "clevrskills/pick@test#9"
+    with pytest.raises(EtudeError, match="is not an episode of clevrskills/pick"):
+        env.reset(options={"episode": "clevrskills/place@test#9"})
+
+
+def test_states_are_saved_and_restored_exactly():
+    env = gymnasium.make("etude/clevrskills.simple_manipulation-v1", size=(32, 32)).unwrapped
+    env.reset(seed=2)
+    for _ in range(5):
+        env.step(np.full(7, 0.2, np.float32))
+    saved = env.save()
+    first = [env.step(np.array([0.1, 0.0, 0.3, 0, 0, 0.2, 1], np.float32))[:2] for _ in range(12)]
+    env.restore(saved)
+    second = [env.step(np.array([0.1, 0.0, 0.3, 0, 0, 0.2, 1], np.float32))[:2] for _ in range(12)]
+    for (seen_a, reward_a), (seen_b, reward_b) in zip(first, second, strict=True):
+        assert reward_a == reward_b
+        assert all(np.array_equal(seen_a[k], seen_b[k]) for k in seen_a)
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [(np.full(7, np.nan), "finite"), (np.full(7, np.inf), "finite"), (np.zeros(6), "has 7 numbers"), (np.zeros((7, 1)), "has 7 numbers")],
+)
+def test_actions_that_are_none_are_refused_and_nothing_breaks(action, message):
+    env = gymnasium.make(PICK, cameras=(), disable_env_checker=True)
+    env.reset(seed=0)
+    with pytest.raises(EtudeError, match=message):
+        env.step(action)
+    observation, *_ = env.step(np.zeros(7))
+    assert np.isfinite(observation["proprioception"]).all()
+
+
+def test_actions_out_of_range_are_clipped():
+    env = gymnasium.make(PICK, cameras=(), disable_env_checker=True)
+    seen = []
+    for scale in (1.0, 1000.0):
+        env.reset(seed=0)
+        seen.append(env.step(np.array([scale, 0, 0, 0, 0, 0, -scale]))[0]["proprioception"])
+    assert np.array_equal(*seen)
+
+
+def test_the_wildest_actions_never_break_the_simulation():
+    env = gymnasium.make("etude/clevrskills.simple_manipulation-v1", cameras=(), disable_env_checker=True)
+    env.reset(seed=1)
+    random = np.random.default_rng(0)
+    for _ in range(150):
+        observation, reward, terminated, truncated, _ = env.step(random.choice([-1.0, 1.0], 7))
+        assert np.isfinite(observation["proprioception"]).all() and np.isfinite(reward)
+        if terminated or truncated:
+            env.reset(seed=2)
+
+
+def test_modalities_sizes_and_boxes_come_as_asked():
+    env = gymnasium.make(PICK, size=(40, 24), modalities=("rgb", "depth", "segmentation"), boxes=True)
+    observation, info = env.reset(seed=0)
+    assert observation["base"].shape == (24, 40, 3)
+    assert observation["base_depth"].shape == (24, 40) and observation["base_depth"].dtype == np.float32
+    body, found = next(iter(info["boxes"]["base"].items()))
+    x0, y0, x1, y1 = found["box"]
+    ids = env.unwrapped.simulation.world.segmentation_ids()
+    rows, columns = np.nonzero(observation["base_segmentation"] == ids[body])
+    assert found["visible"] == bool(len(rows))
+    assert x0 <= columns.min() and columns.max() <= x1 and y0 <= rows.min() and rows.max() <= y1
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"cameras": ("bas",)}, "did you mean 'base'"),
+        ({"modalities": ("rbg",)}, "unknown modality 'rbg'"),
+        ({"split": "trian"}, "did you mean 'train'"),
+        ({"options": {"robot": "pnda"}}, "unknown arm 'pnda'; did you mean 'panda'"),
+    ],
+)
+def test_wrong_settings_are_refused_when_the_environment_is_made(change, message):
+    with pytest.raises(EtudeError, match=message):
+        gymnasium.make(PICK, **change)
+
+
+def test_specs_round_trip_through_json():
+    spec = gymnasium.spec(PICK)
+    assert gymnasium.envs.registration.EnvSpec.from_json(spec.to_json()).id == PICK
