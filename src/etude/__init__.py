@@ -6,17 +6,15 @@ Gymnasium environments (``gymnasium.make("etude/clevrskills.pick-v1")``) and loa
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from etude.envs.tasks import register
-from etude.names import PROTOCOL, EpisodeName, EtudeError
 
-if TYPE_CHECKING:
-    from etude.episode import Episode
+# Loaded here so that the function below, and not the module of the same name, is what ``etude.episode`` means.
+from etude.episode import Episode
+from etude.names import PROTOCOL, EpisodeName, EtudeError
 
 __version__ = "0.1.0"
 
-__all__ = ["PROTOCOL", "EpisodeName", "EtudeError", "__version__", "episode"]
+__all__ = ["PROTOCOL", "Episode", "EpisodeName", "EtudeError", "__version__", "episode"]
 
 
 def episode(name: str) -> Episode:

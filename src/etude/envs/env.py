@@ -94,7 +94,7 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
                     found[key] = spaces.Box(0.0, 1000.0, (height, width), np.float32)
                 else:
                     found[key] = spaces.Box(0, 65535, (height, width), np.uint16)
-        found["proprioception"] = spaces.Box(-np.inf, np.inf, (2 * self._joints + 10,), np.float32)
+        found["proprioception"] = spaces.Box(-100.0, 100.0, (2 * self._joints + 10,), np.float32)
         found["instruction"] = spaces.Text(LONGEST_TEXT, min_length=0, charset=CHARSET)
         return spaces.Dict(found)
 

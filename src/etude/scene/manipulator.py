@@ -220,7 +220,7 @@ class Manipulator:
         return True
 
     def end_period(self) -> None:
-        """Cups part from what they let go. Suction that is pulled off or sheared harder than it can hold lets go; pressing on it does no harm."""
+        """Let cups part from what they let go, and suction give way that is pulled off or sheared harder than it can hold."""
         if self._parting:
             self._parting -= 1
             self._mind_cups()

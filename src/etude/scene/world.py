@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +27,10 @@ OVERLAP = 1e-3  # m: things that start deeper inside each other than this are re
 SHUT = 2e-3  # m or rad: a latch snaps in when its joint is this near to 0
 STILL_SPEED = 5e-3  # m/s (VIMA 1.5)
 STILL_SPIN = 5e-2  # rad/s
+
+
+# MuJoCo would write its warnings into a file in the user's folder.
+mujoco.set_mju_user_warning(lambda message: warnings.warn(f"MuJoCo: {message}", RuntimeWarning, stacklevel=2))
 
 
 @dataclass(frozen=True, eq=False)
