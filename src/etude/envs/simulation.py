@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from etude.episode import Episode
-from etude.goals.goal import Node, Status
+from etude.goals.goal import Status
 from etude.goals.markers import changed_markers, marked
-from etude.goals.monitor import Monitor
+from etude.goals.monitor import Memory, Monitor
 from etude.names import EtudeError
 from etude.pose import Array, Pose
 from etude.scene.world import State, World
@@ -23,7 +23,7 @@ class Snapshot:
     """An exact state of a simulation."""
 
     world: State
-    monitor: Node
+    monitor: Memory
     steps: int
 
 

@@ -7,7 +7,10 @@ from collections.abc import Iterator
 
 from etude.goals.goal import Goal, Node, Status
 from etude.goals.watch import Watch
+from etude.pose import Array
 from etude.scene.world import World
+
+Memory = tuple[Node, tuple[Array, Array] | None]
 
 
 def _node(goal: Goal, path: str) -> Node:
@@ -22,21 +25,23 @@ class Monitor:
         self._world = world
         self.root = _node(goal, "goal")
         self.watch = Watch(world)
-        self.update()
+        self.root.judge(self.watch)
 
     def update(self) -> Status:
         """Look at the world once more."""
-        self.watch = Watch(self._world)
+        self.watch = Watch(self._world, self.watch)
         return self.root.judge(self.watch)
 
-    def save(self) -> Node:
+    def save(self) -> Memory:
         """What it remembers, for :meth:`restore`."""
-        return copy.deepcopy(self.root)
+        return copy.deepcopy(self.root), self.watch.earlier
 
-    def restore(self, saved: Node) -> None:
+    def restore(self, saved: Memory) -> None:
         """Take up what was remembered; the world must stand as it did then."""
-        self.root = copy.deepcopy(saved)
+        root, earlier = saved
+        self.root = copy.deepcopy(root)
         self.watch = Watch(self._world)
+        self.watch.earlier = earlier
 
     @property
     def status(self) -> Status:

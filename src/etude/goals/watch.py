@@ -20,8 +20,11 @@ STATIC_SPIN = 1e-2  # rad/s
 class Watch:
     """One look at a world. Positions in metres, world frame."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, before: Watch | None = None) -> None:
         self.world = world
+        # Copies: MuJoCo's own arrays change with the next step.
+        self.places: tuple[Array, Array] = (world.data.xpos.copy(), world.data.xmat.copy())
+        self.earlier = before.places if before is not None else None
         self.held: str | None = world.robot.held if world.robot is not None else None
         self._poses: dict[str, tuple[Array, Array]] = {}
         self._extents: dict[str, tuple[float, float]] = {}
@@ -43,7 +46,8 @@ class Watch:
 
     def _frame(self, name: str) -> tuple[Array, Array]:
         if name not in self._poses:
-            self._poses[name] = self.world.frame(name)
+            body = self.world.body(name)
+            self._poses[name] = self.places[0][body], self.places[1][body].reshape(3, 3)
         return self._poses[name]
 
     def extent(self, name: str) -> tuple[float, float]:
@@ -53,9 +57,18 @@ class Watch:
         return self._extents[name]
 
     def static(self, name: str) -> bool:
-        """Is it at rest? What cannot move always is."""
-        linear, angular = self.world.velocity(name)
-        return bool(np.linalg.norm(linear) <= STATIC_SPEED and np.linalg.norm(angular) <= STATIC_SPIN)
+        """Is it at rest? Judged by how far it moved and turned since the last look, one control step ago; at first by its velocity.
+
+        The mean over a control step, because a thing that is well placed may tremble on its contacts without going anywhere.
+        """
+        if self.earlier is None:
+            linear, angular = self.world.velocity(name)
+            return bool(np.linalg.norm(linear) <= STATIC_SPEED and np.linalg.norm(angular) <= STATIC_SPIN)
+        body = self.world.body(name)
+        moved = float(np.linalg.norm(self.places[0][body] - self.earlier[0][body]))
+        # The distance between two rotation matrices is √2 times the angle, for small angles.
+        turned = float(np.linalg.norm(self.places[1][body] - self.earlier[1][body])) / math.sqrt(2.0)
+        return moved <= STATIC_SPEED * CONTROL_PERIOD and turned <= STATIC_SPIN * CONTROL_PERIOD
 
     def grasped(self, name: str) -> bool:
         """Is it in the hand: by suction, or between both fingers?"""

@@ -288,6 +288,10 @@ class World:
         pose = Pose.of(self.data.xpos[body], self.data.xquat[body])
         return pose @ self._proto.frames[name] if name in self._proto.frames else pose
 
+    def body(self, name: str) -> int:
+        """The index of a thing's body in MuJoCo's arrays."""
+        return self._known(name)
+
     def frame(self, name: str) -> tuple[Array, Array]:
         """Position (3,) and rotation matrix (3, 3) of a body, as views that later steps change."""
         body = self._known(name)

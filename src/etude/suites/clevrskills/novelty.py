@@ -11,7 +11,7 @@ from etude.catalog.suction import suction_spot
 from etude.goals.leaves import OnTop
 from etude.library import Draft, Draw, task
 from etude.prompts.instruction import ObjectPicture, Part, told
-from etude.suites.clevrskills.stage import OPTIONS, REACH, SPLITS, SUITE, A, Actor, Stage, resized
+from etude.suites.clevrskills.stage import BESIDE, OPTIONS, REACH, SPLITS, SUITE, A, Actor, Stage, resized, steady
 from etude.suites.clevrskills.things import Item, base_pool, randoms, textures, top_pool, tops
 
 ADJECTIVES = ("daxer", "blicker", "modier", "kobar")
@@ -63,7 +63,7 @@ def _portable(item: Item) -> bool:
 def _pairs(stage: Stage, factor: float, count: int) -> list[Pair]:
     """Things of different kinds, each in two sizes and two textures."""
     split = stage.draw.split
-    fit = [item for item in top_pool(split) if _portable(item) and _portable(resized(item, factor))]
+    fit = [item for item in steady(top_pool(split)) if _portable(item) and _portable(resized(item, factor))]
     worn = stage.stream.sample(textures(split, 1), 2)
     spare = [texture for texture in textures(split, 1) + textures(split, 2) if texture not in worn]
     worn = stage.stream.sample(spare, 2 * count - 2) + worn  # group 1 alone would not do for all examples
@@ -118,10 +118,10 @@ def novel_noun(draw: Draw) -> Draft:
     one to three bases, all of different shapes, textures and places. Succeeds when A rests on B, let go and at rest.
     """
     stage = Stage(draw, *A)
-    things = _different(stage, tops(draw.split) + randoms(draw.split), stage.stream.integer(*TOPS), 1)
+    things = _different(stage, steady(tops(draw.split) + randoms(draw.split)), stage.stream.integer(*TOPS), 1)
     bases = _different(stage, base_pool(draw.split), stage.stream.integer(*BASES), 2)
     for actor in (*bases, *things):
-        stage.put(actor, reach=REACH)
+        stage.put(actor, reach=REACH, clearance=BESIDE)
     thing, base = stage.parts(things)[0], stage.parts(bases)[0]
     first, second = stage.stream.sample(NOUNS, 2)
     prompt = told(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from etude.goals.leaves import OnTop, Picked
 from etude.library import Draft, Draw, task
 from etude.prompts.instruction import Instruction, told
-from etude.suites.clevrskills.stage import OPTIONS, SPLITS, SUITE, A, Actor, B, Stage
+from etude.suites.clevrskills.stage import BESIDE, OPTIONS, SPLITS, SUITE, A, Actor, B, Stage
 from etude.suites.clevrskills.things import base_pool, top_pool
 
 DISTRACTORS = (0, 3)  # besides the one to pick (paper)
@@ -23,7 +23,7 @@ def pick(draw: Draw) -> Draft:
     stage = Stage(draw, *B)
     actors = stage.cast(top_pool(draw.split), 1 + stage.stream.integer(*DISTRACTORS))
     for actor in actors:
-        stage.put(actor)
+        stage.put(actor, clearance=BESIDE)
     target = stage.parts(actors)[0]
     verbs = ("Pick up", "Grab", "Lift")
     prompts = (
@@ -58,7 +58,7 @@ def simple_manipulation(draw: Draw) -> Draft:
     stage = Stage(draw, *A)
     tops, bases = _cast(stage)
     for actor in (*bases, *tops):
-        stage.put(actor)
+        stage.put(actor, clearance=BESIDE)
     top, base = stage.parts(tops)[0], stage.parts(bases)[0]
     roles = (("manipulated", top.name), ("receiving", base.name))
     return Draft(stage.scene(), OnTop(top.name, base.name), _prompts("Pick and place", top, base), roles=roles)

@@ -29,6 +29,7 @@ OPTIONS = ("robot", "variant")
 A: tuple[Vec2, Vec2] = ((-0.4, -0.3), (0.05, 0.3))
 B: tuple[Vec2, Vec2] = ((-0.35, -0.3), (0.1, 0.3))
 C: tuple[Vec2, Vec2] = ((-0.35, -0.3), (0.0, 0.3))
+BESIDE = 0.03  # m between things: nothing may stand under the cups but what they are to take
 REACH = 0.66  # m from the base: what must be picked or placed upon lies within
 LIP = 0.0017  # m from the tip to the top of what starts in the hand: the cups reach 1.1 mm beyond the tip
 SPAN = 0.25  # m for one repetition of a texture
