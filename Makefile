@@ -7,8 +7,10 @@ BIN := $(VENV)/bin
 
 demo: $(VENV)/.installed
 	$(BIN)/etude doctor
+	$(BIN)/etude evaluate --suite clevrskills --policy oracle --episodes 2
+	$(BIN)/etude rollout "clevrskills/stack@train#7" --policy oracle --video out/stack.webp
 	$(BIN)/etude show gallery --out out/gallery.html
-	@echo "Open out/gallery.html"
+	@echo "Open out/gallery.html and out/stack.webp"
 
 test: $(VENV)/.tested lint
 	$(BIN)/python -m pytest -n 2
