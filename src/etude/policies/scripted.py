@@ -10,7 +10,7 @@ import numpy as np
 from etude.envs.simulation import Simulation
 from etude.names import pick, rng
 from etude.pose import Array
-from etude.skills.aim import Aim, delta_action
+from etude.skills.aim import delta_action
 from etude.skills.oracle import Oracle
 
 
@@ -40,12 +40,11 @@ class OraclePolicy:
         """The oracle's aim as an action of the episode's space."""
         aim = self._oracle.aim()
         self.words = (aim.task, aim.step)
-        return _action(aim, simulation)
+        return _converted(delta_action(aim, simulation.monitor.watch.tip), simulation)
 
 
-def _action(aim: Aim, simulation: Simulation) -> Array:
-    tip = simulation.monitor.watch.tip
-    delta = delta_action(aim, tip)
+def _converted(delta: Array, simulation: Simulation) -> Array:
+    """An ``ee_delta`` action (7,) in the episode's own space."""
     if simulation.episode.control == "ee_delta":
         return delta
     target = simulation.robot.delta_target(delta[:6])
@@ -67,14 +66,7 @@ class RandomPolicy:
 
     def act(self, simulation: Simulation) -> Array:
         """Uniform in [−1, 1] for each number; poses and joints near where they are."""
-        delta = self._stream.uniforms(-1.0, 1.0, 7)
-        if simulation.episode.control == "ee_delta":
-            return delta
-        target = simulation.robot.delta_target(delta[:6])
-        if simulation.episode.control == "joint":
-            return np.append(target, delta[6])
-        pose = simulation.robot.pose_of(target)
-        return np.concatenate([pose.position, pose.rotation, delta[6:]])
+        return _converted(self._stream.uniforms(-1.0, 1.0, 7), simulation)
 
 
 class NoopPolicy:

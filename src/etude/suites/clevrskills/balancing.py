@@ -6,7 +6,6 @@ import math
 
 from etude.catalog.registry import shape
 from etude.goals.balance import Balanced
-from etude.library import Draft, Draw, task
 from etude.names import Stream
 from etude.pose import Pose, Vec3
 from etude.prompts.instruction import told
@@ -15,6 +14,7 @@ from etude.scene.placement import NoRoom
 from etude.scene.scene import Fixture, Joint, Part, Solid
 from etude.suites.clevrskills.stage import OPTIONS, SPLITS, SUITE, Actor, Stage
 from etude.suites.clevrskills.things import Item, texture_words, textures
+from etude.suites.task import Draft, Draw, task
 
 LOWER, UPPER = (-0.5, -0.3), (-0.25, 0.3)  # workspace D (ClevrSkills 1.7)
 KEEP_OUT = 0.2375  # m around the base of the robot

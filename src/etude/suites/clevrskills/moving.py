@@ -10,7 +10,6 @@ from etude.catalog.registry import shape
 from etude.goals.goal import Always, Goal, Order, Sequence
 from etude.goals.leaves import TipAtPose, Traced, Untouched
 from etude.goals.markers import FUTURE, NEXT, marker
-from etude.library import Draft, Draw, task
 from etude.names import EtudeError, Stream
 from etude.pose import Array, Pose, Quat, Vec3, axis_quat, matrix, multiply, yaw_quat
 from etude.prompts.instruction import Instruction, Part, ScenePicture, told
@@ -20,6 +19,7 @@ from etude.scene.placement import NoRoom
 from etude.scene.scene import Body, Robot
 from etude.suites.clevrskills.stage import OPTIONS, SPLITS, SUITE, A, Actor, Stage, resized
 from etude.suites.clevrskills.things import primitives, top_pool
+from etude.suites.task import Draft, Draw, task
 
 LOWER: Vec3 = (-0.25, -0.3, 0.1)  # m: goals and floating obstacles lie in this box
 UPPER: Vec3 = (0.05, 0.3, 0.4)

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from etude.catalog.registry import shape
 from etude.catalog.suction import suction_spot
 from etude.goals.leaves import OnTop
-from etude.library import Draft, Draw, task
 from etude.prompts.instruction import ObjectPicture, Part, told
 from etude.suites.clevrskills.stage import BESIDE, OPTIONS, REACH, SPLITS, SUITE, A, Actor, Stage, resized, steady
 from etude.suites.clevrskills.things import Item, base_pool, randoms, textures, top_pool, tops
+from etude.suites.task import Draft, Draw, task
 
 ADJECTIVES = ("daxer", "blicker", "modier", "kobar")
 NOUNS = ("dax", "blicket", "wug", "zup")

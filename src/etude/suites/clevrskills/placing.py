@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from etude.goals.leaves import OnTop, Picked
-from etude.library import Draft, Draw, task
 from etude.prompts.instruction import Instruction, told
 from etude.suites.clevrskills.stage import BESIDE, OPTIONS, SPLITS, SUITE, A, Actor, B, Stage
 from etude.suites.clevrskills.things import base_pool, top_pool
+from etude.suites.task import Draft, Draw, task
 
 DISTRACTORS = (0, 3)  # besides the one to pick (paper)
 TOPS = (1, 3)

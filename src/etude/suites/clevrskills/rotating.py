@@ -11,11 +11,11 @@ import numpy as np
 from etude.catalog.registry import shape
 from etude.goals.goal import All, Goal, Order, Swap
 from etude.goals.leaves import AtPose, AtPosition
-from etude.library import Draft, Draw, task
 from etude.pose import Pose, multiply, yaw_quat
 from etude.prompts.instruction import Instruction, ScenePicture, told
 from etude.suites.clevrskills.stage import OPTIONS, REACH, SPLITS, SUITE, Actor, B, C, Stage, steady
 from etude.suites.clevrskills.things import primitives, top_pool
+from etude.suites.task import Draft, Draw, task
 
 ANGLES = (30, 60, 90, 120, 150)  # degrees
 DIRECTIONS = ("anti-clockwise", "clockwise")

@@ -9,13 +9,13 @@ from etude.catalog.registry import shape
 from etude.catalog.shape import Shape
 from etude.goals.goal import All, Not, Order
 from etude.goals.leaves import Inside
-from etude.library import Draft, Draw, task
 from etude.names import EtudeError
 from etude.pose import IDENTITY, Array, Pose, Vec2, Vec3, rotate, yaw_quat
 from etude.prompts.instruction import Part, ScenePicture, told
 from etude.scene.placement import FULL_TURN, NoRoom
 from etude.suites.clevrskills.stage import FINDS, OPTIONS, REACH, SPLITS, SUITE, A, Actor, Stage, steady
 from etude.suites.clevrskills.things import Item, primitives, top_pool
+from etude.suites.task import Draft, Draw, task
 
 AREA: Vec3 = (0.35, 0.35, 0.01)
 SMALL_AREA: Vec3 = (0.18, 0.18, 0.01)

@@ -11,11 +11,11 @@ from etude.catalog.registry import shape
 from etude.goals.goal import All, Goal
 from etude.goals.goal import Sequence as InTurn
 from etude.goals.leaves import OnTop, Stacked
-from etude.library import Draft, Draw, task
 from etude.pose import Pose, rotate
 from etude.prompts.instruction import Instruction, Part, ScenePicture, told
 from etude.suites.clevrskills.stage import OPTIONS, REACH, SPLITS, SUITE, A, Actor, B, Stage
 from etude.suites.clevrskills.things import primitives, textures
+from etude.suites.task import Draft, Draw, task
 
 OBJECTS = (2, 4)
 CLEARANCE = 0.02  # m between the objects at the start

@@ -11,7 +11,6 @@ import numpy as np
 
 from etude.catalog.registry import shape
 from etude.catalog.suction import suction_spot
-from etude.library import Draw
 from etude.names import EtudeError, Stream
 from etude.pose import IDENTITY, Pose, Vec2, Vec3
 from etude.prompts.instruction import ObjectPicture, TexturePicture
@@ -21,6 +20,7 @@ from etude.scene.robots.anatomy import forward
 from etude.scene.rooms import clevrskills_room
 from etude.scene.scene import Body, Entity, Scene
 from etude.suites.clevrskills.things import Item, texture_words, textures
+from etude.suites.task import Draw
 
 SUITE = "clevrskills"
 SPLITS = ("train", "test")

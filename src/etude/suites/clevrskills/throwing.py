@@ -8,13 +8,13 @@ from dataclasses import replace
 from etude.catalog.registry import shape
 from etude.goals.goal import All
 from etude.goals.leaves import Hit
-from etude.library import Draft, Draw, task
 from etude.names import EtudeError
 from etude.pose import Pose, Vec3, yaw_quat
 from etude.prompts.instruction import told
 from etude.scene.placement import NoRoom
 from etude.suites.clevrskills.stage import OPTIONS, REACH, SPLITS, SUITE, A, Actor, Stage
 from etude.suites.clevrskills.things import Item, primitives, textures
+from etude.suites.task import Draft, Draw, task
 
 DISTANCE = (0.75, 0.85)  # m from the base to the middle of a target: out of reach
 AHEAD = math.radians(45)  # to either side of straight ahead, for throw and throw_topple

@@ -11,12 +11,12 @@ from typing import Literal
 from etude.catalog.registry import shape
 from etude.goals.goal import All, Once, Sequence, Swap
 from etude.goals.leaves import OnTop, PushedTo, PushedTowards, StructureToppled, Touched
-from etude.library import Draft, Draw, task
 from etude.pose import Pose, Vec2, Vec3
 from etude.prompts.instruction import Instruction, Part, ScenePicture, told
 from etude.scene.placement import NoRoom
 from etude.suites.clevrskills.stage import OPTIONS, SPLITS, SUITE, Actor, B, C, Stage
 from etude.suites.clevrskills.things import Item, primitives
+from etude.suites.task import Draft, Draw, task
 
 TARGETS = (1, 2)  # things to touch, push or topple
 CLEARANCE = 0.02  # m between things
