@@ -106,6 +106,18 @@ def test_modalities_sizes_and_boxes_come_as_asked():
     assert x0 <= columns.min() and columns.max() <= x1 and y0 <= rows.min() and rows.max() <= y1
 
 
+def test_labels_say_what_is_to_be_done_from_whatever_state():
+    env = gymnasium.make("etude/clevrskills.simple_manipulation-v1", cameras=(), labels=True)
+    _, info = env.reset(seed=3)
+    assert info["labels"]["task"] == env.unwrapped.simulation.episode.instruction.text
+    assert info["labels"]["subtask"].startswith("Place {") and info["labels"]["step"].startswith("Pick {")
+    plain = gymnasium.make("etude/clevrskills.simple_manipulation-v1", cameras=())
+    plain.reset(seed=3)
+    for k in range(10):  # asking changes nothing
+        action = np.sin(np.arange(7) + k).astype(np.float32)
+        assert env.step(action)[1] == plain.step(action)[1]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -21,6 +21,7 @@ from etude.library import tasks
 from etude.names import EtudeError, unknown
 from etude.prompts.pictures import multimodal
 from etude.render.studio import Studio
+from etude.skills.oracle import Oracle
 
 Observation = dict[str, Any]
 LONGEST_TEXT = 2000
@@ -34,7 +35,8 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
     ``reset(seed=k)`` plays ``suite/task@split#k``; ``reset(options={"episode": name})`` any episode of the task by name. Without a seed
     the next one is drawn from the environment's own generator. ``cameras`` are names of cameras in the scene (all but "render" by
     default), ``size`` their (width, height), ``modalities`` some of "rgb", "depth", "segmentation". With ``boxes``, ``info`` has a
-    bounding box and the visibility of every body in every camera.
+    bounding box and the visibility of every body in every camera; with ``labels`` it has the words for what is to be done now, in three
+    levels: the task, the oracle's sub-task, and its next step.
 
     Observations: one entry for each camera and modality (``base``, ``base_depth``, ``base_segmentation``), ``proprioception`` (joint
     values and velocities, pose of the tip as position and quaternion wxyz, hand closed, something held, opening in metres), and the
@@ -53,6 +55,7 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         size: tuple[int, int] = (128, 128),
         modalities: Sequence[str] = ("rgb",),
         boxes: bool = False,
+        labels: bool = False,
         renderer: str = "raster",
         render_mode: str | None = None,
         options: dict[str, str] | None = None,
@@ -75,6 +78,7 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
             sample.scene.camera(camera)
         self._cameras = tuple(names if cameras is None else cameras)
         self._sim: Simulation | None = None
+        self._labels = labels
         self._studio: Studio | None = None
         self._joints = len(_home(sample))
         self.observation_space = self._observation_space()
@@ -130,6 +134,8 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
             self._studio = Studio(self._sim.world, self._renderer)
         else:
             self._sim.reset(episode)
+        if self._labels:
+            self._oracle = Oracle(episode, self._sim.world, self._sim.monitor)
         return self._observe(), self._info(self._sim.status)
 
     def step(self, action: NDArray[Any]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -173,6 +179,9 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         }
         if self._boxes:
             info["boxes"] = {c: bounding_boxes(sim.world, c, self._size, self._studio) for c in self._cameras}
+        if self._labels:
+            aim = self._oracle.aim()
+            info["labels"] = {"task": sim.episode.instruction.text, "subtask": aim.task, "step": aim.step}
         return info
 
     def instruction_pictures(self, pixels: int = 128) -> tuple[str, list[NDArray[np.uint8]]]:
