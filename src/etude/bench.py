@@ -12,6 +12,9 @@ from typing import Any
 
 import mujoco
 
+from etude.envs.env import EpisodeEnv
+from etude.policies.scripted import OraclePolicy
+from etude.render.renderer import Renderer
 from etude.render.studio import Studio
 from etude.scene.compile import prototype
 from etude.scene.examples import example
@@ -142,31 +145,57 @@ def bench_build(rounds: int = 20) -> list[Result]:
     ]
 
 
-def bench_suites(steps: int = 150) -> list[Result]:
-    """Control steps a second of whole environments: the oracle at work, without cameras and with both at 128×128."""
-    from etude.envs.env import EpisodeEnv
-    from etude.policies.scripted import OraclePolicy
+@contextlib.contextmanager
+def _stopwatch(owner: Any, name: str, spent: list[float]) -> Iterator[None]:
+    """Add the seconds spent in ``owner.name`` to ``spent[0]``."""
+    real = getattr(owner, name)
 
+    def timed(*arguments: Any, **named: Any) -> Any:
+        begun = time.perf_counter()
+        try:
+            return real(*arguments, **named)
+        finally:
+            spent[0] += time.perf_counter() - begun
+
+    setattr(owner, name, timed)
+    try:
+        yield
+    finally:
+        setattr(owner, name, real)
+
+
+def bench_suites(steps: int = 150) -> list[Result]:
+    """Control steps a second of whole environments with the oracle at work, without cameras and with both at 128×128; and what share of a
+    step is spent neither in MuJoCo nor in the renderer."""
     results = []
     with _one_core():
         for task in ("pick", "simple_manipulation", "stack"):
             for cameras, label in (((), "no cameras"), (None, "two cameras 128x128")):
-                env, policy = EpisodeEnv("clevrskills", task, cameras=cameras), OraclePolicy()
-                rates = []
-                for seed in range(3):
-                    env.reset(seed=seed)
-                    policy.reset(env.simulation)
-                    spent = 0.0
-                    count = 0
-                    while count < steps and not env.simulation.status.satisfied:
-                        action = policy.act(env.simulation)
-                        start = time.perf_counter()
-                        env.step(action)
-                        spent += time.perf_counter() - start
-                        count += 1
-                    rates.append(count / spent)
+                env = EpisodeEnv("clevrskills", task, cameras=cameras)
+                rates = [count / total for count, total in (_episode(env, seed, steps) for seed in range(3))]
                 results.append(Result(f"clevrskills/{task}, {label}", round(statistics.median(rates), 1), "control steps/s"))
+                inside = [0.0]
+                with _stopwatch(mujoco, "mj_step", inside), _stopwatch(Renderer, "shoot", inside), _stopwatch(Renderer, "pose", inside):
+                    env.reset(seed=0)
+                    inside[0] = 0.0
+                    _, total = _episode(env, None, steps)
+                share = round(100 * (1 - inside[0] / total), 1)
+                results.append(Result(f"clevrskills/{task}, {label}, outside MuJoCo and the renderer", share, "%"))
     return results
+
+
+def _episode(env: EpisodeEnv, seed: int | None, steps: int) -> tuple[int, float]:
+    """Control steps made and seconds spent in them; what the oracle takes to think is not counted."""
+    if seed is not None:
+        env.reset(seed=seed)
+    oracle = OraclePolicy()
+    oracle.reset(env.simulation)
+    spent, count = 0.0, 0
+    while count < steps and not env.simulation.status.satisfied:
+        action = oracle.act(env.simulation)
+        spent += _milliseconds(env.step, action) / 1000
+        count += 1
+    return count, spent
 
 
 def _shifted(scene: Any, k: int) -> list[Any]:
