@@ -1,0 +1,23 @@
+"""What the documentation shows, runs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCKS = [(page, code) for page in PAGES for code in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)]
+
+
+@pytest.mark.parametrize(("page", "code"), BLOCKS, ids=[f"{page.stem}-{i}" for i, (page, _) in enumerate(BLOCKS)])
+def test_every_example_in_the_documentation_runs(page, code):
+    exec(compile(code, str(page), "exec"), {"__name__": "example"})
+
+
+def test_every_link_in_the_documentation_leads_somewhere():
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+            assert target.startswith("http") or (page.parent / target).exists(), f"{page.name}: {target}"
