@@ -64,6 +64,7 @@ def test_show_reads_a_scene_from_a_file(tmp_path):
         (["rollout", "clevrskills/pick@train#1", "--video", "x.avi"], "must end in .mp4"),
         (["evaluate", "--suite", "clevrskils"], "unknown suite 'clevrskils'; did you mean 'clevrskills'"),
         (["evaluate", "--suite", "clevrskills", "--episodes", "0"], "must be at least 1"),
+        (["evaluate", "--suite", "clevrskills", "--split", "trian"], "did you mean 'train'"),
         (["list", "clevr"], "unknown suite 'clevr'; did you mean 'clevrskills'"),
         (["bench", "rendr"], "unknown benchmark 'rendr'; did you mean 'render'"),
     ],

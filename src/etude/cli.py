@@ -152,42 +152,35 @@ def rollout(
 ) -> None:
     """Play one episode, and film it."""
     from etude.envs.simulation import Simulation
+    from etude.evaluate.run import play
     from etude.library import episode
-    from etude.policies.scripted import policy as find_policy
+    from etude.policies.scripted import Policy
+    from etude.report.film import Film, write_film
 
     if video is not None and video.suffix.lower() not in (".mp4", ".webp", ".gif"):
         raise EtudeError(f"--video {str(video)!r} must end in .mp4, .webp or .gif")
-    value = episode(name)
-    actor = find_policy(policy)
-    simulation = Simulation(value)
-    actor.reset(simulation)
-    film = None
+    films: list[Film] = []
+
+    def seen(simulation: Simulation, actor: Policy) -> None:
+        if video is None:
+            return
+        if not films:
+            films.append(Film(simulation, policy))
+        films[0].take(actor.words)
+
+    outcome = play(name, policy, seen)
     if video is not None:
-        from etude.report.film import Film
-
-        film = Film(simulation, policy)
-        film.take()
-    total = 0.0
-    while not simulation.status.satisfied and simulation.steps < value.horizon:
-        total += simulation.step(actor.act(simulation)).reward
-        if film is not None:
-            film.take(actor.words)
-    status = simulation.status
-    if film is not None and video is not None:
-        from etude.report.film import write_film
-
-        write_film(film.frames + film.frames[-1:] * 10, video)
+        write_film(films[0].frames + films[0].frames[-1:] * 10, video)
     if as_json:
         _print_json({
-            "episode": value.name, "id": value.id, "policy": policy, "success": status.satisfied, "steps": simulation.steps,
-            "return": round(total, 6), "progress": round(status.progress, 6), "first_failure": simulation.monitor.first_failure(),
+            "episode": episode(name).name, "id": outcome.id, "policy": policy, "success": outcome.success, "steps": outcome.steps,
+            "return": outcome.reward, "progress": outcome.progress, "first_failure": outcome.failed,
         })  # fmt: skip
         return
-    console.print(value.instruction.text, highlight=False)
-    verdict = "[green]success[/]" if status.satisfied else f"[red]no success[/], first open: {simulation.monitor.first_failure()}"
-    console.print(
-        f"{verdict} after {simulation.steps} steps, return {total:.1f}" + (f", film in {video}" if video else ""), highlight=False
-    )
+    console.print(episode(name).instruction.text, highlight=False)
+    verdict = "[green]success[/]" if outcome.success else f"[red]no success[/], first open: {outcome.failed}"
+    filmed = f", film in {video}" if video else ""
+    console.print(f"{verdict} after {outcome.steps} steps, return {outcome.reward:.1f}{filmed}", highlight=False, soft_wrap=True)
 
 
 @app.command()

@@ -5,24 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from etude.catalog.registry import shape
 from etude.pose import Pose
 from etude.render.camera import project
-from etude.render.studio import Studio
 from etude.scene.scene import Body
 from etude.scene.world import World
 
 
-def bounding_boxes(world: World, camera: str, size: tuple[int, int], studio: Studio | None = None) -> dict[str, dict[str, Any]]:
+def bounding_boxes(world: World, camera: str, segmentation: NDArray[np.uint16]) -> dict[str, dict[str, Any]]:
     """For every body: ``box`` (x0, y0, x1, y1) in pixels, clipped to the picture, or None if it is behind the camera; ``visible``.
 
-    Boxes enclose the whole mesh, hidden or not; visible means that at least one pixel shows it.
+    Boxes enclose the whole mesh, hidden or not; visible means that at least one pixel of the camera's ``segmentation`` (H, W) shows it.
     """
+    size = (segmentation.shape[1], segmentation.shape[0])
     eye = world.scene.camera(camera)
     pose = world.camera_pose(eye)
     ids = world.segmentation_ids()
-    seen = set(np.unique((studio or Studio(world)).shoot(camera, size).segmentation).tolist())
+    seen = set(np.unique(segmentation).tolist())
     found = {}
     for entity in world.scene.entities:
         if not isinstance(entity, Body):

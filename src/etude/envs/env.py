@@ -80,6 +80,7 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         self._sim: Simulation | None = None
         self._labels = labels
         self._studio: Studio | None = None
+        self._segmentations: dict[str, NDArray[np.uint16]] = {}  # of the latest observation
         self._joints = len(_home(sample))
         self.observation_space = self._observation_space()
         self.action_space = self._action_space()
@@ -160,6 +161,7 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         seen: Observation = {}
         for camera in self._cameras:
             picture = studio.shoot(camera, self._size)
+            self._segmentations[camera] = picture.segmentation
             values = {"rgb": picture.rgb, "depth": picture.depth, "segmentation": picture.segmentation}
             for modality in self._modalities:
                 seen[camera if modality == "rgb" else f"{camera}_{modality}"] = values[modality]
@@ -178,7 +180,7 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
             "subgoals": {path: (s.satisfied, s.progress) for path, s in sim.monitor.statuses().items()},
         }
         if self._boxes:
-            info["boxes"] = {c: bounding_boxes(sim.world, c, self._size, self._studio) for c in self._cameras}
+            info["boxes"] = {c: bounding_boxes(sim.world, c, self._segmentations[c]) for c in self._cameras}
         if self._labels:
             aim = self._oracle.aim()
             info["labels"] = {"task": sim.episode.instruction.text, "subtask": aim.task, "step": aim.step}

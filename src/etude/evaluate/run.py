@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from etude.envs.simulation import Simulation
 from etude.library import episode, tasks
-from etude.names import EtudeError
-from etude.policies.scripted import policy
+from etude.names import EpisodeName, EtudeError, unknown
+from etude.policies.scripted import Policy, policy
 
 
 @dataclass(frozen=True)
@@ -30,15 +30,17 @@ class Outcome:
     error: str | None = None
 
 
-def play(name: str, policy_name: str) -> Outcome:
-    """Run one episode to success or to its horizon."""
-    value = episode(name)
+def play(name: str, policy_name: str, seen: Callable[[Simulation, Policy], None] = lambda *_: None) -> Outcome:
+    """Run one episode to success or to its horizon; ``seen`` is called at the start and after every step."""
+    value, actor = episode(name), policy(policy_name)
     parsed = value.parsed
-    simulation, actor = Simulation(value), policy(policy_name)
+    simulation = Simulation(value)
     actor.reset(simulation)
+    seen(simulation, actor)
     total = 0.0
     while not simulation.status.satisfied and simulation.steps < value.horizon:
         total += simulation.step(actor.act(simulation)).reward
+        seen(simulation, actor)
     status = simulation.status
     return Outcome(
         value.id, parsed.suite, parsed.task, parsed.split, value.level, status.satisfied, simulation.steps, round(total, 6),
@@ -51,16 +53,8 @@ def _played(job: tuple[str, str]) -> Outcome:
     try:
         return play(name, policy_name)
     except Exception as error:  # an error is reported beside the results, never taken for a failure of the policy
-        parts = episode_parts(name)
-        return Outcome(name, *parts, "", False, 0, 0.0, 0.0, None, f"{type(error).__name__}: {error}")
-
-
-def episode_parts(name: str) -> tuple[str, str, str]:
-    """Suite, task and split of a name."""
-    from etude.names import EpisodeName
-
-    parsed = EpisodeName.parse(name)
-    return parsed.suite, parsed.task, parsed.split
+        parsed = EpisodeName.parse(name)
+        return Outcome(name, parsed.suite, parsed.task, parsed.split, "", False, 0, 0.0, 0.0, None, f"{type(error).__name__}: {error}")
 
 
 def plan(suite: str, chosen: Sequence[str], split: str, episodes: int, first_seed: int = 0) -> list[str]:
@@ -68,9 +62,10 @@ def plan(suite: str, chosen: Sequence[str], split: str, episodes: int, first_see
     known = tasks(suite)
     for name in chosen:
         if name not in known:
-            from etude.names import unknown
-
             raise unknown(f"task of {suite}", name, known)
+    for name in chosen or known:
+        if split not in known[name].splits:
+            raise unknown(f"split of {suite}/{name}", split, known[name].splits)
     if episodes < 1:
         raise EtudeError(f"--episodes must be at least 1, got {episodes}")
     return [f"{suite}/{t}@{split}#{first_seed + k}" for t in (chosen or known) for k in range(episodes)]

@@ -204,9 +204,10 @@ class Manipulator:
         """Is the vacuum on with nothing held yet?"""
         return self._closed and self._held is None and self.hand.kind == "suction"
 
-    def seize(self, data: Any, proto: Prototype) -> bool:
+    def seize(self) -> bool:
         """Hold what the cups touch: every cup in contact must touch the same loose entity (ClevrSkills 1.4)."""
-        cups, found = self._index.cups, set()
+        cups, data, proto = self._index.cups, self._data, self._proto
+        found = set()
         for (g1, g2), k in zip(data.contact.geom.tolist(), data.contact.efc_address.tolist(), strict=True):
             if k >= 0 and (g1 in cups or g2 in cups):
                 found.add(int(proto.geom_owner[g2 if g1 in cups else g1]))
@@ -237,7 +238,3 @@ class Manipulator:
         shear = float(np.linalg.norm(force - pull * outwards))
         if shear > max(0.0, self.hand.force - pull):  # Coulomb: suction and pressure push the lips on, and friction holds as much
             self.let_go()
-
-    def relaxed(self) -> bool:
-        """Has the arm arrived where it was told to go (every joint within 1 mrad)?"""
-        return bool(np.abs(self.joints() - self._target).max() < 1e-3)

@@ -252,10 +252,6 @@ class Camera:
         if min(self.size) < 1 or max(self.size) > 8192:
             raise EtudeError(f"camera {self.name!r}: size must be 1 to 8192 pixels, got {self.size}")
 
-    def sized(self, width: int, height: int) -> Camera:
-        """The same camera with another default size."""
-        return replace(self, size=(width, height))
-
 
 def look_at(eye: Vec3, target: Vec3, up: Vec3 = (0.0, 0.0, 1.0)) -> Pose:
     """The optical pose (OpenCV axes) at ``eye`` that looks at ``target``, with ``up`` upwards in the picture."""

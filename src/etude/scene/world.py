@@ -196,7 +196,7 @@ class World:
                 quiet = record(data)
             if searching:
                 assert robot is not None
-                searching = not robot.seize(data, self._proto)
+                searching = not robot.seize()
             if latched:
                 self._turn_latches()
         mujoco.mj_kinematics(model, data)

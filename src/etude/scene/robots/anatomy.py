@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from etude.catalog.mesh import Mesh, box, cylinder, lathe, tube
 from etude.catalog.shape import Piece
-from etude.pose import IDENTITY, Pose, Vec3, align, axis_quat, matrix, rotate
+from etude.pose import IDENTITY, Pose, Vec3, align, axis_quat, matrix, matrix_quat
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +44,6 @@ class Arm:
     stiffness: tuple[float, ...]  # N·m/rad of the position servos
     base_looks: tuple[Look, ...] = ()
     base_pieces: tuple[Piece, ...] = ()
-    reach: float = 0.85  # m from the base axis, nominal
 
 
 HandKind = Literal["fingers", "suction", "tool"]
@@ -71,7 +69,6 @@ class Hand:
     finger_origin: Vec3 = (0.0, 0.0, 0.0)
     finger_travel: float = 0.0  # m, each
     force: float = 0.0  # N: grip force of a finger, or pull at which all cups together let go
-    clearance: float = 0.0  # m: half width of the hand above the tip, for planners
 
 
 def dh(a: float, d: float, alpha: float) -> Pose:
@@ -133,23 +130,10 @@ def capsule_piece(start: Vec3, end: Vec3, radius: float) -> Piece:
     return Piece("capsule", (radius, length / 2, 0.0), (x, y, z), align((0, 0, 1), b - a) if length > 1e-9 else IDENTITY)
 
 
-def mirrored(mesh: Mesh) -> Mesh:
-    """The mesh turned by half about z: the other finger."""
-    return mesh.moved(rotation=axis_quat((0, 0, 1), math.pi))
-
-
 def forward(arm: Arm, joints: tuple[float, ...]) -> Pose:
     """The flange in the frame of the base for the given joint values (rad). For tests and tables; the control stack has its own, faster."""
     R, p = np.eye(3), np.zeros(3)
     for link, q in zip(arm.links, joints, strict=True):
         p = p + R @ np.asarray(link.origin.position)
         R = R @ matrix(link.origin.rotation) @ matrix(axis_quat((0, 0, 1), q))
-    from etude.pose import matrix_quat
-
     return Pose.of(p, matrix_quat(R)) @ arm.flange
-
-
-def direction(q: tuple[float, float, float, float]) -> Vec3:
-    """Where the z axis of a frame points."""
-    x, y, z = rotate(q, (0.0, 0.0, 1.0)).tolist()
-    return (x, y, z)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from etude.catalog.mesh import cylinder
 from etude.catalog.polygon import Outline, rectangle, rounded
 from etude.catalog.shape import box_piece
@@ -42,7 +40,6 @@ PARALLEL = Hand(
     finger_origin=(0.0, 0.0, 0.066),
     finger_travel=0.04,
     force=70.0,  # continuous, as published
-    clearance=0.1,
 )
 
 # ClevrSkills 1.3: mount ring, trunk, head and five cups, distances from the flange.
@@ -67,7 +64,6 @@ VACUUM = Hand(
     pieces=(box_piece((0.062, 0.09, 0.1015), (0, 0, 0.0548)),),
     cups=_CUPS,
     force=100.0,
-    clearance=0.05,
 )
 
 SUCTION = Hand(
@@ -83,7 +79,6 @@ SUCTION = Hand(
     pieces=(capsule_piece((0, 0, 0.03), (0, 0, 0.1), 0.012),),
     cups=((0.0, 0.0, 0.13, 0.01),),
     force=50.0,
-    clearance=0.04,
 )
 
 # VIMA 1.2: a plate 0.05 wide, 0.005 thick, 0.11 tall; its flat side faces along x, the way it sweeps.
@@ -100,5 +95,4 @@ SPATULA = Hand(
         block(_PLATE, GREY, (0, 0, 0.115)),
     ),
     pieces=(box_piece(_PLATE, (0, 0, 0.115)), capsule_piece((0, 0, 0.02), (0, 0, 0.04), 0.02)),
-    clearance=math.hypot(0.0025, 0.025),
 )

@@ -93,5 +93,4 @@ PANDA = Arm(
     stiffness=(4500, 4500, 3500, 3500, 2000, 2000, 1500),
     base_looks=BASE,
     base_pieces=(capsule_piece((0, 0, 0.06), (0, 0, 0.1), 0.085),),
-    reach=0.855,
 )

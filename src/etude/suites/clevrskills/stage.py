@@ -176,8 +176,3 @@ def resized(item: Item, factor: float) -> Item:
     x, y, z = shape(item.shape, item.size).size
     size: Vec3 = (x * factor, y * factor, z * factor)
     return Item(item.words, item.shape, size, None, item.rolls)
-
-
-def listed(words: Sequence[str]) -> str:
-    """ "a", "a and b", "a, b and c"."""
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
