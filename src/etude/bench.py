@@ -5,14 +5,22 @@ from __future__ import annotations
 import contextlib
 import os
 import statistics
+import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import mujoco
 
 from etude.envs.env import EpisodeEnv
+from etude.envs.simulation import Simulation
+from etude.evaluate.plan import Plan, make_names
+from etude.evaluate.record import Record
+from etude.evaluate.run import Settings, evaluate
+from etude.evaluate.store import Store
+from etude.library import episode
 from etude.policies.scripted import OraclePolicy
 from etude.render.renderer import Renderer
 from etude.render.studio import Studio
@@ -189,13 +197,64 @@ def _episode(env: EpisodeEnv, seed: int | None, steps: int) -> tuple[int, float]
     if seed is not None:
         env.reset(seed=seed)
     oracle = OraclePolicy()
-    oracle.reset(env.simulation)
+    oracle.reset("", (), env.simulation.episode.name)
     spent, count = 0.0, 0
     while count < steps and not env.simulation.status.satisfied:
-        action = oracle.act(env.simulation)
+        action = oracle.act({"simulation": env.simulation})
         spent += _milliseconds(env.step, action) / 1000
         count += 1
     return count, spent
+
+
+def bench_evaluate() -> list[Result]:
+    """The evaluation engine beside a bare loop of the same episodes in one process, and two workers beside one."""
+    names = make_names(["clevrskills"], ["pick", "touch_push", "sort", "stack"], episodes=20)
+    bare: list[float] = []
+    one: list[float] = []
+    two: list[float] = []
+    starts: list[float] = []
+    for _ in range(3):
+        bare.append(_bare(names))
+        for workers, rates in ((1, one), (2, two)):
+            start, rate = _engine(names, workers)
+            starts.append(start)
+            rates.append(rate)
+    each, alone = round(statistics.median(bare), 2), round(statistics.median(one), 2)
+    both = round(statistics.median(two), 2)
+    return [
+        Result("evaluation, one worker", alone, "episodes/s", "a bare loop in one process", each, round(each / alone, 3)),
+        Result("evaluation, two workers", both, "episodes/s", "one worker", alone, round(alone / both, 3)),
+        Result("evaluation, until the first episode has ended", round(statistics.median(starts), 2), "s"),
+    ]
+
+
+def _bare(names: Sequence[str]) -> float:
+    """Episodes a second, played one after the other; the first is left out."""
+    for k, name in enumerate(names):
+        if k == 1:
+            begun = time.perf_counter()
+        simulation, oracle = Simulation(episode(name)), OraclePolicy()
+        oracle.reset("", (), name)
+        while not simulation.status.satisfied and simulation.steps < simulation.episode.horizon:
+            simulation.step(oracle.act({"simulation": simulation}))
+    return (len(names) - 1) / (time.perf_counter() - begun)
+
+
+def _engine(names: Sequence[str], workers: int) -> tuple[float, float]:
+    """Seconds until the first episode has ended, and episodes a second from then on."""
+    ends: list[float] = []
+
+    class Clock:
+        def began(self, store: Store) -> None:
+            pass
+
+        def ended(self, record: Record) -> None:
+            ends.append(time.perf_counter())
+
+    begun = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        evaluate(Plan("oracle", tuple(names)), Path(folder) / "run", Settings(workers=workers), Clock())
+    return ends[0] - begun, (len(names) - 1) / (ends[-1] - ends[0])
 
 
 def _shifted(scene: Any, k: int) -> list[Any]:
@@ -207,4 +266,5 @@ BENCHES: dict[str, Callable[[], list[Result]]] = {
     "physics": bench_physics,
     "build": bench_build,
     "suites": bench_suites,
+    "evaluate": bench_evaluate,
 }

@@ -7,7 +7,7 @@ import time
 from etude import machine
 
 # extra → (module it needs, what it is for)
-EXTRAS = {"video": ("av", "films as MP4")}
+EXTRAS = {"video": ("av", "films as MP4"), "ray": ("ray", "evaluation on a Ray cluster")}
 
 
 def examine() -> dict[str, object]:

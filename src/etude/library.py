@@ -1,4 +1,4 @@
-"""From names to episodes: finds the task, samples, applies options. Suites register their tasks here when they are first asked for."""
+"""From names to episodes: finds the task, samples, applies options and perturbations. Suites are loaded when they are first asked for."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from etude.episode import Episode
 from etude.names import EpisodeName, EtudeError, pick, unknown
+from etude.perturb.perturbation import known_perturbations, perturbed
 from etude.scene.placement import NoRoom
 from etude.suites.task import TASKS, Draft, Draw, Task
 
@@ -22,22 +23,28 @@ def tasks(suite: str) -> dict[str, Task]:
     return TASKS[suite]
 
 
+def find_task(name: EpisodeName) -> Task:
+    """The task of this name, after a look at everything the name says that can be checked without sampling."""
+    found = pick(f"task of {name.suite}", name.task, tasks(name.suite))
+    if name.split not in found.splits:
+        raise unknown(f"split of {name.suite}/{name.task}", name.split, found.splits)
+    for one in name.perturbations:
+        pick("perturbation", one, known_perturbations())
+    for key, _ in name.options:
+        if key not in ("prompt", *found.options):
+            raise unknown(f"option of {name.suite}/{name.task}", key, ("prompt", *found.options))
+    return found
+
+
 def episode(name: str | EpisodeName) -> Episode:
     """The episode of this name. Equal names give equal episodes, anywhere."""
     parsed = EpisodeName.parse(name) if isinstance(name, str) else name
-    found = pick(f"task of {parsed.suite}", parsed.task, tasks(parsed.suite))
-    if parsed.split not in found.splits:
-        raise unknown(f"split of {parsed.suite}/{parsed.task}", parsed.split, found.splits)
-    if parsed.perturbations:
-        raise unknown("perturbation", parsed.perturbations[0], ())
-    for key, _ in parsed.options:
-        if key not in ("prompt", *found.options):
-            raise unknown(f"option of {parsed.suite}/{parsed.task}", key, ("prompt", *found.options))
+    found = find_task(parsed)
     draft = _sampled(found, parsed)
     wanted = dict(parsed.options).get("prompt", "0")
     if not wanted.isdigit() or int(wanted) >= len(draft.instructions):
         raise EtudeError(f"prompt={wanted} does not exist; {parsed.suite}/{parsed.task} has prompts 0 to {len(draft.instructions) - 1}")
-    return Episode(
+    base = Episode(
         name=str(parsed),
         scene=draft.scene,
         goal=draft.goal,
@@ -47,6 +54,7 @@ def episode(name: str | EpisodeName) -> Episode:
         held=draft.held,
         roles=draft.roles,
     )
+    return perturbed(base, parsed.perturbations)
 
 
 def _sampled(found: Task, name: EpisodeName) -> Draft:

@@ -209,6 +209,10 @@ def decode(kind: Any, data: Any, path: str = "") -> Any:
         if len(data) != len(arguments):
             raise EtudeError(f"{where}: expected {len(arguments)} values, got {len(data)}")
         return tuple(decode(a, item, f"{where}[{i}]") for i, (a, item) in enumerate(zip(arguments, data, strict=True)))
+    if origin is Mapping:
+        if not isinstance(data, dict):
+            raise EtudeError(f"{where}: expected an object, got {_shown(data)}")
+        return {key: decode(arguments[1], item, f"{where}.{key}") for key, item in data.items()}
     if origin is typing.Literal:
         if data not in arguments:
             raise EtudeError(f"{where}: expected one of {', '.join(map(repr, arguments))}, got {_shown(data)}")

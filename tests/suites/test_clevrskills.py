@@ -70,9 +70,9 @@ def _played(task: str, seed: int = 0) -> str:
     """A digest of everything that happens in thirty steps of the oracle, and of the first frame."""
     simulation, oracle, seen = Simulation(etude.episode(f"clevrskills/{task}@train#{seed}")), OraclePolicy(), hashlib.sha256()
     seen.update(Studio(simulation.world).shoot("base", (48, 48)).rgb.tobytes())
-    oracle.reset(simulation)
+    oracle.reset("", (), simulation.episode.name)
     for _ in range(30):
-        status = simulation.step(oracle.act(simulation))
+        status = simulation.step(oracle.act({"simulation": simulation}))
         seen.update(simulation.world.data.qpos.tobytes())
         seen.update(json.dumps([status.reward, oracle.words]).encode())
     return seen.hexdigest()
@@ -96,9 +96,9 @@ def test_the_oracle_solves_it_and_speaks_of_what_it_does(task, split):
     solved = 0
     for seed in range(2):
         simulation, oracle = Simulation(etude.episode(f"clevrskills/{task}@{split}#{seed}")), OraclePolicy()
-        oracle.reset(simulation)
+        oracle.reset("", (), simulation.episode.name)
         while not simulation.status.satisfied and simulation.steps < simulation.episode.horizon:
-            simulation.step(oracle.act(simulation))
+            simulation.step(oracle.act({"simulation": simulation}))
             assert all(oracle.words)
         solved += simulation.status.satisfied
     assert solved >= 1
@@ -107,9 +107,9 @@ def test_the_oracle_solves_it_and_speaks_of_what_it_does(task, split):
 @pytest.mark.parametrize("task", [t for t in TASKS if t not in BY_CHANCE])
 def test_chance_does_not_solve_it(task):
     simulation, random = Simulation(etude.episode(f"clevrskills/{task}@train#3")), RandomPolicy()
-    random.reset(simulation)
+    random.reset("", (), simulation.episode.name)
     for _ in range(60):
-        simulation.step(random.act(simulation))
+        simulation.step(random.act({"simulation": simulation}))
     assert not simulation.status.satisfied
 
 
@@ -146,9 +146,9 @@ def test_the_oracle_acts_in_every_action_space(control):
     env = gymnasium.make(env_id("clevrskills", "simple_manipulation"), control=control, cameras=())
     env.reset(seed=4)
     simulation, oracle = env.unwrapped.simulation, OraclePolicy()
-    oracle.reset(simulation)
+    oracle.reset("", (), simulation.episode.name)
     for _ in range(simulation.episode.horizon):
-        *_, done, _, info = env.step(oracle.act(simulation))
+        *_, done, _, info = env.step(oracle.act({"simulation": simulation}))
         if done:
             break
     assert info["is_success"]
@@ -158,9 +158,9 @@ def test_the_panda_plays_too():
     episode = etude.episode("clevrskills/simple_manipulation@train#4?robot=panda")
     assert episode.scene.robot.arm == "panda"
     simulation, oracle = Simulation(episode), OraclePolicy()
-    oracle.reset(simulation)
+    oracle.reset("", (), simulation.episode.name)
     while not simulation.status.satisfied and simulation.steps < episode.horizon:
-        simulation.step(oracle.act(simulation))
+        simulation.step(oracle.act({"simulation": simulation}))
     assert simulation.status.satisfied
 
 

@@ -13,6 +13,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from etude.envs.boxes import bounding_boxes
+from etude.envs.observer import LONGEST_TEXT, MODALITIES, Observation, Observer, key
 from etude.envs.simulation import Simulation, Snapshot
 from etude.episode import ActionSpace, Episode
 from etude.goals.goal import Status
@@ -20,11 +21,8 @@ from etude.library import episode as find_episode
 from etude.library import tasks
 from etude.names import EtudeError, unknown
 from etude.prompts.pictures import multimodal
-from etude.render.studio import Studio
 from etude.skills.oracle import Oracle
 
-Observation = dict[str, Any]
-LONGEST_TEXT = 2000
 CHARSET = string.ascii_letters + string.digits + string.punctuation + " °…’"
 SEEDS = 2**31
 
@@ -65,8 +63,8 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         self._options = dict(options or {})
         self._size, self._boxes, self._renderer = (int(size[0]), int(size[1])), boxes, renderer
         for modality in modalities:
-            if modality not in ("rgb", "depth", "segmentation"):
-                raise unknown("modality", modality, ("rgb", "depth", "segmentation"))
+            if modality not in MODALITIES:
+                raise unknown("modality", modality, MODALITIES)
         self._modalities = tuple(modalities)
         self.render_mode = render_mode
         known = tasks(suite)
@@ -79,8 +77,7 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         self._cameras = tuple(names if cameras is None else cameras)
         self._sim: Simulation | None = None
         self._labels = labels
-        self._studio: Studio | None = None
-        self._segmentations: dict[str, NDArray[np.uint16]] = {}  # of the latest observation
+        self._observer: Observer | None = None
         self._joints = len(_home(sample))
         self.observation_space = self._observation_space()
         self.action_space = self._action_space()
@@ -89,16 +86,15 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
 
     def _observation_space(self) -> spaces.Dict:
         width, height = self._size
+        pictured: dict[str, spaces.Space[Any]] = {
+            "rgb": spaces.Box(0, 255, (height, width, 3), np.uint8),
+            "depth": spaces.Box(0.0, 1000.0, (height, width), np.float32),
+            "segmentation": spaces.Box(0, 65535, (height, width), np.uint16),
+        }
         found: dict[str, spaces.Space[Any]] = {}
         for camera in self._cameras:
             for modality in self._modalities:
-                key = camera if modality == "rgb" else f"{camera}_{modality}"
-                if modality == "rgb":
-                    found[key] = spaces.Box(0, 255, (height, width, 3), np.uint8)
-                elif modality == "depth":
-                    found[key] = spaces.Box(0.0, 1000.0, (height, width), np.float32)
-                else:
-                    found[key] = spaces.Box(0, 65535, (height, width), np.uint16)
+                found[key(camera, modality)] = pictured[modality]
         found["proprioception"] = spaces.Box(-100.0, 100.0, (2 * self._joints + 10,), np.float32)
         found["instruction"] = spaces.Text(LONGEST_TEXT, min_length=0, charset=CHARSET)
         return spaces.Dict(found)
@@ -132,7 +128,7 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
             episode = self._episode(int(self.np_random.integers(SEEDS)) if seed is None else seed)
         if self._sim is None:
             self._sim = Simulation(episode)
-            self._studio = Studio(self._sim.world, self._renderer)
+            self._observer = Observer(self._sim, self._cameras, self._size, self._modalities, self._renderer)
         else:
             self._sim.reset(episode)
         if self._labels:
@@ -156,18 +152,8 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
     # ---------------------------------------------------------------------------------------- what is seen and told
 
     def _observe(self) -> Observation:
-        sim, studio = self.simulation, self._studio
-        assert studio is not None
-        seen: Observation = {}
-        for camera in self._cameras:
-            picture = studio.shoot(camera, self._size)
-            self._segmentations[camera] = picture.segmentation
-            values = {"rgb": picture.rgb, "depth": picture.depth, "segmentation": picture.segmentation}
-            for modality in self._modalities:
-                seen[camera if modality == "rgb" else f"{camera}_{modality}"] = values[modality]
-        seen["proprioception"] = sim.proprioception()
-        seen["instruction"] = sim.episode.instruction.text[:LONGEST_TEXT]
-        return seen
+        assert self._observer is not None
+        return self._observer.look()
 
     def _info(self, status: Status) -> dict[str, Any]:
         sim = self.simulation
@@ -179,8 +165,8 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
             "episode": sim.episode.name,
             "subgoals": {path: (s.satisfied, s.progress) for path, s in sim.monitor.statuses().items()},
         }
-        if self._boxes:
-            info["boxes"] = {c: bounding_boxes(sim.world, c, self._segmentations[c]) for c in self._cameras}
+        if self._boxes and self._observer is not None:
+            info["boxes"] = {c: bounding_boxes(sim.world, c, self._observer.segmentations[c]) for c in self._cameras}
         if self._labels:
             aim = self._oracle.aim()
             info["labels"] = {"task": sim.episode.instruction.text, "subtask": aim.task, "step": aim.step}
@@ -193,10 +179,10 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
 
     def render(self) -> NDArray[np.uint8] | None:
         """A picture for people, if the environment was made with ``render_mode="rgb_array"``."""
-        if self.render_mode != "rgb_array" or self._studio is None:
+        if self.render_mode != "rgb_array" or self._observer is None:
             return None
         names = [c.name for c in self.simulation.episode.scene.cameras]
-        return self._studio.shoot("render" if "render" in names else names[0], supersample=True).rgb
+        return self._observer.studio.shoot("render" if "render" in names else names[0], supersample=True).rgb
 
     def save(self) -> Snapshot:
         """The exact state of the running episode."""

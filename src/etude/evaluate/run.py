@@ -1,93 +1,169 @@
-"""Episodes in, results out, on all cores. Results depend on names alone: not on workers, order or machine."""
+"""A plan worked off into a folder: started, gone on with, extended. Results depend on names alone: not on workers, order or machine."""
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-from collections.abc import Callable, Iterator, Sequence
+import shlex
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
 
-from etude.envs.simulation import Simulation
-from etude.library import episode, tasks
-from etude.names import EpisodeName, EtudeError, unknown
-from etude.policies.scripted import Policy, policy
+from etude import machine
+from etude.evaluate.plan import SCHEMA, Plan
+from etude.evaluate.play import Work
+from etude.evaluate.record import Record
+from etude.evaluate.store import Run, Store, merged, read_run
+from etude.evaluate.worker import Job, Keep
+from etude.library import episode
+from etude.names import PROTOCOL, EpisodeName, EtudeError
+from etude.policies.contract import Contract, refuse_mismatches
+from etude.render import fingerprint
+
+SYNC = 1.0  # seconds between writes to the disk itself; a crash of the machine loses no more than that
+
+
+class Executor(Protocol):
+    """Something that plays episodes: on this machine, or on a cluster."""
+
+    def contracts(self) -> dict[str, Any]:
+        """What policy and planner ask for."""
+
+    def play(self, items: Iterable[tuple[str, str]]) -> Iterator[Record]:
+        """Records in whatever order the episodes end."""
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What became of one episode. ``failed`` is the first sub-goal that was violated or left open."""
+class Settings:
+    """How a plan is worked off; none of it can change a result."""
 
-    id: str
-    suite: str
-    task: str
-    split: str
-    level: str
-    success: bool
-    steps: int
-    reward: float
-    progress: float
-    failed: str | None = None
-    error: str | None = None
+    workers: int = 0
+    timeout: float = 600.0
+    memory: float | None = None
+    keep: Keep = "none"
+    executor: str = "local"
+    address: str = ""
+    retry_errors: bool = False
 
-
-def play(name: str, policy_name: str, seen: Callable[[Simulation, Policy], None] = lambda *_: None) -> Outcome:
-    """Run one episode to success or to its horizon; ``seen`` is called at the start and after every step."""
-    value, actor = episode(name), policy(policy_name)
-    parsed = value.parsed
-    simulation = Simulation(value)
-    actor.reset(simulation)
-    seen(simulation, actor)
-    total = 0.0
-    while not simulation.status.satisfied and simulation.steps < value.horizon:
-        total += simulation.step(actor.act(simulation)).reward
-        seen(simulation, actor)
-    status = simulation.status
-    return Outcome(
-        value.id, parsed.suite, parsed.task, parsed.split, value.level, status.satisfied, simulation.steps, round(total, 6),
-        round(status.progress, 6), simulation.monitor.first_failure(),
-    )  # fmt: skip
+    def __post_init__(self) -> None:
+        if self.workers < 0:
+            raise EtudeError(f"--workers must not be negative, got {self.workers}")
+        if self.timeout <= 0:
+            raise EtudeError(f"--timeout must be more than 0 seconds, got {self.timeout:g}")
+        if self.memory is not None and self.memory <= 0:
+            raise EtudeError(f"--memory must be more than 0 GiB, got {self.memory:g}")
 
 
-def _played(job: tuple[str, str]) -> Outcome:
-    name, policy_name = job
-    try:
-        return play(name, policy_name)
-    except Exception as error:  # an error is reported beside the results, never taken for a failure of the policy
-        parsed = EpisodeName.parse(name)
-        return Outcome(name, parsed.suite, parsed.task, parsed.split, "", False, 0, 0.0, 0.0, None, f"{type(error).__name__}: {error}")
+class Progress(Protocol):
+    """Is told how a run goes."""
+
+    def began(self, store: Store) -> None:
+        """The run is open; ``store`` says what is done and what is missing."""
+
+    def ended(self, record: Record) -> None:
+        """One more episode is over."""
 
 
-def plan(suite: str, chosen: Sequence[str], split: str, episodes: int, first_seed: int = 0) -> list[str]:
-    """Names of the episodes to play: ``episodes`` seeds of every task (of all, if none is chosen)."""
-    known = tasks(suite)
-    for name in chosen:
-        if name not in known:
-            raise unknown(f"task of {suite}", name, known)
-    for name in chosen or known:
-        if split not in known[name].splits:
-            raise unknown(f"split of {suite}/{name}", split, known[name].splits)
-    if episodes < 1:
-        raise EtudeError(f"--episodes must be at least 1, got {episodes}")
-    return [f"{suite}/{t}@{split}#{first_seed + k}" for t in (chosen or known) for k in range(episodes)]
+def evaluate(plan: Plan, folder: Path, settings: Settings, progress: Progress, more: int = 0) -> Run:
+    """Play what the plan holds and the folder does not; gives the whole run. An interrupt loses nothing that was finished."""
+    with Store(folder, plan) as store:
+        if more and not store.missing:  # an extension that was interrupted is finished first
+            store.extend(store.plan.extended(more))
+        _refuse_changed(store)
+        if settings.retry_errors:
+            store.forget_errors()
+        progress.began(store)
+        if store.missing:
+            job = Job(Work(plan.policy, plan.planner, plan.renderer, plan.patience), str(folder.resolve()), settings.keep)
+            with make_executor(job, settings, len(store.missing)) as executor:
+                _introduce(store, executor.contracts())
+                _work_off(store, executor, progress.ended)
+        store.seal()
+    return read_run(folder)
 
 
-def run(
-    names: Sequence[str], policy_name: str, workers: int | None = None, seen: Callable[[Outcome], None] = lambda _: None
-) -> list[Outcome]:
-    """Play the episodes on ``workers`` processes (all cores by default); the outcomes come back in the order of the names."""
-    jobs = [(name, policy_name) for name in names]
-    count = min(workers or os.cpu_count() or 1, max(1, len(jobs)))
-    found = []
-    for outcome in _mapped(jobs, count):
-        seen(outcome)
-        found.append(outcome)
-    return found
+def make_executor(job: Job, settings: Settings, episodes: int) -> AbstractContextManager[Executor]:
+    """The executor of these settings, for so many episodes."""
+    if settings.executor == "ray":
+        from etude.evaluate.cluster import Cluster
+
+        return Cluster(job, settings.address, settings.timeout)
+    from etude.evaluate.local import Local
+
+    workers = min(settings.workers or os.cpu_count() or 1, episodes)
+    total = machine.describe()["memory_gib"]
+    memory = settings.memory or (float(str(total)) / workers if total else None)
+    return Local(job, workers, settings.timeout, memory)
 
 
-def _mapped(jobs: list[tuple[str, str]], workers: int) -> Iterator[Outcome]:
-    if workers == 1:
-        yield from map(_played, jobs)
-        return
-    # Spawned, not forked: MuJoCo and numba hold state that a fork would share.
-    with multiprocessing.get_context("spawn").Pool(workers) as pool:
-        yield from pool.imap(_played, jobs, chunksize=max(1, min(8, len(jobs) // (4 * workers))))
+def _work_off(store: Store, executor: Executor, seen: Callable[[Record], None]) -> None:
+    synced = time.monotonic()
+    for record in executor.play(store.missing):
+        store.add(record)
+        seen(record)
+        if time.monotonic() - synced > SYNC:
+            store.sync()
+            synced = time.monotonic()
+
+
+def _introduce(store: Store, contracts: dict[str, Any]) -> None:
+    """Check the contracts against every task before the first step, and write down who plays here, once."""
+    parsed = [EpisodeName.parse(name) for name in store.plan.names]
+    firsts = {(p.suite, p.task, p.perturbations): p for p in reversed(parsed)}
+    samples = [episode(name) for name in firsts.values()]  # a perturbation that does not apply is refused here
+    for data in contracts.values():
+        if data is not None:
+            refuse_mismatches(Contract.from_data(data), samples)
+    info = {
+        "schema": SCHEMA,
+        "protocol": PROTOCOL,
+        "plan": store.plan.digest,
+        "policy": store.plan.policy,
+        "planner": store.plan.planner,
+        "contract": contracts,
+        "renderer": fingerprint() if store.plan.renderer == "raster" else store.plan.renderer,
+        "machine": machine.describe(),
+        "command": shlex.join(["etude", *sys.argv[1:]]),
+    }
+    earlier = store.info()
+    for what in ("protocol", "renderer", "contract"):
+        if earlier and earlier.get(what) != info[what]:
+            raise EtudeError(f"{str(store.folder)!r} was begun with another {what}; results are not mixed: choose another --out")
+    store.write_info({**info, **{k: earlier[k] for k in ("machine", "command") if k in earlier}})
+
+
+def _refuse_changed(store: Store) -> None:
+    """Results are kept only for episodes that are still what they were: one of each task is looked at again."""
+    firsts: dict[tuple[str, str, str], Record] = {}
+    for record in store.records.values():
+        parsed = record.name
+        if record.outcome != "error":
+            firsts.setdefault((parsed.suite, parsed.task, parsed.split), record)
+    for record in firsts.values():
+        if episode(record.episode).id != record.id:
+            raise EtudeError(f"{record.episode} is no longer the episode that {str(store.folder)!r} has results for; choose another --out")
+
+
+def merge(folders: Sequence[Path], out: Path) -> Run:
+    """Join shards or runs of the same policy into a new folder, with what they kept of their episodes."""
+    runs = [read_run(folder) for folder in folders]
+    plan, records = merged(runs)
+    if (out / "plan.json").exists() and out.resolve() not in [f.resolve() for f in folders]:
+        raise EtudeError(f"--out {str(out)!r} already holds a run; choose a new folder")
+    with Store(out, plan) as store:
+        store.write_info({**runs[0].info, "plan": plan.digest})
+        for record in records:
+            if record.key not in store.records:
+                store.add(record)
+        for folder in folders:
+            for kind in ("films", "actions"):
+                for path in sorted((folder / kind).glob("*")):
+                    (out / kind).mkdir(exist_ok=True)
+                    if not (out / kind / path.name).exists():
+                        shutil.copy2(path, out / kind / path.name)
+        store.seal()
+    return read_run(out)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from etude.goals.goal import Goal, Node, Status
+from etude.goals.goal import Goal, Node, Status, listed
 from etude.names import EtudeError
 from etude.scene.scene import Fixture
 
@@ -75,6 +75,9 @@ class Balanced(Goal):
         """The balanced split that has most blocks on their plates already: the plate of every block."""
         best = max(splits, key=lambda split: sum(standing.get(b) == side for b, side in zip(self.blocks, split, strict=True)))
         return dict(zip(self.blocks, best, strict=True))
+
+    def words(self) -> str:
+        return f"Balance {{{self.scale}}} with {listed(self.blocks)}"
 
     def judge(self, watch: Watch, node: Node) -> Status:
         memory = node.memory

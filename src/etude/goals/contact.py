@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from etude.goals.goal import Goal, Node, Status
+from etude.goals.goal import Goal, Node, Status, listed, spoken_place
 from etude.goals.shaping import across_of, judged
 from etude.pose import Vec3
 
@@ -46,6 +46,9 @@ class PushedTo(_Remembers):
     position: Vec3
     tolerance: float = 0.03
 
+    def words(self) -> str:
+        return f"Pushing {{{self.thing}}} to {spoken_place(self.position)}"
+
     def judge(self, watch: Watch, node: Node) -> Status:
         self._remember(watch, node.memory)
         there = across_of(watch.position(self.thing), self.position) < self.tolerance
@@ -60,6 +63,9 @@ class PushedTowards(_Remembers):
     position: Vec3
     share: float = 0.3
     angle: float = math.radians(45)
+
+    def words(self) -> str:
+        return f"Pushing {{{self.thing}}} to {spoken_place(self.position)}"
 
     def judge(self, watch: Watch, node: Node) -> Status:
         self._remember(watch, node.memory)
@@ -93,6 +99,9 @@ class Touched(_Remembers):
     moved: float = 0.10  # m, for a push
     lean: float = math.radians(45)
 
+    def words(self) -> str:
+        return f"{self.manner.capitalize()} {{{self.thing}}}"
+
     def judge(self, watch: Watch, node: Node) -> Status:
         self._remember(watch, node.memory)
         memory = node.memory
@@ -121,6 +130,9 @@ class Untouched(Goal):
 
     things: tuple[str, ...]
 
+    def words(self) -> str:
+        return f"Do not touch {listed(self.things)}"
+
     def judge(self, watch: Watch, node: Node) -> Status:
         hit = any(watch.by_robot(t) or (watch.held is not None and watch.touches(t, watch.held)) for t in self.things)
         return Status(not hit, float(not hit), 0.0)
@@ -132,6 +144,9 @@ class StructureToppled(Goal):
 
     things: tuple[str, ...]
     lean: float = math.radians(45)
+
+    def words(self) -> str:
+        return f"Topple the structure that consists of {listed(self.things)}"
 
     def judge(self, watch: Watch, node: Node) -> Status:
         down = [t for t in self.things if watch.touches(t, "table")]

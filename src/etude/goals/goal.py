@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from etude.names import Family
+from etude.pose import Vec3
 
 if TYPE_CHECKING:
     from etude.goals.watch import Watch
@@ -62,6 +63,30 @@ class Goal(Family):
         """The leaf to work on next: the node itself unless it is satisfied."""
         return None if node.status.satisfied else node
 
+    def choices(self, node: Node) -> list[Node]:
+        """Every leaf that may be worked on next; the first is :meth:`following`'s, unless the order is free."""
+        following = self.following(node)
+        return [] if following is None else [following]
+
+    def words(self) -> str:
+        """The goal as a sub-task in words, names of entities between braces. Groups have none: their members do."""
+        return ""
+
+    def undoing(self) -> str:
+        """In words, what would make the goal false."""
+        return f"Undo: {self.words()}"
+
+
+def spoken_place(position: Vec3, height: bool = False) -> str:
+    """A place in words: ``{pos:0.10 -0.20}`` (m, world)."""
+    return "{pos:" + " ".join(f"{v:.2f}" for v in (position if height else position[:2])) + "}"
+
+
+def listed(names: tuple[str, ...]) -> str:
+    """Entities in words: ``{a}, {b} and {c}``."""
+    marked = [f"{{{name}}}" for name in names]
+    return " and ".join([", ".join(marked[:-1]), marked[-1]] if len(marked) > 1 else marked)
+
 
 class _Group(Goal):
     members: tuple[Goal, ...]
@@ -74,6 +99,16 @@ class _Group(Goal):
             if not member.status.satisfied:
                 return member.goal.following(member)
         return None
+
+    def choices(self, node: Node) -> list[Node]:
+        following = self.following(node)
+        if following is None:
+            return []
+        turn = next(m for m in node.members if f"{following.path}.".startswith(f"{m.path}."))
+        return turn.goal.choices(turn)
+
+    def _any_order(self, node: Node) -> list[Node]:
+        return [leaf for m in node.members if not m.status.satisfied for leaf in m.goal.choices(m)]
 
 
 @dataclass(frozen=True)
@@ -92,6 +127,9 @@ class All(_Group):
             sum(s.reward for s in done) + max(open_, default=0.0),
             any(s.violated for s in found),
         )
+
+    def choices(self, node: Node) -> list[Node]:
+        return self._any_order(node)
 
 
 @dataclass(frozen=True)
@@ -196,6 +234,9 @@ class Once(Goal):
     def following(self, node: Node) -> Node | None:
         return None if node.status.satisfied else node.members[0].goal.following(node.members[0])
 
+    def choices(self, node: Node) -> list[Node]:
+        return [] if node.status.satisfied else node.members[0].goal.choices(node.members[0])
+
 
 @dataclass(frozen=True)
 class Either(_Group):
@@ -218,6 +259,9 @@ class Either(_Group):
         best = max(node.members, key=lambda m: m.status.progress)
         return best.goal.following(best)
 
+    def choices(self, node: Node) -> list[Node]:
+        return [] if node.status.satisfied else self._any_order(node)
+
 
 @dataclass(frozen=True)
 class Not(Goal):
@@ -231,6 +275,9 @@ class Not(Goal):
     def judge(self, watch: Watch, node: Node) -> Status:
         status = node.members[0].judge(watch)
         return Status(not status.satisfied, 1.0 - status.progress, 0.0)
+
+    def words(self) -> str:
+        return self.member.undoing()
 
 
 @dataclass(frozen=True)
@@ -246,3 +293,6 @@ class Always(Goal):
         kept = node.memory.get("kept", True) and node.members[0].judge(watch).satisfied
         node.memory["kept"] = kept
         return Status(kept, float(kept), 0.0, not kept)
+
+    def words(self) -> str:
+        return self.member.words()

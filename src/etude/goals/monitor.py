@@ -66,6 +66,10 @@ class Monitor:
             return None
         return self.goal.following(self.root)
 
+    def choices(self) -> list[Node]:
+        """Every leaf that may be worked on now."""
+        return [] if self.root.status.satisfied else self.goal.choices(self.root)
+
     def first_failure(self) -> str | None:
         """The first sub-goal that is violated or, failing that, still open: where to look when an episode failed."""
         if self.root.status.satisfied:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from etude.catalog.polygon import Outline, contains
 from etude.catalog.registry import shape
-from etude.goals.goal import Goal, Node, Status
+from etude.goals.goal import Goal, Node, Status, listed, spoken_place
 from etude.goals.shaping import across_of, carrying, judged
 from etude.pose import Array, Pose, Vec3, matrix
 from etude.scene.scene import Area, Body
@@ -25,6 +25,9 @@ class Picked(Goal):
 
     thing: str
     clearance: float = 0.02
+
+    def words(self) -> str:
+        return f"Pick up {{{self.thing}}}"
 
     def judge(self, watch: Watch, node: Node) -> Status:
         if not watch.grasped(self.thing):
@@ -44,6 +47,9 @@ class AtPosition(Goal):
     position: Vec3
     tolerance: float = 0.05
 
+    def words(self) -> str:
+        return f"Place {{{self.thing}}} on {spoken_place(self.position)} without hitting anything else"
+
     def judge(self, watch: Watch, node: Node) -> Status:
         return _placed(watch, self.thing, self.position, self.tolerance, None, 0.0)
 
@@ -57,6 +63,9 @@ class AtPose(Goal):
     tolerance: float = 0.05
     angle: float = math.radians(5)
     symmetry: int = 1
+
+    def words(self) -> str:
+        return f"Place {{{self.thing}}} on {spoken_place(self.pose.position)} without hitting anything else"
 
     def judge(self, watch: Watch, node: Node) -> Status:
         turn = self.turn(watch.axes(self.thing))
@@ -95,6 +104,12 @@ class OnTop(Goal):
 
     top: str
     bottom: str
+
+    def words(self) -> str:
+        return f"Place {{{self.top}}} on {{{self.bottom}}} without hitting anything else"
+
+    def undoing(self) -> str:
+        return f"Pick up {{{self.top}}}"
 
     def judge(self, watch: Watch, node: Node) -> Status:
         return self._rest(watch, node, True)
@@ -139,6 +154,9 @@ class Stacked(Goal):
     """The things form one tower, in whatever order."""
 
     things: tuple[str, ...]
+
+    def words(self) -> str:
+        return f"Stack {listed(self.things)}"
 
     def judge(self, watch: Watch, node: Node) -> Status:
         laid = {t: b for t, b in self.carriers(watch).items() if watch.static(t) and watch.static(b) and not watch.grasped(b)}

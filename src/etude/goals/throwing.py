@@ -46,6 +46,9 @@ class Hit(Goal):
     def begin(self, watch: Watch, memory: dict[str, Any]) -> None:
         memory.update(axes=watch.axes(self.target).copy(), left=None, landed=False, flown=False, hit=False)
 
+    def words(self) -> str:
+        return f"Hit {{{self.target}}} with {{{self.thrown}}} by throwing"
+
     def judge(self, watch: Watch, node: Node) -> Status:
         memory, grasped = node.memory, watch.grasped(self.thrown)
         self._follow(watch, memory, grasped)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from etude.goals.goal import Goal, Node, Status
+from etude.goals.goal import Goal, Node, Status, spoken_place
 from etude.goals.shaping import judged
 from etude.pose import Pose, Vec3, angle_between
 
@@ -20,6 +20,9 @@ class TipAtPosition(Goal):
 
     position: Vec3
     tolerance: float = 0.05
+
+    def words(self) -> str:
+        return f"Bring the end effector to {spoken_place(self.position, height=True)}"
 
     def judge(self, watch: Watch, node: Node) -> Status:
         distance = math.dist(watch.tip.position, self.position)
@@ -35,6 +38,9 @@ class TipAtPose(Goal):
     tolerance: float = 0.05
     angle: float = 0.1
 
+    def words(self) -> str:
+        return f"Match the pose of the end effector at {spoken_place(self.pose.position, height=True)}"
+
     def judge(self, watch: Watch, node: Node) -> Status:
         distance = math.dist(watch.tip.position, self.pose.position)
         turn = angle_between(watch.tip.rotation, self.pose.rotation)
@@ -49,6 +55,9 @@ class Traced(Goal):
     marker: str
     position: Vec3
     tolerance: float = 0.05
+
+    def words(self) -> str:
+        return "Move to the next green goal"
 
     def judge(self, watch: Watch, node: Node) -> Status:
         distance = math.dist(watch.tip.position, self.position)

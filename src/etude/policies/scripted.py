@@ -1,49 +1,119 @@
-"""Policies that need no learning: the oracle, chance, and doing nothing."""
+"""Policies that need no learning: the oracle, also with known flaws, chance, and doing nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Sequence
+from dataclasses import fields, replace
 
 import numpy as np
 
 from etude.envs.simulation import Simulation
-from etude.names import pick, rng
+from etude.episode import ActionSpace
+from etude.goals.goal import Goal
+from etude.goals.monitor import Monitor
+from etude.names import EtudeError, rng
+from etude.policies.contract import Contract
+from etude.policies.policy import Observation, Picture
 from etude.pose import Array
+from etude.scene.manipulator import DELTA_POSITION
+from etude.scene.scene import Body, Scene
 from etude.skills.aim import delta_action
 from etude.skills.oracle import Oracle
 
 
-class Policy(Protocol):
-    """Acts in a simulation. ``words`` are the sub-task and the step of the latest action, where the policy knows them."""
+class _Scripted:
+    """What they share: a contract, an action space, and the words for films."""
 
-    words: tuple[str, str]
-
-    def reset(self, simulation: Simulation) -> None:
-        """A new episode begins."""
-
-    def act(self, simulation: Simulation) -> Array:
-        """The next action, in the episode's action space."""
-
-
-class OraclePolicy:
-    """Solves episodes with the true state (see :class:`etude.skills.oracle.Oracle`)."""
-
-    def __init__(self) -> None:
+    def __init__(self, action: ActionSpace = "ee_delta") -> None:
+        self.contract = Contract(action=action, privileged=True)
         self.words = ("", "")
 
-    def reset(self, simulation: Simulation) -> None:
-        """Look at the new episode."""
-        self._oracle = Oracle(simulation.episode, simulation.world, simulation.monitor)
+    def reset(self, instruction: str, pictures: Sequence[Picture], episode: str) -> None:
+        """A new episode begins."""
+        self._episode = episode
+        self._begun = False
 
-    def act(self, simulation: Simulation) -> Array:
-        """The oracle's aim as an action of the episode's space."""
+    def act(self, observation: Observation) -> Array:
+        """The next action in the contract's space."""
+        simulation: Simulation = observation["simulation"]
+        if not self._begun:
+            self._begun = True
+            self._begin(simulation)
+        return converted(self._delta(simulation), simulation)
+
+    def _begin(self, simulation: Simulation) -> None:
+        """Look at the new episode."""
+
+    def _delta(self, simulation: Simulation) -> Array:
+        """The next action as ``ee_delta`` (7,)."""
+        raise NotImplementedError
+
+
+class OraclePolicy(_Scripted):
+    """Solves episodes with the true state (see :class:`etude.skills.oracle.Oracle`).
+
+    ``noise`` shakes its hand: the standard deviation, in metres, of what is added to every step of the tip. ``colour_blind`` makes it
+    confuse things that differ only in how they are painted; it knows which shape is meant, and takes one of those that have it.
+    """
+
+    def __init__(self, noise: float = 0.0, colour_blind: bool = False, action: ActionSpace = "ee_delta") -> None:
+        super().__init__(action)
+        if noise < 0:
+            raise EtudeError(f"the oracle's noise must not be negative, got {noise:g}")
+        self._noise, self._colour_blind = noise, colour_blind
+
+    def _begin(self, simulation: Simulation) -> None:
+        self._stream = rng(simulation.episode.parsed, "policy/oracle")
+        goal = simulation.episode.goal
+        mistaken = confused(goal, simulation.episode.scene, self._stream.integer(0, 2**32)) if self._colour_blind else goal
+        self._own = None if mistaken == goal else Monitor(mistaken, simulation.world)
+        self._fresh = True
+        self._oracle = Oracle(simulation.episode, simulation.world, self._own or simulation.monitor)
+
+    def _delta(self, simulation: Simulation) -> Array:
+        if self._own is not None and not self._fresh:
+            self._own.update()
+        self._fresh = False
         aim = self._oracle.aim()
         self.words = (aim.task, aim.step)
-        return _converted(delta_action(aim, simulation.monitor.watch.tip), simulation)
+        delta = delta_action(aim, simulation.monitor.watch.tip)
+        if self._noise:
+            shaken = [self._stream.normal(0.0, self._noise / DELTA_POSITION) for _ in range(3)]
+            delta = np.concatenate([np.clip(delta[:3] + shaken, -1.0, 1.0), delta[3:]])
+        return delta
 
 
-def _converted(delta: Array, simulation: Simulation) -> Array:
+def confused(goal: Goal, scene: Scene, draw: int) -> Goal:
+    """The goal as one who sees no colours understands it: each thing is one of those with its shape and size, drawn by ``draw``."""
+    bodies = {e.name: e for e in scene.entities if isinstance(e, Body)}
+    taken: dict[str, str] = {}
+
+    def mistaken(name: str) -> str:
+        if name not in bodies:
+            return name
+        if name not in taken:
+            body = bodies[name]
+            alike = [b.name for b in bodies.values() if (b.shape, b.size, b.fixed) == (body.shape, body.size, body.fixed)]
+            free = [a for a in alike if a not in taken.values()]
+            taken[name] = free[(draw + len(taken)) % len(free)] if free else name
+        return taken[name]
+
+    def changed(value: object) -> object:
+        if isinstance(value, str):
+            return mistaken(value)
+        if isinstance(value, tuple):
+            return tuple(changed(item) for item in value)
+        if isinstance(value, Goal):
+            parts = {f.name: changed(getattr(value, f.name)) for f in fields(value)}  # type: ignore[arg-type]
+            return replace(value, **parts)  # type: ignore[type-var]
+        return value
+
+    found = changed(goal)
+    assert isinstance(found, Goal)
+    return found
+
+
+def converted(delta: Array, simulation: Simulation) -> Array:
     """An ``ee_delta`` action (7,) in the episode's own space."""
     if simulation.episode.control == "ee_delta":
         return delta
@@ -54,44 +124,20 @@ def _converted(delta: Array, simulation: Simulation) -> Array:
     return np.concatenate([pose.position, pose.rotation, delta[6:]])
 
 
-class RandomPolicy:
-    """Draws every action uniformly from its space, from a stream of the episode's own."""
+class RandomPolicy(_Scripted):
+    """Draws every action uniformly from [−1, 1], from a stream of the episode's own; poses and joints near where they are."""
 
-    def __init__(self) -> None:
+    def _begin(self, simulation: Simulation) -> None:
         self.words = ("", "Act at random")
-
-    def reset(self, simulation: Simulation) -> None:
-        """Start the stream of this episode."""
         self._stream = rng(simulation.episode.parsed, "policy/random")
 
-    def act(self, simulation: Simulation) -> Array:
-        """Uniform in [−1, 1] for each number; poses and joints near where they are."""
-        return _converted(self._stream.uniforms(-1.0, 1.0, 7), simulation)
+    def _delta(self, simulation: Simulation) -> Array:
+        return self._stream.uniforms(-1.0, 1.0, 7)
 
 
-class NoopPolicy:
+class NoopPolicy(_Scripted):
     """Keeps still, the hand as it is."""
 
-    def __init__(self) -> None:
+    def _delta(self, simulation: Simulation) -> Array:
         self.words = ("", "Do nothing")
-
-    def reset(self, simulation: Simulation) -> None:
-        """Nothing to prepare."""
-
-    def act(self, simulation: Simulation) -> Array:
-        """Stay."""
-        hand = [1.0 if simulation.robot.closed else -1.0]
-        if simulation.episode.control == "ee_delta":
-            return np.array([0.0] * 6 + hand)
-        if simulation.episode.control == "joint":
-            return np.append(simulation.robot.joints(), hand)
-        tip = simulation.robot.tip()
-        return np.array([*tip.position, *tip.rotation, *hand])
-
-
-POLICIES: dict[str, Callable[[], Policy]] = {"oracle": OraclePolicy, "random": RandomPolicy, "noop": NoopPolicy}
-
-
-def policy(name: str) -> Policy:
-    """A policy by name."""
-    return pick("policy", name, POLICIES)()
+        return np.array([0.0] * 6 + [1.0 if simulation.robot.closed else -1.0])

@@ -83,15 +83,19 @@ def multimodal(instruction: Instruction, scene: Scene, pixels: int = 128) -> tup
     return instruction.template(), [part_picture(p, scene, pixels) for p in instruction.pictures()]
 
 
+def data_url(picture: Picture) -> str:
+    """A picture (H, W, 3) as a PNG inside a URL."""
+    buffer = io.BytesIO()
+    Image.fromarray(picture).save(buffer, "PNG", optimize=True)
+    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
+
+
 def messages(instruction: Instruction, scene: Scene, pixels: int = 256) -> list[dict[str, Any]]:
     """One user message in the form chat interfaces take: text and image parts in order, images as PNG in data URLs."""
     content: list[dict[str, Any]] = []
     for part in instruction.parts:
         if part in instruction.pictures():
-            buffer = io.BytesIO()
-            Image.fromarray(part_picture(part, scene, pixels)).save(buffer, "PNG")
-            url = "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
-            content.append({"type": "image_url", "image_url": {"url": url}})
+            content.append({"type": "image_url", "image_url": {"url": data_url(part_picture(part, scene, pixels))}})
         else:
             content.append({"type": "text", "text": part.words})
     return [{"role": "user", "content": content}]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import base64
 import html
-import io
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
+from etude.prompts.pictures import data_url
+
+POLICY = "default-src 'none'; img-src data:; media-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 STYLE = """
 :root { color-scheme: light dark; --ink: #1d2126; --paper: #fbfbfa; --line: #d9dcdf; --soft: #5d666f; --accent: #b5542b; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e8eaec; --paper: #16181b; --line: #33383d; --soft: #9aa3ab; --accent: #e58a5f; } }
@@ -53,7 +53,7 @@ class Page:
         """A row of pictures (H, W, 3) with captions."""
         items = [
             f'<figure><img alt="{html.escape(caption, quote=True)}" width="{image.shape[1]}" height="{image.shape[0]}" '
-            f'src="{data_uri(image)}"><figcaption>{html.escape(caption)}</figcaption></figure>'
+            f'src="{data_url(image)}"><figcaption>{html.escape(caption)}</figcaption></figure>'
             for caption, image in pictures
         ]
         self._blocks.append(f'<div class="row">{"".join(items)}</div>')
@@ -66,17 +66,16 @@ class Page:
 
     def write(self, path: Path) -> None:
         """Write the page; folders are made as needed."""
-        body = "\n".join(self._blocks)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(
-            f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-            f"<title>{html.escape(self.title)}</title><style>{STYLE}</style></head>\n<body>\n{body}\n</body></html>\n",
-            encoding="utf-8",
-        )
+        path.write_text(document(self.title, "\n".join(self._blocks)), encoding="utf-8")
 
 
-def data_uri(image: NDArray[np.uint8]) -> str:
-    """A picture as a PNG inside a URL."""
-    buffer = io.BytesIO()
-    Image.fromarray(image).save(buffer, "PNG", optimize=True)
-    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
+def document(title: str, body: str, style: str = "", script: str = "") -> str:
+    """The whole text of a page. Browsers are told to load nothing from anywhere, so that a page that would is broken at once."""
+    ending = f"<script>\n{script}</script>\n" if script else ""
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n<link rel="icon" href="data:,">\n'
+        f"<title>{html.escape(title)}</title>\n<style>{STYLE}{style}</style></head>\n<body>\n{body}\n{ending}</body></html>\n"
+    )

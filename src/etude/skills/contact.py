@@ -299,7 +299,7 @@ def touch(context: Context) -> Aim:
         aim = _strike(context, thing, foot, 0.0, CREEP if gap < 0.012 else GENTLE, verb)
     if done or not watch.touching(thing):
         aim = _left(watch)
-    return replace(aim, task=f"{verb} {{{thing}}}")
+    return replace(aim, task=goal.words())
 
 
 @skill(StructureToppled)
@@ -308,13 +308,11 @@ def topple(context: Context) -> Aim:
     goal, watch = context.node.goal, context.watch
     assert isinstance(goal, StructureToppled)
     up = sorted((t for t in goal.things if not watch.touches(t, "table")), key=lambda t: watch.extent(t)[0])
-    names = [f"{{{t}}}" for t in goal.things]
-    task = f"Topple the structure that consists of {', '.join(names[:-1])} and {names[-1]}"
     thing = up[0]
     height = watch.extent(thing)[1] - BELOW_TOP
     pushed = [t for t in goal.things if t != thing and watch.extent(t)[1] > height]
     speed = SHOVE if watch.gap("hand", thing) < 0.01 else GENTLE
-    return replace(_strike(context, thing, height, 0.1, speed, "Topple", pushed), task=task)
+    return replace(_strike(context, thing, height, 0.1, speed, "Topple", pushed), task=goal.words())
 
 
 # ------------------------------------------------------------------------------------------------ pushing to a place
@@ -386,8 +384,7 @@ def _push(context: Context, thing: str, target: Array) -> Aim:
 def push_to(context: Context) -> Aim:
     """Push a thing to a place."""
     goal: Any = context.node.goal
-    x, y, _ = goal.position
-    return replace(_push(context, goal.thing, np.array([x, y])), task=f"Pushing {{{goal.thing}}} to {{pos:{x:.2f} {y:.2f}}}")
+    return replace(_push(context, goal.thing, np.array(goal.position[:2])), task=goal.words())
 
 
 @skill(PushedTowards)
@@ -396,5 +393,5 @@ def push_towards(context: Context) -> Aim:
     goal = context.node.goal
     assert isinstance(goal, PushedTowards)
     start = context.node.memory["start"][:2]
-    x, y = (start + SHARE * goal.share * (np.array(goal.position[:2]) - start)).tolist()
-    return replace(_push(context, goal.thing, np.array([x, y])), task=f"Pushing {{{goal.thing}}} to {{pos:{x:.2f} {y:.2f}}}")
+    stop = start + SHARE * goal.share * (np.array(goal.position[:2]) - start)
+    return replace(_push(context, goal.thing, stop), task=goal.words())

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from etude.goals.goal import Always
+from etude.goals.goal import Always, spoken_place
 from etude.goals.leaves import TipAtPose, TipAtPosition, Traced
 from etude.goals.watch import Watch
 from etude.pose import Array, Pose, Vec3, axis_quat, multiply
@@ -86,18 +86,13 @@ def _facing(watch: Watch, position: Vec3) -> list[Pose]:
     return [down, *(Pose.of(position, rotation) for rotation in tilts)]
 
 
-def _spoken(position: Vec3) -> str:
-    x, y, z = position
-    return f"{{pos:{x:.2f} {y:.2f} {z:.2f}}}"
-
-
 @skill(TipAtPosition)
 def move_to_position(context: Context) -> Aim:
     """Bring the tip to a place."""
     goal = context.node.goal
     assert isinstance(goal, TipAtPosition)
-    spoken = _spoken(goal.position)
-    return go(context, lambda: _facing(context.watch, goal.position), f"Bring the end effector to {spoken}", f"Move to {spoken}")
+    spoken = spoken_place(goal.position, height=True)
+    return go(context, lambda: _facing(context.watch, goal.position), goal.words(), f"Move to {spoken}")
 
 
 @skill(TipAtPose)
@@ -105,8 +100,8 @@ def move_to_pose(context: Context) -> Aim:
     """Bring the tip to a place, turned as asked."""
     goal = context.node.goal
     assert isinstance(goal, TipAtPose)
-    spoken = _spoken(goal.pose.position)
-    return go(context, lambda: [goal.pose], f"Match the pose of the end effector at {spoken}", f"Move to {spoken}")
+    spoken = spoken_place(goal.pose.position, height=True)
+    return go(context, lambda: [goal.pose], goal.words(), f"Move to {spoken}")
 
 
 @skill(Traced)
@@ -114,8 +109,8 @@ def move_to_marker(context: Context) -> Aim:
     """Bring the tip to the next marker."""
     goal = context.node.goal
     assert isinstance(goal, Traced)
-    spoken = _spoken(goal.position)
-    return go(context, lambda: _facing(context.watch, goal.position), "Move to the next green goal", f"Moving end-effector to {spoken}")
+    spoken = spoken_place(goal.position, height=True)
+    return go(context, lambda: _facing(context.watch, goal.position), goal.words(), f"Moving end-effector to {spoken}")
 
 
 @skill(Always)

@@ -54,9 +54,9 @@ class Oracle:
         self._hints: dict[str, object] = {}
         self._visits = 0
 
-    def aim(self) -> Aim:
-        """What to do next."""
-        node = self._monitor.next_leaf()
+    def aim(self, node: Node | None = None) -> Aim:
+        """What to do next: for this leaf, or for the one that comes next in the goal."""
+        node = node or self._monitor.next_leaf()
         robot = self._world.robot
         assert robot is not None
         if node is None:

@@ -23,7 +23,7 @@ def pick_up(context: Context) -> Aim:
     """Take it and hold it up."""
     goal = context.node.goal
     assert isinstance(goal, Picked)
-    return named(pick(context.watch, goal.thing, 0.1), f"Pick up {{{goal.thing}}}")
+    return named(pick(context.watch, goal.thing, 0.1), goal.words())
 
 
 def _carry(
@@ -61,8 +61,7 @@ def put_at(context: Context) -> Aim:
     """Pick, carry, put down at a place."""
     goal = context.node.goal
     assert isinstance(goal, AtPosition)
-    x, y, _ = goal.position
-    task = f"Place {{{goal.thing}}} on {{pos:{x:.2f} {y:.2f}}} without hitting anything else"
+    task = goal.words()
     if _arrived(context):
         return _leave(context.watch, goal.thing, task)
     return _carry(context.watch, goal.thing, Pose(goal.position), False, task)
@@ -73,8 +72,7 @@ def put_turned(context: Context) -> Aim:
     """Pick, carry, turn, put down at a pose."""
     goal = context.node.goal
     assert isinstance(goal, AtPose)
-    x, y, _ = goal.pose.position
-    task = f"Place {{{goal.thing}}} on {{pos:{x:.2f} {y:.2f}}} without hitting anything else"
+    task = goal.words()
     if _arrived(context):
         return _leave(context.watch, goal.thing, task)
     return _carry(context.watch, goal.thing, goal.pose, True, task)
@@ -85,7 +83,7 @@ def put_on(context: Context) -> Aim:
     """Pick, carry, put down on or in another thing."""
     goal = context.node.goal
     assert isinstance(goal, OnTop)
-    task = f"Place {{{goal.top}}} on {{{goal.bottom}}} without hitting anything else"
+    task = goal.words()
     if _arrived(context):
         return _leave(context.watch, goal.top, task)
     return _put_on(context, goal.top, goal.bottom, task)
@@ -106,7 +104,7 @@ def build(context: Context) -> Aim:
     above = {b: t for t, b in below.items()}
     for thing in below:  # a tower that sways is left alone
         if watch.held is None and not watch.static(thing):
-            return _leave(watch, thing, f"Place {{{thing}}} on {{{below[thing]}}} without hitting anything else")
+            return _leave(watch, thing, OnTop(thing, below[thing]).words())
     towers = []
     for thing in goal.things:
         if thing not in below and not watch.grasped(thing):
@@ -117,10 +115,10 @@ def build(context: Context) -> Aim:
     tower = max(towers, key=lambda t: (len(t), -abs(_away(watch, t[0]) - COMFORTABLE), t[0]))
     loose = [t[-1] for t in towers if t is not tower]
     if not loose and watch.held not in goal.things:  # all of it stands, and has only to come to rest
-        return _leave(watch, tower[-1], f"Place {{{tower[-1]}}} on {{{below[tower[-1]]}}} without hitting anything else")
+        return _leave(watch, tower[-1], OnTop(tower[-1], below[tower[-1]]).words())
     thing = watch.held if watch.held in goal.things else min(loose, key=lambda t: (_from_tip(watch, t), t))
     assert thing is not None
-    return _put_on(context, thing, tower[-1], f"Place {{{thing}}} on {{{tower[-1]}}} without hitting anything else")
+    return _put_on(context, thing, tower[-1], OnTop(thing, tower[-1]).words())
 
 
 def _away(watch: Watch, thing: str) -> float:
@@ -139,4 +137,4 @@ def undo(context: Context) -> Aim:
     """Take off what shall not (yet) be there."""
     goal = context.node.goal
     assert isinstance(goal, Not) and isinstance(goal.member, OnTop)
-    return named(pick(context.watch, goal.member.top, 0.1), f"Pick up {{{goal.member.top}}}")
+    return named(pick(context.watch, goal.member.top, 0.1), goal.words())

@@ -92,7 +92,7 @@ def throw(context: Context) -> Aim:
     """Pick it up, wind up, throw; wait for what happens; again if it can still be reached."""
     goal, watch = context.node.goal, context.watch
     assert isinstance(goal, Hit)
-    task = f"Hit {{{goal.target}}} with {{{goal.thrown}}} by throwing"
+    task = goal.words()
     if watch.grasped(goal.thrown):
         return named(_throw(context, goal), task)
     swing = context.hints.get("swing")

@@ -11,11 +11,12 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from etude.envs.simulation import Simulation
+from etude.episode import Episode
 from etude.names import EtudeError
+from etude.pose import Array
 from etude.prompts.instruction import Words
-from etude.prompts.pictures import part_picture
+from etude.prompts.pictures import Picture, part_picture
 from etude.render.studio import Studio
-from etude.report.pictures import Picture
 
 SIDE, PANEL, LINE = 384, 400, 18
 INK, SOFT, PAPER, ACCENT = (35, 39, 45), (110, 116, 124), (250, 250, 248), (181, 84, 43)
@@ -54,6 +55,10 @@ class Film:
                 x += 60
         return canvas
 
+    def step(self, action: Array) -> None:
+        """Go on by one control step."""
+        self._simulation.step(action)
+
     def take(self, words: tuple[str, str] = ("", "")) -> None:
         """Add the present moment."""
         simulation = self._simulation
@@ -90,27 +95,43 @@ class Film:
             pen.line(points, fill=ACCENT, width=2)
 
 
-def write_film(frames: Sequence[Picture], path: Path) -> None:
-    """Write frames as .mp4 (needs the extra ``video``), .webp or .gif."""
+def film_kind() -> str:
+    """The kind of film that can be written here: .mp4 with the extra ``video``, .webp without."""
+    return ".mp4" if importlib.util.find_spec("av") is not None else ".webp"
+
+
+def filmed(episode: Episode, actions: Sequence[Array], words: Sequence[tuple[str, str]], policy_name: str, path: Path) -> None:
+    """Play the actions once more and film every second step: only what is kept costs pictures."""
+    film = Film(Simulation(episode), policy_name)
+    film.take()
+    for k, (action, said) in enumerate(zip(actions, words, strict=True), 1):
+        film.step(action)
+        if k % 2 == 0 or k == len(actions):
+            film.take(said)
+    write_film(film.frames + film.frames[-1:] * 5, path, FRAMES_PER_SECOND // 2)
+
+
+def write_film(frames: Sequence[Picture], path: Path, rate: int = FRAMES_PER_SECOND) -> None:
+    """Write frames, ``rate`` of them for each second, as .mp4 (needs the extra ``video``), .webp or .gif."""
     kind = path.suffix.lower()
     path.parent.mkdir(parents=True, exist_ok=True)
     if kind == ".mp4":
-        _mp4(frames, path)
+        _mp4(frames, path, rate)
     elif kind in (".webp", ".gif"):
         images = [Image.fromarray(f) for f in frames]
-        duration = 1000 // FRAMES_PER_SECOND
+        duration = 1000 // rate
         images[0].save(path, save_all=True, append_images=images[1:], duration=duration, loop=0)
     else:
         raise EtudeError(f"--video {str(path)!r} must end in .mp4, .webp or .gif")
 
 
-def _mp4(frames: Sequence[Picture], path: Path) -> None:
+def _mp4(frames: Sequence[Picture], path: Path, rate: int) -> None:
     if importlib.util.find_spec("av") is None:
         raise EtudeError("MP4 needs the extra 'video': pip install 'etude[video]' (or write .webp)")
     import av
 
     with av.open(str(path), "w") as container:
-        stream = container.add_stream("libx264", rate=FRAMES_PER_SECOND, options={"crf": "20", "threads": "1"})
+        stream = container.add_stream("libx264", rate=rate, options={"crf": "23", "threads": "1", "movflags": "faststart"})
         stream.height, stream.width = frames[0].shape[:2]
         stream.pix_fmt = "yuv420p"
         for picture in frames:

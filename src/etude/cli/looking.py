@@ -1,41 +1,17 @@
-"""The ``etude`` command."""
+"""Commands that look: at scenes, tasks, the machine and its speed."""
 
 from __future__ import annotations
 
-import json
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from etude.cli.app import app, console, notes, print_json
 from etude.names import EtudeError, unknown
-
-app = typer.Typer(
-    add_completion=False,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    help="Compositional robot manipulation, judged ability by ability.",
-)
-console = Console()
-notes = Console(stderr=True)
-
-
-def main() -> None:
-    """Run the command; a user's mistake ends in one line, not in a traceback."""
-    try:
-        app()
-    except EtudeError as error:
-        notes.print(f"[bold red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
-        sys.exit(2)
-
-
-def _print_json(data: Any) -> None:
-    sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
 
 
 def _size(text: str | None) -> tuple[int, int] | None:
@@ -124,7 +100,7 @@ def list_tasks(
 
     found = {name: tasks(name) for name in ([suite] if suite else SUITES)}
     if as_json:
-        _print_json({
+        print_json({
             "suites": {
                 name: {"tasks": [
                     {"task": t.name, "splits": list(t.splits), "levels": [t.level], "perturbations": [], "horizon": t.horizon}
@@ -144,104 +120,13 @@ def list_tasks(
 
 
 @app.command()
-def rollout(
-    name: Annotated[str, typer.Argument(metavar="EPISODE", help="e.g. clevrskills/pick@train#7")],
-    policy: Annotated[str, typer.Option(help="oracle, random or noop")] = "oracle",
-    video: Annotated[Path | None, typer.Option(help="a film: .mp4 (extra 'video'), .webp or .gif")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
-) -> None:
-    """Play one episode, and film it."""
-    from etude.envs.simulation import Simulation
-    from etude.evaluate.run import play
-    from etude.library import episode
-    from etude.policies.scripted import Policy
-    from etude.report.film import Film, write_film
-
-    if video is not None and video.suffix.lower() not in (".mp4", ".webp", ".gif"):
-        raise EtudeError(f"--video {str(video)!r} must end in .mp4, .webp or .gif")
-    films: list[Film] = []
-
-    def seen(simulation: Simulation, actor: Policy) -> None:
-        if video is None:
-            return
-        if not films:
-            films.append(Film(simulation, policy))
-        films[0].take(actor.words)
-
-    outcome = play(name, policy, seen)
-    if video is not None:
-        write_film(films[0].frames + films[0].frames[-1:] * 10, video)
-    if as_json:
-        _print_json({
-            "episode": episode(name).name, "id": outcome.id, "policy": policy, "success": outcome.success, "steps": outcome.steps,
-            "return": outcome.reward, "progress": outcome.progress, "first_failure": outcome.failed,
-        })  # fmt: skip
-        return
-    console.print(episode(name).instruction.text, highlight=False)
-    verdict = "[green]success[/]" if outcome.success else f"[red]no success[/], first open: {outcome.failed}"
-    filmed = f", film in {video}" if video else ""
-    console.print(f"{verdict} after {outcome.steps} steps, return {outcome.reward:.1f}{filmed}", highlight=False, soft_wrap=True)
-
-
-@app.command()
-def evaluate(
-    suite: Annotated[str, typer.Option(help="e.g. clevrskills")],
-    task: Annotated[list[str] | None, typer.Option(help="repeat for several; all when none is given")] = None,
-    split: Annotated[str, typer.Option(help="of the suite")] = "train",
-    policy: Annotated[str, typer.Option(help="oracle, random or noop")] = "oracle",
-    episodes: Annotated[int, typer.Option(help="seeds for each task")] = 20,
-    first_seed: Annotated[int, typer.Option(help="the first of them")] = 0,
-    workers: Annotated[int | None, typer.Option(help="processes; all cores by default")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
-) -> None:
-    """Run a policy over seeds of a suite and count, task by task."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    from etude.evaluate.run import Outcome, plan, run
-    from etude.evaluate.statistics import groups
-    from etude.names import PROTOCOL
-    from etude.policies.scripted import POLICIES
-
-    if policy not in POLICIES:
-        raise unknown("policy", policy, POLICIES)
-    names = plan(suite, task or (), split, episodes, first_seed)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    wins = 0
-    with Progress(*columns, console=notes, transient=True) as bar:
-        line = bar.add_task("playing", total=len(names))
-
-        def seen(outcome: Outcome) -> None:
-            nonlocal wins
-            wins += outcome.success
-            bar.update(line, advance=1, description=f"{outcome.task}: {wins} successes so far")
-
-        outcomes = run(names, policy, workers, seen)
-    rows = groups(outcomes)
-    failed = [o for o in outcomes if not o.success]
-    if as_json:
-        _print_json({"run": None, "protocol": PROTOCOL, "policy": policy, "groups": rows, "failures": [asdict(o) for o in failed]})
-        return
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for column in ("task", "level", "success", "95 %", "steps", "return", "per step", "errors"):
-        table.add_column(column)
-    for r in rows:
-        low, high = r["interval"]
-        interval = f"{100 * low:.0f}–{100 * high:.0f}"
-        figures = (r["mean_steps"], r["mean_return"], r["reward_per_step"], r["errors"])
-        table.add_row(r["task"], r["level"], f"{r['successes']}/{r['episodes']}", interval, *map(str, figures))
-    console.print(table)
-    for outcome in failed[:20]:
-        console.print(f"  failed: {outcome.id}  {outcome.error or outcome.failed}", style="dim", highlight=False)
-
-
-@app.command()
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False) -> None:
     """Tell what works on this machine, how fast, and what is missing for which extra."""
     from etude.doctor import examine
 
     report: Any = examine()
     if as_json:
-        _print_json(report)
+        print_json(report)
         return
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     for key in ("system", "processor", "cores", "memory_gib", "python", "etude", "renderer", "seconds_to_first_frame", "frame_256_ms"):
@@ -257,7 +142,7 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="one JSON object
 
 @app.command()
 def bench(
-    what: Annotated[list[str] | None, typer.Argument(help="render, physics, build, suites; all when none is given")] = None,
+    what: Annotated[list[str] | None, typer.Argument(help="render, physics, build, suites, evaluate; all when none is given")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
     """Measure speed, side by side with a reference where one runs."""
@@ -269,7 +154,7 @@ def bench(
             raise unknown("benchmark", name, BENCHES)
     results = [result for name in (what or BENCHES) for result in BENCHES[name]()]
     if as_json:
-        _print_json({"machine": machine.describe(), "results": [asdict(r) for r in results]})
+        print_json({"machine": machine.describe(), "results": [asdict(r) for r in results]})
         return
     table = Table(box=None, padding=(0, 2, 0, 0))
     for column in ("case", "value", "reference", "ratio"):

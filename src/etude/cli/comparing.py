@@ -1,0 +1,104 @@
+"""Commands that read runs: the report, and one run against another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from etude.cli.app import app, console, print_json
+from etude.cli.evaluating import table_of
+from etude.names import EtudeError
+
+
+@app.command()
+def report(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="folders of runs; several are shown side by side")],
+    out: Annotated[Path | None, typer.Option(help="the page; report.html in the folder of a single run, if not given")] = None,
+    export: Annotated[Path | None, typer.Option(help="a folder for every table as CSV, JSON, Markdown and LaTeX")] = None,
+    films: Annotated[int, typer.Option(help="the most films that are put into the page; more are linked")] = 12,
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
+) -> None:
+    """Tell what some runs showed: a table here, and one page that needs nothing else."""
+    from etude.evaluate.store import read_run
+    from etude.evaluate.tables import by, groups
+    from etude.report.evaluation import registered_plausibility, write_report
+    from etude.report.exports import collect
+    from etude.report.exports import export as write_tables
+
+    if out is not None and out.suffix.lower() not in (".html", ".htm"):
+        raise EtudeError(f"--out {str(out)!r} must end in .html")
+    found = [read_run(folder) for folder in runs]
+    page = out or (runs[0] / "report.html" if len(runs) == 1 else Path("report.html"))
+    write_report(found, page, embed_films=films)
+    written = write_tables(collect(found, registered_plausibility), export) if export is not None else []
+    if as_json:
+        print_json({
+            "page": str(page), "tables": [str(p) for p in written],
+            "runs": [
+                {"run": str(r.folder), "policy": r.plan.policy, "planner": r.plan.planner, "missing": len(r.missing),
+                 "groups": [g.to_data() for g in groups(r.records)]}
+                for r in found
+            ],
+        })  # fmt: skip
+        return
+    for run in found:
+        title = f"{run.plan.policy}" + (f" with {run.plan.planner}" if run.plan.planner else "")
+        missing = f"  ({len(run.missing)} episodes still missing)" if run.missing else ""
+        console.print(f"[bold]{title}[/]  {run.folder}{missing}", highlight=False, soft_wrap=True)
+        console.print(table_of([g.to_data() for g in groups(run.records)]))
+        for whole in by(run.records, "mode"):
+            t = whole.tally
+            low, high = t.interval
+            console.print(
+                f"{whole.to_data()['mode']}: {t.successes} of {t.episodes} episodes succeed, {100 * low:.0f}–{100 * high:.0f} % "
+                f"(95 %, clustered by task); {t.errors} errors\n",
+                highlight=False,
+                soft_wrap=True,
+            )
+    console.print(f"wrote {page}" + (f" and {len(written)} tables in {export}" if written else ""), highlight=False, soft_wrap=True)
+
+
+@app.command()
+def compare(
+    run_a: Annotated[Path, typer.Argument(metavar="RUN_A")],
+    run_b: Annotated[Path, typer.Argument(metavar="RUN_B")],
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
+) -> None:
+    """Say in words whether two runs differ, on the episodes both have."""
+    from etude.evaluate.inference import anytime
+    from etude.evaluate.pairs import comparison, paired_records
+    from etude.evaluate.store import read_run
+
+    a, b = read_run(run_a), read_run(run_b)
+    found = comparison(a, b)
+    early = anytime((x.success, y.success) for x, y in paired_records(a.records, b.records))
+    rows: list[dict[str, Any]] = [
+        {
+            "suite": r.suite, "task": r.task, "pairs": r.difference.pairs, "rate_a": r.difference.rate_a, "rate_b": r.difference.rate_b,
+            "difference": r.difference.difference, "interval": list(r.difference.interval), "p": r.difference.p,
+            "adjusted": r.difference.adjusted, "errors": r.errors, "changed": r.changed, "unmatched": [r.unmatched_a, r.unmatched_b],
+            "verdict": r.verdict,
+        }
+        for r in found.rows
+    ]  # fmt: skip
+    if as_json:
+        print_json({
+            "a": found.name_a, "b": found.name_b, "overall": rows[0], "tasks": rows[1:],
+            "anytime": {"e_value": early.e_value, "p_value": early.p_value, "decided_at": early.decided_at},
+        })  # fmt: skip
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for column in ("task", "pairs", found.name_a, found.name_b, "difference", "95 %", "p (Holm)"):
+        table.add_column(column)
+    for r in rows[1:]:
+        low, high = r["interval"]
+        rates = [f"{100 * r[k]:.0f} %" for k in ("rate_a", "rate_b")]
+        spread = f"{100 * low:+.0f} to {100 * high:+.0f}"
+        table.add_row(r["task"], str(r["pairs"]), *rates, f"{100 * r['difference']:+.0f}", spread, f"{r['adjusted']:.2g}")
+    console.print(table)
+    console.print(rows[0]["verdict"], highlight=False, soft_wrap=True)
+    if early.decided_at is not None:
+        console.print(f"Looking after every pair, one could have stopped after {early.decided_at} of them.", highlight=False)

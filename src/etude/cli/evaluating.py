@@ -1,0 +1,277 @@
+"""Commands that play: one episode, a plan of them, and a policy for others to play with."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+from rich.table import Table
+
+from etude.cli.app import app, console, notes, print_json
+from etude.names import PROTOCOL, EtudeError, unknown
+
+if TYPE_CHECKING:
+    from etude.envs.simulation import Simulation
+    from etude.evaluate.plan import Plan
+    from etude.evaluate.record import Record
+    from etude.evaluate.store import Run, Store
+
+POLICY = "oracle, oracle:noise=0.02, oracle:colour_blind, random, noop, replay:RUN, module:attribute, or ws://host:port"
+PLANNER = "rule, oracle, oracle:wrong=0.2, chat:MODEL@http://host:port/v1, or module:attribute"
+MODE = "vanilla; rule: rule planner + policy; planner: planner + oracle skills; coupled: planner + policy; offline: planner alone"
+
+
+@app.command()
+def rollout(
+    name: Annotated[str, typer.Argument(metavar="EPISODE", help="e.g. clevrskills/pick@train#7")],
+    policy: Annotated[str, typer.Option(help=POLICY)] = "oracle",
+    planner: Annotated[str, typer.Option(help=PLANNER)] = "",
+    mode: Annotated[str, typer.Option(help=MODE)] = "vanilla",
+    video: Annotated[Path | None, typer.Option(help="a film: .mp4 (extra 'video'), .webp or .gif")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
+) -> None:
+    """Play one episode, and film it."""
+    from etude.evaluate.film import Film, write_film
+    from etude.evaluate.plan import Plan, checked
+    from etude.evaluate.play import Cast, Work, play
+    from etude.library import episode
+
+    if video is not None and video.suffix.lower() not in (".mp4", ".webp", ".gif"):
+        raise EtudeError(f"--video {str(video)!r} must end in .mp4, .webp or .gif")
+    plan = Plan(policy, checked([name]), planner, (mode,))
+    films: list[Film] = []
+
+    def seen(simulation: Simulation, words: tuple[str, str]) -> None:
+        if not films:
+            films.append(Film(simulation, policy))
+        films[0].take(words)
+
+    record, _ = play(Cast(Work(policy, planner)), plan.names[0], mode, seen if video else None)
+    if video is not None:
+        write_film(films[0].frames + films[0].frames[-1:] * 10, video)
+    if as_json:
+        print_json({
+            "episode": record.episode, "id": record.id, "policy": policy, "mode": mode, "success": record.success, "steps": record.steps,
+            "return": record.reward, "progress": record.progress, "first_failure": record.first_failure, "fault": record.fault,
+        })  # fmt: skip
+        return
+    console.print(episode(name).instruction.text, highlight=False)
+    for stage in record.stages:
+        mark = "[green]✓[/]" if stage.right and stage.done else "[red]✗[/]"
+        note = "" if stage.right else "  (wrong)" if stage.expected else "  (nothing was left to do)"
+        console.print(f"  {mark} step {stage.begun}: {stage.subtask}{note}", highlight=False, soft_wrap=True)
+    verdict = "[green]success[/]" if record.success else f"[red]no success[/], first open: {record.first_failure}"
+    blame = f", {record.fault} failed first" if record.fault else ""
+    filmed = f", film in {video}" if video else ""
+    console.print(f"{verdict}{blame} after {record.steps} steps, return {record.reward:.1f}{filmed}", highlight=False, soft_wrap=True)
+
+
+@app.command()
+def evaluate(
+    suite: Annotated[list[str] | None, typer.Option(help="e.g. clevrskills; repeat for several")] = None,
+    task: Annotated[list[str] | None, typer.Option(help="repeat for several; all when none is given")] = None,
+    split: Annotated[list[str] | None, typer.Option(help="repeat for several; the first of each task when none is given")] = None,
+    difficulty: Annotated[list[str] | None, typer.Option(help="repeat for several")] = None,
+    perturb: Annotated[list[str] | None, typer.Option(help="a perturbation, or several at once: a+b; repeat for more")] = None,
+    no_control: Annotated[bool, typer.Option("--no-control", help="leave the matched unperturbed episodes out")] = False,
+    option: Annotated[list[str] | None, typer.Option(help="an option of the episodes: key=value")] = None,
+    episodes: Annotated[int, typer.Option(help="seeds for each of these")] = 20,
+    first_seed: Annotated[int, typer.Option(help="the first of them")] = 0,
+    plan_file: Annotated[Path | None, typer.Option("--plan", help="names from a file: a plan.json, or a name on each line")] = None,
+    policy: Annotated[str | None, typer.Option(help=POLICY)] = None,
+    planner: Annotated[str | None, typer.Option(help=PLANNER)] = None,
+    mode: Annotated[list[str] | None, typer.Option(help=f"{MODE}; repeat for several")] = None,
+    patience: Annotated[int, typer.Option(help="control steps before a planner is asked again")] = 150,
+    renderer: Annotated[str, typer.Option(help="raster, or gl where OpenGL works")] = "raster",
+    out: Annotated[Path | None, typer.Option(help="the run's folder; the same command goes on where it stopped")] = None,
+    more: Annotated[int, typer.Option(help="extend a finished run by so many seeds of everything in it")] = 0,
+    shard: Annotated[str | None, typer.Option(help="i/n: every n-th episode from the i-th on; auto: as the scheduler says")] = None,
+    workers: Annotated[int, typer.Option(help="processes; 0: as many as there are cores")] = 0,
+    timeout: Annotated[float, typer.Option(help="seconds for one episode, then it is an error")] = 600.0,
+    memory: Annotated[float | None, typer.Option(help="GiB for one worker; an even share of the machine's when not given")] = None,
+    record: Annotated[str, typer.Option(help="keep films and actions of: none, failures, all")] = "none",
+    executor: Annotated[str, typer.Option(help="local, or ray (extra 'ray')")] = "local",
+    ray_address: Annotated[str, typer.Option(help="of the Ray cluster; found automatically, if not given")] = "",
+    retry_errors: Annotated[bool, typer.Option("--retry-errors", help="play episodes again that ended in errors")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
+) -> None:  # fmt: skip
+    """Run a policy over a plan of episodes and count. Interrupted, it goes on where it stopped."""
+    from etude.evaluate.plan import Plan, make_names, read_names, read_plan, read_shard
+    from etude.evaluate.run import Settings
+    from etude.evaluate.run import evaluate as work_off
+    from etude.evaluate.worker import KEEP
+
+    for what, value, valid in (
+        ("executor", executor, ("local", "ray")),
+        ("value of --record", record, KEEP),
+        ("renderer", renderer, ("raster", "gl")),
+    ):
+        if value not in valid:
+            raise unknown(what, value, valid)
+    keep = next(k for k in KEEP if k == record)
+    settings = Settings(workers, timeout, memory, keep, executor, ray_address, retry_errors)
+    names: tuple[str, ...] = ()
+    if plan_file is not None:
+        if suite:
+            raise EtudeError("give either --suite or --plan, not both")
+        names = read_names(plan_file)
+    elif suite:
+        options = dict(_pair(text) for text in option or ())
+        names = make_names(
+            suite, task or (), split or (), difficulty or (), perturb or (), options, episodes, first_seed, control=not no_control
+        )
+    if names:
+        part = (0, 1) if shard is None else read_shard(shard)
+        plan = Plan(policy or "oracle", names, planner or "", tuple(mode or ("vanilla",)), renderer, patience, part)
+        folder = out or Path("runs") / _folder_name(plan)
+        if shard is not None:
+            folder = folder / f"shard-{part[0]}-of-{part[1]}"
+    elif out is not None and (out / "plan.json").exists():
+        plan, folder = read_plan(out / "plan.json"), out
+        for what, given in (("policy", policy), ("planner", planner)):
+            if given is not None and given != getattr(plan, what):
+                raise EtudeError(f"{str(out)!r} holds a run with {what} {getattr(plan, what)!r}, not {given!r}: choose another --out")
+    else:
+        raise EtudeError("say what to play: --suite NAME, --plan FILE, or --out FOLDER of a run to go on with")
+    with _Shown() as shown:
+        try:
+            run = work_off(plan, folder, settings, shown, more)
+        except KeyboardInterrupt:
+            shown.close()
+            notes.print(f"stopped; the same command goes on from here ({folder})", highlight=False, soft_wrap=True)
+            sys.exit(130)
+    _tell(run, as_json)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, sign, value = text.partition("=")
+    if not sign or not key or not value:
+        raise EtudeError(f"--option {text!r} is not of the form key=value")
+    return key, value
+
+
+def _folder_name(plan: Plan) -> str:
+    """The same plan gets the same folder, so that the same command goes on."""
+    suites = "-".join(dict.fromkeys(name.partition("/")[0] for name in plan.names))
+    return f"{suites}-{re.sub(r'[^A-Za-z0-9]+', '-', plan.policy).strip('-')}-{plan.digest[:8]}"
+
+
+class _Shown:
+    """Progress on standard error: rate, remaining time, running success."""
+
+    def __init__(self) -> None:
+        columns = (
+            TextColumn("{task.description}"), BarColumn(bar_width=30), MofNCompleteColumn(), TextColumn("{task.fields[speed]}"),
+            TimeRemainingColumn(),
+        )  # fmt: skip
+        self._bar = Bar(*columns, console=notes, transient=True)
+        self._counts = {"success": 0, "failure": 0, "error": 0}
+
+    def __enter__(self) -> _Shown:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Take the bar away."""
+        self._bar.stop()
+
+    def began(self, store: Store) -> None:
+        """Show what was done before."""
+        if store.repaired:
+            notes.print(store.repaired, highlight=False, soft_wrap=True)
+        for old in store.records.values():
+            self._counts[old.outcome] += 1
+        done, total = len(store.records), len(store.plan.episodes)
+        if done:
+            state = f"{done} of {total} episodes are there already" if done < total else f"all {total} episodes are there already"
+            notes.print(f"{state} ({store.folder}); delete the folder to play them again", highlight=False, soft_wrap=True)
+        self._line = self._bar.add_task(self._words(), total=total, completed=done, speed="")
+
+    def ended(self, record: Record) -> None:
+        """Count one more."""
+        self._counts[record.outcome] += 1
+        speed = self._bar.tasks[0].speed
+        self._bar.update(self._line, advance=1, description=self._words(), speed=f"{speed:.1f}/s" if speed else "")
+
+    def _words(self) -> str:
+        wins, losses, errors = self._counts.values()
+        played = wins + losses
+        rate = f"{100 * wins / played:.0f} % success" if played else "playing"
+        return rate + (f", {errors} errors" if errors else "")
+
+
+def _tell(run: Run, as_json: bool) -> None:
+    from etude.evaluate.tables import groups
+
+    rows = groups(run.records)
+    failed = [r for r in run.records if not r.success]
+    if as_json:
+        failures = [{"id": r.id, "mode": r.mode, "outcome": r.outcome, "failed": r.first_failure, "error": r.error} for r in failed]
+        print_json({
+            "run": str(run.folder), "protocol": PROTOCOL, "policy": run.plan.policy, "planner": run.plan.planner,
+            "groups": [row.to_data() for row in rows], "failures": failures,
+        })  # fmt: skip
+        return
+    console.print(table_of([row.to_data() for row in rows]))
+    for r in failed[:20]:
+        console.print(f"  {r.outcome}: {r.id}  {r.error or r.first_failure}", style="dim", highlight=False, soft_wrap=True)
+    if len(failed) > 20:
+        console.print(f"  … and {len(failed) - 20} more", style="dim", highlight=False)
+    console.print(f"the run is in {run.folder}; look at it with: etude report {run.folder}", highlight=False, soft_wrap=True)
+
+
+def table_of(rows: list[dict[str, Any]]) -> Table:
+    """Rows of results for a terminal; columns in which nothing differs are left out."""
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    varying = [k for k in ("suite", "split", "difficulty", "perturbation", "mode") if len({r[k] for r in rows}) > 1]
+    for column in ("task", "level", *varying, "success", "95 %", "steps", "return", "errors"):
+        table.add_column(column)
+    for r in rows:
+        low, high = r["interval"]
+        figures = (r["mean_steps"], r["mean_return"], r["errors"])
+        interval = f"{100 * low:.0f}–{100 * high:.0f}"
+        table.add_row(
+            r["task"], r["level"], *(r[k] or "none" for k in varying), f"{r['successes']}/{r['episodes']}", interval, *map(str, figures)
+        )
+    return table
+
+
+@app.command()
+def merge(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="folders of shards, or of runs of the same policy")],
+    out: Annotated[Path, typer.Option(help="the folder of the joined run")],
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
+) -> None:
+    """Join shards into one run."""
+    from etude.evaluate.run import merge as joined
+
+    run = joined(runs, out)
+    if run.missing:
+        notes.print(f"{len(run.missing)} of {len(run.plan.episodes)} episodes are missing; play them with: etude evaluate --out {out}")
+    _tell(run, as_json)
+
+
+@app.command("serve-policy")
+def serve_policy(
+    policy: Annotated[str, typer.Argument(help="module:attribute, with ?key=value&… as arguments")],
+    host: Annotated[str, typer.Option(help="127.0.0.1: only this machine can reach it")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="0: any free one")] = 8000,
+    batch: Annotated[int, typer.Option(help="the most observations at once, for a policy with act_batch")] = 1,
+    wait: Annotated[float, typer.Option(help="milliseconds to wait for a batch to fill")] = 5.0,
+) -> None:
+    """Serve a policy to evaluations here and elsewhere, in openpi's protocol."""
+    from etude.policies.loading import load_policy
+    from etude.policies.server import serve
+
+    def ready(at: int) -> None:
+        notes.print(f"serving {policy} at ws://{host}:{at}", highlight=False, soft_wrap=True)
+
+    serve(lambda: load_policy(policy), host, port, batch, wait, ready)

@@ -1,0 +1,95 @@
+"""A planner at work in an episode: when it is asked, what it said, whether that was right, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from etude.envs.observer import Observer
+from etude.envs.simulation import Simulation
+from etude.evaluate.record import Fault, Stage
+from etude.goals.goal import Node
+from etude.goals.monitor import Monitor
+from etude.policies.answers import lenient, strict
+from etude.policies.policy import Planner
+from etude.skills.subtasks import right_now, vocabulary
+
+SHORTEST = 10  # control steps between questions: a planner that repeats what is done already shall not be asked at every step
+
+
+class Guide:
+    """Asks the planner at the start, when a sub-task is done, and when it has not been for ``patience`` control steps.
+
+    With ``follows`` False nobody follows what it says (the offline mode): it is asked whenever what would be right changes. Its answers are
+    read leniently, unless it has an attribute ``strict`` that is true.
+    """
+
+    def __init__(self, simulation: Simulation, planner: Planner, eyes: Observer, patience: int, follows: bool = True) -> None:
+        self._simulation, self._planner, self._eyes, self._patience, self.follows = simulation, planner, eyes, patience, follows
+        known = vocabulary(simulation.episode)
+        self._vocabulary = {text: known[text] for text in sorted(known)}  # the goal's own order would give the answer away
+        self._read = strict if getattr(planner, "strict", False) else lenient
+        self._stages: list[Stage] = []
+        self._history: list[str] = []
+        self._begun = 0
+        self._right: dict[str, Node] = {}
+        self._own: Monitor | None = None  # judges a sub-task that is not one of the goal's
+        self._done = False
+        self.waiting = True
+        self.text = ""
+        self.node: Node | None = None
+
+    def ask(self) -> None:
+        """Have the planner say what comes next."""
+        simulation = self._simulation
+        seen = {**self._eyes.look(), "vocabulary": tuple(self._vocabulary)}
+        if self._planner.contract.privileged:
+            seen["simulation"] = simulation
+        answer = self._planner.next_subtask(seen, simulation.episode.instruction.text, tuple(self._history))
+        self._right = right_now(simulation.monitor)
+        understood = self._read(answer, tuple(self._vocabulary))
+        self.text = understood or answer.strip()
+        self._history.append(self.text)
+        self._begun, self.waiting, self._done, self._own = simulation.steps, False, False, None
+        if understood is None:
+            self.node = None
+        elif understood in self._right:
+            self.node = self._right[understood]
+        else:
+            self._own = Monitor(self._vocabulary[understood], simulation.world)
+            self.node = self._own.root
+
+    def stepped(self) -> None:
+        """A control step is over: is it time to ask again?"""
+        if self._own is not None:
+            self._own.update()
+        if self.follows:
+            self._done = self.node is not None and self.node.status.satisfied
+        else:
+            self._done = list(right_now(self._simulation.monitor)) != list(self._right)
+        taken = self._simulation.steps - self._begun
+        if (self._done and (self.text in self._right or taken >= SHORTEST)) or taken >= self._patience:
+            self._close()
+
+    def _close(self) -> None:
+        right = self.text in self._right
+        done = self._done or not self.follows
+        self._stages.append(Stage(self.text, tuple(self._right), right, done, self._begun, self._simulation.steps))
+        self.waiting = True
+
+    def finished(self) -> tuple[Stage, ...]:
+        """Every sub-task that was given, the last one closed."""
+        if not self.waiting:
+            self._close()
+        return tuple(self._stages)
+
+
+def fault_of(stages: Sequence[Stage], success: bool) -> Fault | None:
+    """What went wrong first: a sub-task that was not right, or a right one that was not carried out."""
+    if success:
+        return None
+    for stage in stages:
+        if not stage.right:
+            return "planning"
+        if not stage.done:
+            return "execution"
+    return "execution"

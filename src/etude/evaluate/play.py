@@ -1,0 +1,243 @@
+"""One episode from its name to its record. Everything else in this folder is about doing this many times."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from etude.envs.observer import Observer
+from etude.envs.simulation import Simulation
+from etude.episode import Episode
+from etude.evaluate.guide import Guide, fault_of
+from etude.evaluate.record import Record, Stage, Subgoal
+from etude.library import episode as find_episode
+from etude.library import find_task
+from etude.names import EpisodeName, EtudeError
+from etude.policies.contract import Contract, refuse_mismatches
+from etude.policies.loading import load_planner, load_policy
+from etude.policies.policy import Observation, Picture, Planner, Policy
+from etude.policies.scripted import OraclePolicy, converted
+from etude.pose import Array
+from etude.prompts.pictures import multimodal
+from etude.skills.aim import delta_action
+from etude.skills.oracle import Oracle, held_still
+from etude.skills.subtasks import said
+
+
+@dataclass(frozen=True)
+class Work:
+    """Who plays, as text, and what else can move a result: all that a worker has to be told."""
+
+    policy: str
+    planner: str = ""
+    renderer: str = "raster"
+    patience: int = 150
+
+
+class Cast:
+    """The policy and the planner of a run, loaded once and used for one episode after the other."""
+
+    def __init__(self, work: Work) -> None:
+        self.work = work
+        self.policy: Policy = load_policy(work.policy)
+        self.planner: Planner | None = load_planner(work.planner) if work.planner else None
+        self._rule = load_planner("rule")
+
+    def roles(self, mode: str) -> tuple[Policy | None, Planner | None]:
+        """Who acts and who plans: no policy means that the oracle's skills carry out what is said, no planner that nobody says anything."""
+        return {
+            "vanilla": (self.policy, None),
+            "rule": (self.policy, self._rule),
+            "planner": (None, self.planner),
+            "coupled": (self.policy, self.planner),
+            "offline": (OraclePolicy(), self.planner),
+        }[mode]
+
+    def contracts(self) -> dict[str, Any]:
+        """What policy and planner ask for, as plain data."""
+        return {"policy": self.policy.contract.to_data(), "planner": self.planner.contract.to_data() if self.planner else None}
+
+
+@dataclass
+class Course:
+    """What happened in an episode, step by step: enough to film it or to play it again."""
+
+    actions: list[Array]
+    words: list[tuple[str, str]]
+    episode: Episode
+
+
+Seen = Callable[[Simulation, tuple[str, str]], None]
+
+
+def play(cast: Cast, name: str, mode: str = "vanilla", seen: Seen | None = None) -> tuple[Record, Course]:
+    """Run one episode to success or to its horizon; ``seen`` is called at the start and after every step."""
+    begun = time.perf_counter()
+    found = find_episode(name)
+    policy, planner = cast.roles(mode)
+    contract = policy.contract if policy is not None else Contract(privileged=True)
+    refuse_mismatches(contract, [found])
+    stage = _Stage(replace(found, control=contract.action), contract, policy, planner, mode, cast.work)
+    simulation, course = stage.simulation, Course([], [], stage.episode)
+    reached: dict[str, int] = {}
+    _note(simulation, reached)
+    if seen is not None:
+        seen(simulation, ("", ""))
+    total = 0.0
+    while not simulation.status.satisfied and simulation.steps < found.horizon:
+        action = stage.action()
+        total += simulation.step(action).reward
+        stage.stepped()
+        _note(simulation, reached)
+        course.actions.append(action)
+        course.words.append(stage.words())
+        if seen is not None:
+            seen(simulation, course.words[-1])
+    stages = stage.finished()
+    success = simulation.status.satisfied if mode != "offline" else all(s.right for s in stages)
+    record = Record(
+        id=found.id,
+        episode=found.name,
+        mode=mode,
+        level=found.level,
+        outcome="success" if success else "failure",
+        steps=simulation.steps,
+        reward=round(total, 6),
+        progress=round(simulation.status.progress, 6),
+        subgoals=_subgoals(simulation, reached),
+        first_failure=simulation.monitor.first_failure(),
+        stages=stages,
+        fault=fault_of(stages, success) if planner is not None else None,
+        timings={k: round(v, 4) for k, v in {"seconds": time.perf_counter() - begun, **stage.seconds}.items()},
+    )
+    return record, course
+
+
+def attempted(cast: Cast, name: str, mode: str = "vanilla") -> tuple[Record, Course | None]:
+    """The same, whatever happens: what breaks is an error beside the results, never taken for a failure of the policy."""
+    begun = time.perf_counter()
+    try:
+        return play(cast, name, mode)
+    except Exception as error:
+        first = (str(error).strip().splitlines() or [""])[0]
+        text = first if isinstance(error, EtudeError) else f"{type(error).__name__}: {first}"
+        return broken(name, mode, text, time.perf_counter() - begun), None
+
+
+def broken(name: str, mode: str, error: str, seconds: float = 0.0) -> Record:
+    """The record of an episode that could not be played to its end."""
+    try:
+        found = find_episode(name)
+        identity, level = found.id, found.level
+    except EtudeError:
+        identity, level = name, find_task(EpisodeName.parse(name)).level
+    return Record(identity, name, mode, level, "error", error=error[:500], timings={"seconds": round(seconds, 4)})
+
+
+def _note(simulation: Simulation, reached: dict[str, int]) -> None:
+    for node in simulation.monitor.nodes():
+        if node.status.satisfied and node.path not in reached:
+            reached[node.path] = simulation.steps
+
+
+def _subgoals(simulation: Simulation, reached: dict[str, int]) -> tuple[Subgoal, ...]:
+    return tuple(
+        Subgoal(
+            n.path,
+            type(n.goal).__name__,
+            said(n.goal),
+            n.status.satisfied,
+            round(n.status.progress, 6),
+            n.status.violated,
+            reached.get(n.path),
+        )
+        for n in simulation.monitor.nodes()
+    )
+
+
+class _Stage:
+    """A running episode with those who act in it."""
+
+    def __init__(self, episode: Episode, contract: Contract, policy: Policy | None, planner: Planner | None, mode: str, work: Work) -> None:
+        self.episode, self.contract, self._policy, self._mode = episode, contract, policy, mode
+        self.simulation = Simulation(episode)
+        self._observer = Observer(self.simulation, contract.cameras, contract.size, contract.modalities, work.renderer)
+        self._oracle = Oracle(episode, self.simulation.world, self.simulation.monitor)
+        self._words = ("", "")
+        self._queue: list[Array] = []
+        self.seconds = {"policy": 0.0}
+        if policy is not None:
+            policy.reset(*self._told(contract), episode.name)
+        self._guide: Guide | None = None
+        if planner is not None:
+            self.seconds["planner"] = 0.0
+            eyes = planner.contract
+            looker = Observer(self.simulation, eyes.cameras, eyes.size, eyes.modalities, work.renderer)
+            planner.reset(*self._told(eyes), episode.name)
+            self._guide = Guide(self.simulation, planner, looker, work.patience, follows=mode != "offline")
+
+    def _told(self, contract: Contract) -> tuple[str, Sequence[Picture]]:
+        if contract.told == "text":
+            return self.episode.instruction.text, ()
+        return multimodal(self.episode.instruction, self.episode.scene, contract.size[0])
+
+    def action(self) -> Array:
+        """The next action; a planner is asked first where it is time to."""
+        if self._guide is not None and self._guide.waiting:
+            begun = time.perf_counter()
+            self._guide.ask()
+            self.seconds["planner"] += time.perf_counter() - begun
+            if self._mode == "coupled" or self._mode == "rule":
+                self._queue.clear()  # what was meant for the last sub-task
+        if self._policy is None:
+            return self._skilled()
+        if not self._queue:
+            begun = time.perf_counter()
+            self._queue = self._chunk(self._policy)
+            self.seconds["policy"] += time.perf_counter() - begun
+        return self._queue.pop(0)
+
+    def _skilled(self) -> Array:
+        """The oracle's skills carry out what the planner said; what nobody understands is not acted on."""
+        assert self._guide is not None
+        watch = self.simulation.monitor.watch
+        node = self._guide.node
+        aim = held_still(watch, self.simulation.robot.closed) if node is None else self._oracle.aim(node)
+        self._words = (aim.task, aim.step)
+        return converted(delta_action(aim, watch.tip), self.simulation)
+
+    def _chunk(self, policy: Policy) -> list[Array]:
+        seen: Observation = self._observer.look()
+        if self._guide is not None and self._guide.follows:
+            seen["instruction"] = self._guide.text
+        if self.contract.privileged:
+            seen["simulation"] = self.simulation
+        given = np.asarray(policy.act(seen), float)
+        chunk = given[None] if given.ndim == 1 else given
+        if chunk.ndim != 2 or not len(chunk) or chunk.shape[1] != self.simulation.action_size:
+            wanted = f"{self.contract.action!r} takes (n, {self.simulation.action_size})"
+            raise EtudeError(f"the policy gave actions of shape {given.shape}; {wanted}")
+        if len(chunk) > self.contract.chunk:
+            raise EtudeError(f"the policy gave {len(chunk)} actions at once; its contract says at most {self.contract.chunk}")
+        if not np.isfinite(chunk).all():
+            raise EtudeError("the policy gave an action that is not finite")
+        return list(chunk[: self.contract.execute])
+
+    def stepped(self) -> None:
+        """A control step is over."""
+        if self._guide is not None:
+            self._guide.stepped()
+
+    def words(self) -> tuple[str, str]:
+        """Sub-task and step of the latest action, where somebody knows them."""
+        if self._policy is not None:
+            self._words = getattr(self._policy, "words", ("", ""))
+        return (self._guide.text, self._words[1]) if self._guide is not None and self._guide.follows else self._words
+
+    def finished(self) -> tuple[Stage, ...]:
+        """The sub-tasks that were given, in order."""
+        return self._guide.finished() if self._guide is not None else ()

@@ -1,0 +1,106 @@
+"""What became of one episode: the line that is kept, and everything else is computed from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Literal
+
+from etude.names import EpisodeName, EtudeError, decode
+
+Outcome = Literal["success", "failure", "error"]
+Fault = Literal["planning", "execution"]
+MODES = ("vanilla", "rule", "planner", "coupled", "offline")
+
+
+@dataclass(frozen=True)
+class Subgoal:
+    """How a part of the goal stood at the end. ``reached`` is the control step at which it was first satisfied."""
+
+    path: str
+    kind: str
+    words: str
+    satisfied: bool
+    progress: float
+    violated: bool
+    reached: int | None
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A sub-task that a planner gave at control step ``begun``, and what it led to.
+
+    ``expected`` are the sub-tasks that would have been right then; ``right`` says whether it was one of them, ``done`` whether it was
+    achieved before the next one was asked for at step ``ended``.
+    """
+
+    subtask: str
+    expected: tuple[str, ...]
+    right: bool
+    done: bool
+    begun: int
+    ended: int
+
+
+@dataclass(frozen=True)
+class Record:
+    """One line of ``episodes.jsonl``.
+
+    An *error* is ours or the machine's, never the policy's failure: the episode could not be played to its end. ``fault`` says whether
+    planning or execution went wrong first, where a planner took part. ``timings`` are seconds, and the only part that differs between runs.
+    """
+
+    id: str
+    episode: str
+    mode: str
+    level: str
+    outcome: Outcome
+    steps: int = 0
+    reward: float = 0.0
+    progress: float = 0.0
+    subgoals: tuple[Subgoal, ...] = ()
+    first_failure: str | None = None
+    error: str | None = None
+    stages: tuple[Stage, ...] = ()
+    fault: Fault | None = None
+    film: str | None = None
+    timings: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def success(self) -> bool:
+        """Was the goal reached?"""
+        return self.outcome == "success"
+
+    @property
+    def name(self) -> EpisodeName:
+        """The episode's name in its parts."""
+        return EpisodeName.parse(self.episode)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What a run holds once: the episode and the mode."""
+        return self.episode, self.mode
+
+    def to_line(self) -> str:
+        """One line of JSON, without its end."""
+        data = asdict(self)
+        data["return"] = data.pop("reward")
+        data["timings"] = data.pop("timings")  # last, so that lines of two runs differ only at their ends
+        return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+    @classmethod
+    def from_line(cls, line: str) -> Record:
+        """The record written as ``line``; raises :class:`EtudeError` when it is none."""
+        try:
+            data = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise EtudeError(f"not JSON ({error.msg})") from None
+        if not isinstance(data, dict) or "return" not in data:
+            raise EtudeError("not a result of an episode")
+        data["reward"] = data.pop("return")
+        found: Record = decode(cls, data, "result")
+        if found.mode not in MODES:
+            raise EtudeError(f"result.mode: {found.mode!r} is none of {', '.join(MODES)}")
+        EpisodeName.parse(found.episode)
+        return found

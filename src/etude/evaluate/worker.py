@@ -1,0 +1,91 @@
+"""What a worker does, in whatever process: load the cast once, play what it is given, keep films and actions where asked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from etude.evaluate.play import Cast, Course, Work, attempted
+from etude.evaluate.record import Record
+from etude.names import EtudeError, decode, unknown
+from etude.policies.replay import file_stem, write_actions
+
+Keep = Literal["none", "failures", "all"]
+KEEP: tuple[Keep, ...] = ("none", "failures", "all")
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+
+
+@dataclass(frozen=True)
+class Job:
+    """All a worker has to know, as plain data. ``folder`` is the run's, ``keep`` which episodes are filmed."""
+
+    work: Work
+    folder: str
+    keep: Keep = "none"
+
+    def __post_init__(self) -> None:
+        if self.keep not in KEEP:
+            raise unknown("value of --record", self.keep, KEEP)
+
+    def to_data(self) -> dict[str, Any]:
+        """As plain JSON data."""
+        return asdict(self)
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> Job:
+        """From plain JSON data."""
+        found: Job = decode(cls, dict(data), "job")
+        return found
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Processes that are started inside compute on one thread: several of them on as many cores are fastest that way."""
+    before = {name: os.environ.get(name) for name in ONE_THREAD}
+    os.environ.update(ONE_THREAD)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def load_cast(job: Job) -> Cast:
+    """The cast of a job; whatever goes wrong is one line for the user, for nothing has been played yet."""
+    try:
+        return Cast(job.work)
+    except EtudeError:
+        raise
+    except Exception as error:
+        first = (str(error).strip().splitlines() or [""])[0]
+        raise EtudeError(f"the policy {job.work.policy!r} cannot be loaded: {type(error).__name__}: {first}") from error
+
+
+def perform(cast: Cast, job: Job, name: str, mode: str) -> Record:
+    """Play one episode, and keep what is to be kept of it."""
+    record, course = attempted(cast, name, mode)
+    if course is None or job.keep == "none" or (job.keep == "failures" and record.success):
+        return record
+    try:
+        return replace(record, film=_kept(course, job, name, mode))
+    except Exception as error:
+        return replace(record, outcome="error", error=f"the film could not be kept: {type(error).__name__}: {error}"[:500])
+
+
+def _kept(course: Course, job: Job, name: str, mode: str) -> str:
+    """Write the actions, and a film of the same course; gives the film's place in the run folder."""
+    from etude.evaluate.film import film_kind, filmed
+
+    stem = file_stem(name, mode)
+    folder = Path(job.folder)
+    write_actions(folder / "actions" / f"{stem}.npz", course.actions, course.episode.control)
+    film = Path("films") / f"{stem}{film_kind()}"
+    filmed(course.episode, course.actions, course.words, job.work.policy, folder / film)
+    return film.as_posix()

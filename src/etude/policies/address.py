@@ -1,0 +1,145 @@
+"""The URL of a policy server, and what is agreed with the server that is found there.
+
+A server of openpi does not say what it expects; its URL does:
+``ws://127.0.0.1:8000?layout=libero&action=ee_delta&cameras=base,hand_view&size=224x224&chunk=10&execute=5``. Any field of
+:class:`~etude.policies.contract.Contract` may stand there. A server started with ``etude serve-policy`` declares its contract itself.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from etude.names import EtudeError, pick, unknown
+from etude.policies.contract import Contract
+from etude.policies.layouts import LAYOUTS
+
+EXAMPLE = "layout=libero&action=ee_delta&cameras=base,hand_view&size=224x224&closes=1&chunk=10&execute=5"
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in text.split(",") if word]
+
+
+def _size(text: str) -> list[int]:
+    width, height = (int(n) for n in text.split("x"))
+    if width < 1 or height < 1:
+        raise ValueError
+    return [width, height]
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not 0 <= seconds < math.inf:
+        raise ValueError
+    return seconds
+
+
+def _some_seconds(text: str) -> float:
+    if not (seconds := _seconds(text)):
+        raise ValueError
+    return seconds
+
+
+_READERS: dict[str, tuple[Callable[[str], Any], str]] = {
+    "scale": (float, "a number of metres"),
+    "closes": (int, "1 or -1"),
+    "rate": (float, "a number of actions for each second"),
+    "cameras": (_words, "names with commas, like base,hand_view"),
+    "size": (_size, "width and height, like 224x224"),
+    "modalities": (_words, "names with commas, like rgb,depth"),
+    "chunk": (int, "a whole number"),
+    "execute": (int, "a whole number"),
+    "timeout": (_some_seconds, "a number of seconds above 0"),
+    "connect": (_seconds, "a number of seconds"),
+}
+_FIELDS = tuple(f.name for f in fields(Contract) if f.name != "privileged")
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What was settled with a server: the contract, whether the server ``declared`` it, and whether it is told of ``resets``."""
+
+    contract: Contract
+    declared: bool
+    resets: bool
+
+
+@dataclass(frozen=True)
+class Address:
+    """A policy URL in its parts: where the server is, and what the URL says about it.
+
+    ``stated`` are fields of the contract as plain data; ``layout`` names the keys the server wants; ``timeout`` is the longest wait for an
+    answer and ``connect`` the longest wait for a server that is not up yet, in seconds.
+    """
+
+    uri: str
+    shown: str
+    stated: dict[str, Any] = field(default_factory=dict)
+    layout: str | None = None
+    timeout: float = 60.0
+    connect: float = 20.0
+
+    @classmethod
+    def parse(cls, url: str) -> Address:
+        """The address written as ``url``; raises :class:`EtudeError` that says which part is wrong."""
+        form = "the form is ws://host:port?option=value&…"
+        try:
+            parts = urlsplit(url)
+            host, port = parts.hostname, parts.port
+        except ValueError as error:
+            raise EtudeError(f"{url!r} is not the URL of a policy server: {error}; {form}") from None
+        if parts.scheme not in ("ws", "wss") or not host or parts.fragment:
+            raise EtudeError(f"{url!r} is not the URL of a policy server; {form}")
+        options: dict[str, Any] = {}
+        for name, text in parse_qsl(parts.query, keep_blank_values=True):
+            if name in options:
+                raise EtudeError(f"option {name!r} is given twice in the policy URL")
+            if name not in (*_FIELDS, "layout", "timeout", "connect"):
+                raise unknown("option of a policy URL:", name, (*_FIELDS, "layout", "timeout", "connect"))
+            read, wanted = _READERS.get(name, (str, ""))
+            try:
+                options[name] = read(text)
+            except ValueError:
+                raise EtudeError(f"{name}={text} in the policy URL: expected {wanted}") from None
+        stated = {name: options.pop(name) for name in _FIELDS if name in options}
+        pick("layout", options.get("layout", "etude"), LAYOUTS)
+        place = f"[{host}]" if ":" in host else host
+        shown = f"{parts.scheme}://{place}{f':{port}' if port is not None else ''}{parts.path.rstrip('/')}"
+        return cls(parts._replace(query="").geturl(), shown, stated, **options)
+
+    def agreed(self, metadata: dict[str, Any]) -> Agreement:
+        """The agreement with a server that introduced itself with this metadata."""
+        introduction = metadata.get("etude")
+        if introduction is not None:
+            found = Agreement(self._declared(introduction), declared=True, resets=introduction.get("reset") is True)
+        elif self.stated or self.layout:
+            found = Agreement(Contract.from_data(self.stated), declared=False, resets=False)
+        else:
+            raise EtudeError(f"the policy server at {self.shown} does not say what it expects; say it: {self.shown}?{EXAMPLE}")
+        if self.layout == "libero" and ("rgb" not in found.contract.modalities or len(found.contract.cameras) not in (1, 2)):
+            raise EtudeError("layout=libero wants one or two cameras with rgb, for example cameras=base,hand_view")
+        return found
+
+    def _declared(self, introduction: Any) -> Contract:
+        try:
+            data = introduction["contract"]
+            json.dumps(data, allow_nan=False)  # an array where a number belongs must not get as far as being compared
+            contract = Contract.from_data(data)
+        except EtudeError as error:
+            raise EtudeError(f"the policy server at {self.shown} declares a contract that cannot be read: {error}") from None
+        except (TypeError, ValueError, LookupError, RecursionError):
+            raise EtudeError(
+                f'the policy server at {self.shown} does not introduce itself as {{"contract": {{…}}, "reset": true}}'
+            ) from None
+        if contract.privileged:
+            raise EtudeError(f"the policy server at {self.shown} wants the true state, which is not sent over a socket")
+        declared = contract.to_data()
+        for name, said in self.stated.items():
+            if declared[name] not in (None, said):
+                raise EtudeError(f"{name}: the URL says {said!r}, the policy server at {self.shown} declares {declared[name]!r}")
+        return Contract.from_data({**declared, **self.stated})

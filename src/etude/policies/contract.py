@@ -1,0 +1,123 @@
+"""What a policy expects and what it gives, typed, so that a mismatch is found before the first step and not in the success rate.
+
+Conventions that differ in silence cost more success than most models differ by: a rotation layout, a gripper sign, a frame, a control rate.
+A policy states its own; :func:`mismatches` compares them with what the environment of an episode does, and names every difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+from etude.episode import ActionSpace, Episode
+from etude.names import EtudeError, decode, encode, unknown
+
+Frame = Literal["tip", "world", "base", "joints"]
+Rotation = Literal[
+    "axis_angle", "quaternion_wxyz", "quaternion_xyzw", "euler_xyz", "rotation_6d_rows", "rotation_6d_columns", "joint_angles"
+]
+Orientation = Literal["upright", "rotated_180", "flipped"]
+Told = Literal["text", "multimodal"]
+
+RATE = 20.0  # control steps for each second of simulated time
+
+
+@dataclass(frozen=True)
+class Contract:
+    """A policy's side of the agreement. Fields that are ``None`` are left to the environment.
+
+    ``action``: the space of its actions. ``frame``, ``rotation``: in what they are expressed. ``scale``: what a 1 stands for, in metres and
+    radians (0.1 for ``ee_delta``, 1 for ``ee_pose``). ``closes``: the sign of the last number that closes the hand. ``rate``: actions for
+    each second. ``cameras``, ``size`` (width, height), ``modalities``, ``orientation``: the pictures it wants. ``told``: in text alone, or
+    in text with ``{image:k}`` and pictures. ``chunk``: the most actions it returns at once; ``execute``: how many of them are carried out
+    before it is asked again (all when None). ``privileged``: it wants the true state.
+    """
+
+    action: ActionSpace = "ee_delta"
+    frame: Frame | None = None
+    rotation: Rotation | None = None
+    scale: float | None = None
+    closes: int | None = None
+    rate: float | None = None
+    cameras: tuple[str, ...] = ()
+    size: tuple[int, int] = (128, 128)
+    modalities: tuple[str, ...] = ("rgb",)
+    orientation: Orientation | None = None
+    told: Told = "text"
+    chunk: int = 1
+    execute: int | None = None
+    privileged: bool = False
+
+    def __post_init__(self) -> None:
+        if self.chunk < 1:
+            raise EtudeError(f"a contract's chunk must be at least 1, got {self.chunk}")
+        if self.execute is not None and not 1 <= self.execute <= self.chunk:
+            raise EtudeError(f"a contract's execute must be from 1 to its chunk of {self.chunk}, got {self.execute}")
+        for modality in self.modalities:
+            if modality not in ("rgb", "depth", "segmentation"):
+                raise unknown("modality", modality, ("rgb", "depth", "segmentation"))
+
+    def to_data(self) -> dict[str, Any]:
+        """As plain JSON data."""
+        data: dict[str, Any] = encode(self)
+        return data
+
+    @classmethod
+    def from_data(cls, data: Any) -> Contract:
+        """From plain data; what is left out takes its default."""
+        if not isinstance(data, dict):
+            raise EtudeError(f"a contract is an object with the fields {', '.join(f.name for f in fields(cls))}; got {data!r:.60}")
+        known = {f.name: f.default for f in fields(cls)}
+        for name in data:
+            if name not in known:
+                raise unknown("field of a contract:", str(name), known)
+        listed = {k: list(v) if isinstance(v, tuple) else v for k, v in {**encode(cls()), **data}.items()}
+        found: Contract = decode(cls, listed, "contract")
+        return found
+
+
+# What the environment does, by action space: (frame, rotation, metres for a 1).
+SPACES: dict[str, tuple[Frame, Rotation, float]] = {
+    "ee_delta": ("tip", "axis_angle", 0.1),
+    "ee_pose": ("world", "quaternion_wxyz", 1.0),
+    "joint": ("joints", "joint_angles", 1.0),
+}
+
+
+def mismatches(policy: Contract, episode: Episode) -> list[str]:
+    """Every way in which the contract does not fit the environment of the episode, one sentence each; empty when it fits."""
+    frame, rotation, scale = SPACES[policy.action]
+    found = []
+    for what, wanted, given in (
+        ("frame", policy.frame, frame),
+        ("rotation", policy.rotation, rotation),
+        ("scale", policy.scale, scale),
+        ("rate", policy.rate, RATE),
+        ("image orientation", policy.orientation, "upright"),
+    ):
+        if wanted is not None and wanted != given:
+            unit = {"scale": " m", "rate": " Hz"}.get(what, "")
+            found.append(f"{what}: policy has {_plain(wanted)}{unit}, environment has {_plain(given)}{unit} for {policy.action!r}")
+    if policy.closes is not None and policy.closes != 1:
+        found.append(f"gripper sign: policy closes at {_signed(policy.closes)}, environment closes at +1")
+    offered = [c.name for c in episode.scene.cameras]
+    for camera in policy.cameras:
+        if camera not in offered:
+            found.append(f"camera: policy wants {camera!r}, {episode.parsed.suite} has {', '.join(map(repr, offered))}")
+    return found
+
+
+def refuse_mismatches(policy: Contract, episodes: Sequence[Episode]) -> None:
+    """Raise one line that names every mismatch with these episodes."""
+    found = list(dict.fromkeys(m for episode in episodes for m in mismatches(policy, episode)))
+    if found:
+        raise EtudeError("policy and environment do not fit: " + "; ".join(found))
+
+
+def _plain(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _signed(value: int) -> str:
+    return f"+{value}" if value > 0 else f"−{-value}" if value < 0 else "0"

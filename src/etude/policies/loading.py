@@ -1,0 +1,127 @@
+"""From what a user types to a policy or a planner: a name of ours, a class of theirs, a server, a chat endpoint."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl
+
+from etude.names import EtudeError, unknown
+from etude.policies.planners import OraclePlanner, RulePlanner
+from etude.policies.policy import Planner, Policy
+from etude.policies.replay import ReplayPolicy
+from etude.policies.scripted import NoopPolicy, OraclePolicy, RandomPolicy
+
+T = TypeVar("T")
+
+POLICIES: dict[str, Callable[..., Policy]] = {
+    "oracle": OraclePolicy,
+    "random": RandomPolicy,
+    "noop": NoopPolicy,
+    "replay": ReplayPolicy,
+}
+PLANNERS: dict[str, Callable[..., Planner]] = {"rule": RulePlanner, "oracle": OraclePlanner}
+
+
+def load_policy(text: str) -> Policy:
+    """A policy: ``oracle``, ``oracle:noise=0.02``, ``oracle:colour_blind``, ``random``, ``noop``, ``replay:RUN``, ``module:attribute``
+    (with ``?key=value&…`` as arguments), or the address of a server, ``ws://host:port``."""
+    if text.startswith(("ws://", "wss://")):
+        from etude.policies.remote import RemotePolicy
+
+        return RemotePolicy(text)
+    found: Policy = _loaded("policy", text, POLICIES)
+    return _fitting("policy", text, found, ("contract", "reset", "act"))
+
+
+def load_planner(text: str) -> Planner:
+    """A planner: ``rule``, ``oracle``, ``oracle:wrong=0.2``, ``chat:MODEL@http://host:port/v1``, or ``module:attribute``."""
+    if text.startswith("chat:"):
+        from etude.policies.chat import chat_planner
+
+        return chat_planner(text)
+    found: Planner = _loaded("planner", text, PLANNERS)
+    return _fitting("planner", text, found, ("contract", "reset", "next_subtask"))
+
+
+def _fitting(what: str, text: str, found: T, needs: tuple[str, ...]) -> T:
+    for name in needs:
+        if not hasattr(found, name):
+            raise EtudeError(f"{text} is not a {what}: it has no {name!r}; a {what} has {', '.join(needs)}")
+    return found
+
+
+def _loaded(what: str, text: str, ours: Mapping[str, Callable[..., Any]]) -> Any:
+    name, colon, rest = text.partition(":")
+    if name in ours:
+        if name == "replay":
+            if not rest:
+                raise EtudeError("replay needs a run: --policy replay:RUN")
+            return ours[name](rest)
+        pairs = [part.partition("=") for part in rest.split(",")] if rest else []
+        return _called(f"{what} {name!r}", ours[name], {key: value if sign else "true" for key, sign, value in pairs})
+    if not colon:
+        raise unknown(what, text, ours)
+    path, _, query = rest.partition("?")
+    return _theirs(what, name, path, dict(parse_qsl(query, keep_blank_values=True)))
+
+
+def _theirs(what: str, module: str, attribute: str, options: dict[str, str]) -> Any:
+    """A class, a function or an object of the user's own; modules in the working directory are found too."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        found: Any = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is not None and module.startswith(error.name):
+            raise EtudeError(f"the {what} {module}:{attribute} cannot be loaded: there is no module {error.name!r} here") from None
+        raise EtudeError(f"the {what} {module}:{attribute} cannot be loaded: it needs {error.name!r}, which is not installed") from None
+    except Exception as error:
+        raise EtudeError(f"the {what} {module}:{attribute} cannot be loaded: {type(error).__name__}: {_first_line(error)}") from error
+    for part in attribute.split("."):
+        if not hasattr(found, part):
+            raise unknown(f"attribute of {module}", part, [n for n in dir(found) if not n.startswith("_")])
+        found = getattr(found, part)
+    if not callable(found):
+        return found
+    try:
+        return _called(f"{what} {module}:{attribute}", found, options)
+    except EtudeError:
+        raise
+    except Exception as error:
+        raise EtudeError(f"the {what} {module}:{attribute} cannot be made: {type(error).__name__}: {_first_line(error)}") from error
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [""])[0]
+
+
+def _called(what: str, factory: Callable[..., T], options: Mapping[str, str]) -> T:
+    """Call with options given as text, each read as its parameter is annotated."""
+    known = {name: p for name, p in inspect.signature(factory).parameters.items() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+    read: dict[str, Any] = {}
+    for key, value in options.items():
+        if key not in known:
+            raise unknown(f"option of {what}:", key, known)
+        read[key] = _read(what, key, value, known[key].annotation)
+    missing = [name for name, p in known.items() if p.default is p.empty and name not in read]
+    if missing:
+        raise EtudeError(f"{what} needs {missing[0]!r}")
+    return factory(**read)
+
+
+def _read(what: str, key: str, value: str, kind: Any) -> Any:
+    kind = getattr(kind, "__name__", str(kind))
+    try:
+        if kind == "bool":
+            return {"true": True, "1": True, "false": False, "0": False}[value.lower()]
+        if kind in ("int", "float"):
+            return {"int": int, "float": float}[kind](value)
+    except (KeyError, ValueError):
+        raise EtudeError(f"{what}: {key}={value!r} is not a {kind}") from None
+    return value

@@ -1,0 +1,298 @@
+"""The evaluation page: one HTML file that needs nothing else, for one run or for several side by side."""
+
+from __future__ import annotations
+
+import html
+import json
+import shlex
+from collections.abc import Sequence
+from importlib import resources
+from itertools import combinations, pairwise
+from pathlib import Path
+from typing import Any
+
+from etude.evaluate.pairs import LEVEL, Comparison, ComparisonRow, PerturbationCost, Plausible, compare, perturbation_costs
+from etude.evaluate.store import Run
+from etude.evaluate.tables import by, faults, name_of, p_value, percent, points, tally
+from etude.names import EtudeError
+from etude.report import charts
+from etude.report.arms import Arm, arms
+from etude.report.failures import errors_section, failures_section, faults_section
+from etude.report.markup import Cell, Column, Row, badge, breakable, esc, fold, listed, plural, section, table
+from etude.report.page import document
+from etude.report.sections import funnels_section, perturbations_section, span, spoken, summary_section, tasks_section
+
+COMPARISONS = 15
+"""Pairs of policies that are compared on the page; with more, each is compared with the best only."""
+
+
+def registered_plausibility(name: str) -> bool | None:
+    """Whether success should survive the perturbation of this name; None for one that is not installed here."""
+    from etude.perturb.perturbation import known_perturbations
+
+    found = known_perturbations().get(name)
+    return None if found is None else found.plausible
+
+
+def _summary(names: str) -> str:
+    from etude.perturb.perturbation import known_perturbations
+
+    known = known_perturbations()
+    found = [known[name].summary for name in names.split("+") if name in known]
+    return " ".join(found) if len(found) == names.count("+") + 1 else ""
+
+
+def write_report(runs: Sequence[Run], path: Path, plausible: Plausible = registered_plausibility, embed_films: int = 12) -> None:
+    """Write the page; folders are made as needed. Films that are not embedded are linked relative to it."""
+    text = report(runs, plausible, embed_films, beside=path.parent)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise EtudeError(f"the report {str(path)!r} cannot be written: {error.strerror}; choose a place you may write to") from None
+
+
+def report(runs: Sequence[Run], plausible: Plausible = registered_plausibility, embed_films: int = 12, beside: Path | None = None) -> str:
+    """The text of the page. The same runs give the same text; ``beside`` is the folder it will lie in, the first run's by default."""
+    found = arms(runs)
+    if not found:
+        raise EtudeError("there is nothing to report: no episode of these runs has been played")
+    costs = [perturbation_costs(arm.records, plausible) for arm in found]
+    compared = _compared(found)
+    parts = [
+        ("In short", _headline(found, costs, compared)),
+        ("Summary", summary_section(found)),
+        ("Tasks", tasks_section(found)),
+        ("Perturbations", perturbations_section(found, costs, _summary)),
+        ("Sub-goals", funnels_section(found)),
+        ("Planner", faults_section(found)),
+        ("Comparison", _comparison_section(found, compared)),
+        ("Failures", failures_section(found, embed_films, beside or runs[0].folder)),
+        ("Errors", errors_section(found)),
+        ("Reproduce", _reproduction(runs)),
+    ]
+    parts = [(title, text) for title, text in parts if text]
+    suites = listed(list(dict.fromkeys(name_of(r).suite for arm in found for r in arm.records)))
+    who = found[0].label if len(found) == 1 else f"{len(found)} policies"
+    head = f'<header><p class="eyebrow">etude · evaluation</p><h1>{esc(who)} on {esc(suites)}</h1></header>'
+    body = f"{head}{_bar(found, parts)}<main>{''.join(text for _, text in parts)}</main>"
+    folder = resources.files("etude.report")
+    style, script = (folder.joinpath(f"evaluation.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
+    hidden = "".join(f".hide-{a.number} .arm-{a.number} {{ display: none; }}\n" for a in found)
+    return document(f"etude: {who} on {suites}", body, style + hidden, script)
+
+
+def _bar(found: Sequence[Arm], parts: Sequence[tuple[str, str]]) -> str:
+    """The way to the sections, and the legend: a press on a policy hides it everywhere."""
+    ways = "".join(f'<a href="#{_anchor(text)}">{esc(title)}</a>' for title, text in parts)
+    chips = "".join(
+        f'<button type="button" class="chip" aria-pressed="true" data-arm="{a.number}">{charts.key(a.number)}{esc(a.label)}</button>'
+        for a in found
+    )
+    legend = f'<div class="legend" role="group" aria-label="Policies shown">{chips}</div>' if len(found) > 1 else ""
+    return f'<div class="topbar"><nav aria-label="Sections">{ways}</nav>{legend}</div>'
+
+
+def _anchor(text: str) -> str:
+    return text.split('id="', 1)[1].split('"', 1)[0]
+
+
+# ------------------------------------------------------------------------------------------------ headline
+
+
+def _headline(found: Sequence[Arm], costs: Sequence[Sequence[PerturbationCost]], compared: Sequence[Comparison]) -> str:
+    notices = "".join(f'<p class="notice">{esc(text)}</p>' for text in _notices(found))
+    cards = "".join(_card(arm, rows) for arm, rows in zip(found, costs, strict=True))
+    verdicts = "".join(f"<li>{esc(text)}</li>" for text in _verdicts(found, compared))
+    told = f'<ul class="findings">{verdicts}</ul>' if verdicts else ""
+    return section("headline", "In short", "", f'{notices}<div class="headline">{cards}</div>{told}')
+
+
+def _card(arm: Arm, costs: Sequence[PerturbationCost]) -> str:
+    t, info = tally(arm.plain), arm.run.info
+    missing = sum(mode == arm.mode for _, mode in arm.run.missing)
+    badges = (badge(plural(t.errors, "error"), "bad") if t.errors else "") + (
+        badge(f"{missing:,} not played yet", "bad") if missing else ""
+    )
+    which = "perturbed episodes" if arm.perturbed_only else "episodes"
+    tasks = len({(name_of(r).suite, name_of(r).task) for r in arm.plain})
+    chart = charts.bar(f"{arm.label}: {spoken(t)}", arm.number, t.rate, t.interval) if t.episodes else ""
+    notes = "".join(f"<dt>{esc(what)}</dt><dd>{esc(words)}</dd>" for what, words in _notes(arm, costs))
+    below = " · ".join(filter(None, (_machine(info.get("machine")), _words(info.get("renderer")))))
+    return (
+        f'<article class="card arm-{arm.number}"><h3>{charts.key(arm.number)}{esc(arm.label)}</h3>'
+        f'<p class="big">{esc(percent(t.rate)) if t.episodes else "–"}</p><div>{chart}</div>'
+        f'<p><span class="small">95 % interval {span(t.interval)}</span><br>{t.successes:,} of {t.episodes:,} {which},'
+        f' {plural(tasks, "task")} {badges}</p><dl class="notes">{notes}</dl><p class="small">{esc(below)}</p></article>'
+    )
+
+
+def _notes(arm: Arm, costs: Sequence[PerturbationCost]) -> list[tuple[str, str]]:
+    """What stands out about one policy: (title, words)."""
+    notes = []
+    weak = sorted((s for s in by(arm.plain, "suite", "task") if s.tally.successes < s.tally.episodes), key=lambda s: s.tally.rate)[:3]
+    if weak:
+        notes.append(("Weakest at", ", ".join(f"{dict(s.keys)['task']} {s.tally.successes}/{s.tally.episodes}" for s in weak)))
+    flagged = sorted((c for c in costs if c.flagged and not c.task), key=lambda c: c.difference.difference)
+    suffers = [f"{c.perturbation} {points(c.difference.difference)}" for c in flagged if c.plausible]
+    survives = [f"{c.perturbation} {percent(c.difference.rate_a)}" for c in flagged if not c.plausible]
+    notes += [(what, ", ".join(words[:3])) for what, words in (("Loses points to", suffers), ("Succeeds despite", survives)) if words]
+    rows = faults(arm.plain)
+    lost = rows[0].episodes - rows[0].successes if rows else 0
+    if lost:
+        notes.append(("Fails first in", f"planning {percent(rows[0].planning / lost)}, execution {percent(rows[0].execution / lost)}"))
+    return notes
+
+
+def _machine(machine: Any) -> str:
+    if not isinstance(machine, dict):
+        return _words(machine)
+    cores = f"{machine['cores']} cores" if machine.get("cores") else ""
+    return ", ".join(str(v) for v in (machine.get("system"), machine.get("processor"), cores) if v)
+
+
+def _words(value: Any) -> str:
+    return "" if value in (None, "", {}, []) else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _notices(found: Sequence[Arm]) -> list[str]:
+    """What makes the numbers below less than they seem."""
+    notices = []
+    for what, words in (("renderer", "pixels were made by different renderers"), ("protocol", "runs follow different protocols")):
+        values = list(dict.fromkeys(_words(arm.run.info.get(what)) for arm in found))
+        if len([v for v in values if v]) > 1:
+            notices.append(f"Not comparable as they are: {words} ({listed([v for v in values if v])}).")
+    if len({frozenset(r.episode for r in arm.plain) for arm in found}) > 1:
+        notices.append("Not all of these policies have played the same episodes; the comparisons below use those that both have.")
+    runs = {id(arm.run): arm.run for arm in found}.values()
+    for run in runs:
+        if run.missing:
+            notices.append(f"{run.plan.policy}: {len(run.missing):,} of {len(run.plan.episodes):,} planned episodes are not played yet.")
+    return notices
+
+
+def _verdicts(found: Sequence[Arm], compared: Sequence[Comparison]) -> list[str]:
+    """Each of the best policies against the next one."""
+    ranked = sorted(found, key=lambda arm: -tally(arm.plain).rate)
+    pairs = [{better.label, worse.label} for better, worse in pairwise(ranked)][:3]
+    return [c.overall.verdict for pair in pairs for c in compared if {c.name_a, c.name_b} == pair]
+
+
+# ------------------------------------------------------------------------------------------------ comparisons
+
+
+def _compared(found: Sequence[Arm]) -> list[Comparison]:
+    pairs = list(combinations(found, 2))
+    if len(pairs) > COMPARISONS:
+        best = max(found, key=lambda arm: tally(arm.plain).rate)
+        pairs = [(best, arm) for arm in found if arm is not best]
+    return [compare(a.label, a.plain, b.label, b.plain) for a, b in pairs]
+
+
+def _comparison_section(found: Sequence[Arm], compared: Sequence[Comparison]) -> str:
+    if not compared:
+        return ""
+    numbers = {arm.label: arm.number for arm in found}
+    cards = "".join(_versus(c, numbers, k) for k, c in enumerate(compared))
+    lead = "Only episodes that both have played count, so that both were asked the same. A mark right of the middle favours the first."
+    return section("comparison", "Policies on the same episodes", lead, f'<div class="versus">{cards}</div>')
+
+
+def _versus(c: Comparison, numbers: dict[str, int], k: int) -> str:
+    row, a, b = c.overall, numbers[c.name_a], numbers[c.name_b]
+    left_out = [
+        plural(n, word, rest)
+        for n, word, rest in (
+            (row.errors, "pair", " with an error"), (row.changed, "pair", " whose episode had changed"),
+            (row.unmatched_a, "episode", f" that only {c.name_a} has"), (row.unmatched_b, "episode", f" that only {c.name_b} has"),
+        )
+        if n
+    ]  # fmt: skip
+    title = f"<h3>{charts.key(a)}{esc(c.name_a)} <span class=soft>and</span> {charts.key(b)}{esc(c.name_b)}</h3>"
+    kinds = f"arm-{a}" if a == b else f"arm-{a} arm-{b}"
+    if not row.difference.pairs:
+        return f'<article class="card {kinds}">{title}<p>{esc(row.verdict)}</p></article>'
+    t = row.difference.table
+    counts = f"both succeed {t.both:,} · only {c.name_a} {t.only_a:,} · only {c.name_b} {t.only_b:,} · neither {t.neither:,}"
+    across = row.difference.task_interval
+    wider = (
+        ""
+        if across is None
+        else f"Resampling whole tasks, as for other tasks of the kind: {points(across[0])} to {points(across[1])} points. "
+    )
+    out = f"Left out: {listed(left_out)}." if left_out else ""
+    ends = charts.axis((f"← {c.name_b} better", "0", f"{c.name_a} better →"), "ends")
+    rows = [_versus_row(r, c) for r in c.rows[1:] if r.difference.pairs]
+    columns = [
+        Column("Task"),
+        Column("", sortable=False, kind="dots", below=charts.axis(("−100", "0", "+100"))),
+        Column("Points", numeric=True),
+    ]
+    columns += [Column(text, numeric=True) for text in ("Pairs", f"Only {c.name_a}", f"Only {c.name_b}", "p", "p corrected")]
+    details = fold("By task", table(f"versus-{k}", f"{c.name_a} minus {c.name_b} by task", columns, rows)) if len(rows) > 1 else ""
+    return (
+        f'<article class="card {kinds}">{title}<p class="verdict">{esc(row.verdict)}</p>{_gap(row, c)}{ends}'
+        f'<p class="small">{esc(counts)}. {esc(wider)}{esc(out)}</p>{details}</article>'
+    )
+
+
+def _gap(row: ComparisonRow, c: Comparison) -> str:
+    d = row.difference
+    low, high = (points(v) for v in d.interval)
+    label = f"{c.name_a} minus {c.name_b}: {points(d.difference)} points, 95 % interval {low} to {high}"
+    return charts.difference(label, d.difference, d.interval, "resolved" if d.adjusted < LEVEL else "open")
+
+
+def _versus_row(row: ComparisonRow, c: Comparison) -> Row:
+    d = row.difference
+    numbers = (d.pairs, d.table.only_a, d.table.only_b)
+    return Row((
+        Cell(breakable(row.task), f"{row.suite}/{row.task}"),
+        Cell(_gap(row, c)),
+        Cell(f'<span title="{esc(row.verdict)}">{points(d.difference)}</span>', round(d.difference, 6)),
+        *(Cell(str(n), n) for n in numbers),
+        Cell(p_value(d.p), d.p),
+        Cell(p_value(d.adjusted), d.adjusted),
+    ))  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------------ how to do it again
+
+
+METHODS = (
+    "Success rates carry 95 % Wilson intervals. Where several tasks are pooled, whole tasks are resampled, because seeds of one task are"
+    " not independent of each other; such an interval is never narrower than Wilson’s.",
+    "Differences on the same episodes carry Newcombe’s interval for paired rates and an exact McNemar p. Where many are looked at"
+    " together, p is corrected after Holm, and only what is still below 0.05 counts as resolved.",
+    "Errors are the machine’s, not the policy’s: they are counted beside the episodes. Perturbed episodes count in their own section"
+    " alone, unless a run has no others.",
+    "A plausible perturbation is marked where it costs success, an implausible one where success survives it.",
+)
+
+
+def _reproduction(runs: Sequence[Run]) -> str:
+    blocks = f'<div class="recipes">{"".join(_recipe(run) for run in runs)}</div>'
+    notes = fold("How the numbers are made", f"<ul>{''.join(f'<li>{esc(text)}</li>' for text in METHODS)}</ul>")
+    lead = "An episode’s name fixes its scene, goal and instruction, so that these commands play the same episodes anywhere."
+    return section("reproduce", "Do it again", lead, blocks + notes)
+
+
+def _recipe(run: Run) -> str:
+    info, plan = run.info, run.plan
+    command = info.get("command", "")
+    text = command if isinstance(command, str) else shlex.join(map(str, command))
+    machine: Any = info.get("machine") or {}
+    packages = machine.get("packages", {}) if isinstance(machine, dict) else {}
+    versions = {k: machine[k] for k in ("etude", "python") if k in machine} if isinstance(machine, dict) else {}
+    facts = [
+        ("plan", f"{plan.digest} ({plural(len(plan.episodes), 'episode')}, {listed(list(plan.modes))})"), ("planner", plan.planner),
+        ("protocol", _words(info.get("protocol"))), ("renderer", _words(info.get("renderer"))), ("machine", _machine(machine)),
+        ("versions", ", ".join(f"{name} {version}" for name, version in {**versions, **packages}.items())),
+        ("contract", ", ".join(f"{k} {_words(v)}" for k, v in (info.get("contract") or {}).items() if _words(v))),
+    ]  # fmt: skip
+    listing = "".join(f"<dt>{name}</dt><dd>{esc(value)}</dd>" for name, value in facts if value)
+    title = f'<h3>{esc(plan.policy)} <span class="small">{esc(run.folder.name)}</span></h3>'
+    # copied as it stands: no sign in it may be exchanged for a prettier one
+    code = f'<pre tabindex="0"><code>{html.escape(text)}</code></pre><button type="button" hidden>copy</button>'
+    shown = f'<div class="command">{code}</div>' if text else ""
+    return f'<article class="card recipe">{title}{shown}<dl>{listing}</dl></article>'

@@ -1,0 +1,234 @@
+"""Every table of a report as CSV, JSON, Markdown and LaTeX, for papers and for other programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from etude.evaluate.pairs import ComparisonRow, Difference, PerturbationCost, Plausible, compare, perturbation_costs
+from etude.evaluate.store import Run
+from etude.evaluate.tables import Tally, by, errors, faults, funnels, groups
+from etude.names import EtudeError
+from etude.report.arms import Arm, arms
+
+Cell = str | int | float | bool | None
+ALL = "all"
+"""Stands for the suite and the task in rows over all of them."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table to be written: ``name`` is that of its files. Rates and differences are fractions."""
+
+    name: str
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+def collect(runs: Sequence[Run], plausible: Plausible) -> list[Table]:
+    """All tables of some runs that have rows."""
+    found = arms(runs)
+
+    def table(name: str, caption: str, rows: Callable[[Arm], Sequence[dict[str, Cell]]]) -> Table:
+        return _table(name, caption, [{"policy": arm.label, **row} for arm in found for row in rows(arm)])
+
+    tables = [
+        table("overall", "Success of each policy", lambda a: [_sums(s.to_data(), s.tally) for s in by(a.plain, "mode")]),
+        *(
+            table(f"by_{key}", f"Success by {key}", lambda a, key=key: [_sums(s.to_data(), s.tally) for s in by(a.plain, key)])  # type: ignore[misc]
+            for key in ("suite", "level", "split", "difficulty")
+        ),
+        table("groups", "Success by task and condition", lambda a: [_sums(g.to_data(), g.tally) for g in groups(a.records)]),
+        table("perturbations", "Cost of perturbations against matched controls", lambda a: _cost_rows(a, plausible)),
+        table("subgoals", "Share of episodes in which sub-goals were reached", _subgoal_rows),
+        table("faults", "Planning and execution: what went wrong first", _fault_rows),
+        table("errors", "Errors by message", _error_rows),
+        _table("comparisons", "Policies on the same episodes", _comparison_rows(found)),
+    ]
+    return [t for t in tables if t.rows]
+
+
+def export(tables: Sequence[Table], folder: Path) -> list[Path]:
+    """Write every table in every form into the folder; the paths that were written."""
+    written = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for table in tables:
+            for suffix, text in FORMS.items():
+                path = folder / f"{table.name}{suffix}"
+                path.write_text(text(table), encoding="utf-8", newline="")
+                written.append(path)
+    except OSError as error:
+        raise EtudeError(f"tables cannot be written to {str(folder)!r}: {error.strerror}; choose a folder you may write to") from None
+    return written
+
+
+# ------------------------------------------------------------------------------------------------ rows
+
+
+def _table(name: str, caption: str, rows: Sequence[dict[str, Cell]]) -> Table:
+    columns = tuple(rows[0]) if rows else ()
+    return Table(name, caption, columns, tuple(tuple(row[c] for c in columns) for row in rows))
+
+
+def _sums(data: dict[str, Any], tally: Tally) -> dict[str, Cell]:
+    low, high = data.pop("interval")
+    data["success"] = round(tally.rate, 4)
+    return {**data, "low": low, "high": high}
+
+
+def _difference(found: Difference) -> dict[str, Cell]:
+    low, high = found.task_interval or (None, None)
+    return {
+        "difference": round(found.difference, 4), "low": round(found.interval[0], 4), "high": round(found.interval[1], 4),
+        "low_over_tasks": None if low is None else round(low, 4), "high_over_tasks": None if high is None else round(high, 4),
+        "p": _significant(found.p), "p_adjusted": _significant(found.adjusted),
+    }  # fmt: skip
+
+
+def _significant(value: float) -> float:
+    return float(f"{value:.3g}")
+
+
+def _cost_rows(arm: Arm, plausible: Plausible) -> list[dict[str, Cell]]:
+    def row(c: PerturbationCost) -> dict[str, Cell]:
+        return {
+            "perturbation": c.perturbation, "suite": c.suite or ALL, "task": c.task or ALL, "plausible": c.plausible,
+            "pairs": c.difference.pairs, "control": round(c.difference.rate_b, 4), "perturbed": round(c.difference.rate_a, 4),
+            **_difference(c.difference), "errors": c.errors, "unmatched": c.unmatched, "flagged": c.flagged, "words": c.words,
+        }  # fmt: skip
+
+    return [row(c) for c in perturbation_costs(arm.records, plausible)]
+
+
+def _subgoal_rows(arm: Arm) -> list[dict[str, Cell]]:
+    return [
+        {
+            "suite": f.suite, "task": f.task, "path": s.path, "kind": s.kind, "words": s.words, "episodes": s.episodes,
+            "reached": s.reached, "share": round(s.reached / s.episodes, 4), "first_failures": s.first_failures,
+        }
+        for f in funnels(arm.plain) for s in f.steps
+    ]  # fmt: skip
+
+
+def _fault_rows(arm: Arm) -> list[dict[str, Cell]]:
+    return [
+        {
+            "suite": f.suite or ALL, "task": f.task or ALL, "mode": f.mode, "episodes": f.episodes, "successes": f.successes,
+            "planning_first": f.planning, "execution_first": f.execution, "other": f.other, "stages": f.stages,
+            "stages_right": f.stages_right, "planner_accuracy": None if f.accuracy is None else round(f.accuracy, 4),
+        }
+        for f in faults(arm.plain)
+    ]  # fmt: skip
+
+
+def _error_rows(arm: Arm) -> list[dict[str, Cell]]:
+    return [{"message": e.message, "count": e.count, "examples": " ".join(e.examples)} for e in errors(arm.records)]
+
+
+def _comparison_rows(found: Sequence[Arm]) -> list[dict[str, Cell]]:
+    def row(a: str, b: str, r: ComparisonRow) -> dict[str, Cell]:
+        table = r.difference.table
+        return {
+            "a": a, "b": b, "suite": r.suite or ALL, "task": r.task or ALL, "pairs": r.difference.pairs, "both": table.both,
+            "only_a": table.only_a, "only_b": table.only_b, "neither": table.neither, "success_a": round(r.difference.rate_a, 4),
+            "success_b": round(r.difference.rate_b, 4), **_difference(r.difference), "errors": r.errors, "changed": r.changed,
+            "unmatched_a": r.unmatched_a, "unmatched_b": r.unmatched_b, "verdict": r.verdict,
+        }  # fmt: skip
+
+    pairs = [compare(a.label, a.plain, b.label, b.plain) for a, b in combinations(found, 2)]
+    return [row(c.name_a, c.name_b, r) for c in pairs for r in c.rows]
+
+
+# ------------------------------------------------------------------------------------------------ forms
+
+
+def csv_text(table: Table) -> str:
+    """Comma-separated values with a header; what is not known is empty."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(table.columns)
+    writer.writerows([str(c).lower() if isinstance(c, bool) else c for c in row] for row in table.rows)
+    return out.getvalue()
+
+
+def json_text(table: Table) -> str:
+    """A JSON object with the caption and one object for each row."""
+    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    return json.dumps({"table": table.name, "caption": table.caption, "rows": rows}, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def markdown_text(table: Table) -> str:
+    """A Markdown table, numbers to the right."""
+    lines = [
+        [_markdown(c) for c in table.columns],
+        ["---:" if right else "---" for right in _numeric(table)],
+        *([_markdown(_shown(c)) for c in row] for row in table.rows),
+    ]
+    return f"**{_markdown(table.caption)}**\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def latex_text(table: Table) -> str:
+    """A LaTeX table for the package booktabs."""
+    lines = [
+        "% needs \\usepackage{booktabs}",
+        "\\begin{table}",
+        "\\centering",
+        f"\\caption{{{_latex(table.caption)}}}",
+        f"\\label{{tab:{table.name}}}",
+        f"\\begin{{tabular}}{{{''.join('r' if right else 'l' for right in _numeric(table))}}}",
+        "\\toprule",
+        " & ".join(_latex(c.replace("_", " ")) for c in table.columns) + r" \\",
+        "\\midrule",
+        *(" & ".join(_latex(_shown(c)) for c in row) + r" \\" for row in table.rows),
+        "\\bottomrule",
+        "\\end{tabular}",
+        "\\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+FORMS: dict[str, Callable[[Table], str]] = {".csv": csv_text, ".json": json_text, ".md": markdown_text, ".tex": latex_text}
+
+
+def _numeric(table: Table) -> list[bool]:
+    def number(cell: Cell) -> bool:
+        return cell is None or (isinstance(cell, (int, float)) and not isinstance(cell, bool))
+
+    return [all(map(number, column)) and any(c is not None for c in column) for column in zip(*table.rows, strict=True)]
+
+
+def _shown(cell: Cell) -> str:
+    """A cell for readers: three decimals are enough for them."""
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, float):
+        return f"{cell:.1e}" if 0 < abs(cell) < 0.001 else f"{cell:.3f}"
+    return str(cell)
+
+
+def _markdown(text: str) -> str:
+    """Escaped: signs that would end a cell or begin a mark-up. An underscore between letters begins none."""
+    escaped = re.sub(r"([\\|`*<\[\]])", r"\\\1", " ".join(text.split()))
+    return re.sub(r"(?<!\w)_|_(?!\w)", r"\\_", escaped)
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": "$<$", ">": "$>$", "|": "$|$", '"': "''", "−": "$-$", "–": "--",
+    "…": r"\ldots{}", "×": r"$\times$", "·": r"$\cdot$", "≥": r"$\geq$", "≤": r"$\leq$",
+}  # fmt: skip
+
+
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(c, c) for c in " ".join(text.split()))

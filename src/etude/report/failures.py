@@ -1,0 +1,222 @@
+"""The sections of an evaluation page that show what went wrong: who was at fault, which episodes failed and where, films, errors."""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import quote
+
+from etude.evaluate.record import Record
+from etude.evaluate.tables import FaultRow, errors, faults, name_of, percent, perturbation_of
+from etude.report import charts
+from etude.report.arms import Arm
+from etude.report.markup import Cell, Column, Row, badge, esc, filters, fold, plural, section, table
+
+LISTED = 600
+"""Episodes in the list of failures; all are in ``episodes.jsonl``."""
+LARGEST = 8 << 20
+"""Bytes of a film that still goes into the page."""
+KINDS = {".mp4": "video/mp4", ".webp": "image/webp", ".gif": "image/gif"}
+T = TypeVar("T")
+
+
+# ------------------------------------------------------------------------------------------------ planner and execution
+
+PARTS = (("good", "success"), ("planning", "planning first"), ("execution", "execution first"), ("other", "other"))
+
+
+def faults_section(arms: Sequence[Arm]) -> str:
+    """What went wrong first where a planner took part."""
+    found = [(arm, faults(arm.plain)) for arm in arms]
+    found = [(arm, rows) for arm, rows in found if rows]
+    if not found:
+        return ""
+    legend = "".join(f'<span><i class="swatch {kind}"></i>{words}</span>' for kind, words in PARTS)
+    lines = "".join(_split(arm.label, f"arm-{arm.number}", rows[0]) for arm, rows in found)
+    details = "".join(
+        f'<div class="arm-{arm.number}"><h3>{esc(arm.label)}</h3>{"".join(_split(row.task, "", row) for row in rows[1:])}</div>'
+        for arm, rows in found
+    )
+    lead = (
+        "A failure is the planner’s where it gave a wrong sub-task before the policy failed at a right one, and the policy’s otherwise. "
+        "Accuracy is the share of sub-tasks that were right when they were given."
+    )
+    body = (
+        f'<div class="legend-line">{legend}</div><div class="splits">{lines}</div>{fold("By task", f"<div class=splits>{details}</div>")}'
+    )
+    return section("planner", "Planning and execution", lead, body)
+
+
+def _split(title: str, kind: str, row: FaultRow) -> str:
+    total = max(1, row.episodes)
+    shares = [n / total for n in (row.successes, row.planning, row.execution, row.other)]
+    words = ", ".join(f"{percent(s)} {label}" for s, (_, label) in zip(shares, PARTS, strict=True) if s)
+    accuracy = "" if row.accuracy is None else f"planner right {percent(row.accuracy)} of {plural(row.stages, 'sub-task')}"
+    chart = charts.stack(f"{title}: {words}", [(part, s) for s, (part, _) in zip(shares, PARTS, strict=True)])
+    return (
+        f'<div class="entry {kind}"><strong>{esc(title)}</strong> <span class="soft">{plural(row.episodes, "episode")}</span>{chart}'
+        f'<div class="small">{esc(words)}{f" · {esc(accuracy)}" if accuracy else ""}</div></div>'
+    )
+
+
+# ------------------------------------------------------------------------------------------------ failed episodes
+
+
+def failure_words(record: Record) -> str:
+    """Where an episode failed first, in words."""
+    if record.outcome == "error":
+        return record.error or "no message"
+    found = next((s for s in record.subgoals if s.path == record.first_failure), None)
+    if found is None:
+        return record.first_failure or "not reached"
+    what = found.words or found.path
+    if found.violated:
+        return f"{what}: violated"
+    return f"{what}: not reached" if found.reached is None else f"{what}: reached at step {found.reached}, then lost"
+
+
+def spread(items: Sequence[T], key: Callable[[T], Hashable], count: int) -> list[T]:
+    """Up to ``count`` items, the same number of each kind as far as it goes; they keep their order."""
+    rounds: dict[Hashable, int] = {}
+    ranked = []
+    for place, item in enumerate(items):
+        turn = rounds.get(key(item), 0)
+        rounds[key(item)] = turn + 1
+        ranked.append((turn, place))
+    return [items[place] for place in sorted(place for _, place in sorted(ranked)[:count])]
+
+
+@dataclass(frozen=True)
+class _Played:
+    """A record with the arm it belongs to."""
+
+    arm: Arm
+    record: Record
+
+    @property
+    def place(self) -> tuple[int, str, str]:
+        name = name_of(self.record)
+        return self.arm.number, name.suite, name.task
+
+
+def failures_section(arms: Sequence[Arm], embed_films: int, beside: Path) -> str:
+    """Films, and the list of episodes that failed; films that are not in the page are linked, seen from the folder ``beside``."""
+    failed = [_Played(arm, r) for arm in arms for r in arm.records if not r.success]
+    films = _films(arms, embed_films)
+    if not failed and not films:
+        return ""
+    body = f'<div class="films">{"".join(films)}</div>' if films else ""
+    if failed:
+        shown = spread(failed, lambda p: p.place, LISTED)
+        body += _list(arms, shown, beside)
+        if len(shown) < len(failed):
+            body += f"<p>{len(shown):,} of {len(failed):,} are listed here, evenly over policies and tasks; all are in episodes.jsonl.</p>"
+    lead = f"{plural(len(failed), 'episode')} did not succeed." if failed else "No episode failed."
+    lead += " Play any of them again with etude rollout and its name." if failed else ""
+    return section("failures", "Failed episodes" if failed else "Films", lead, body)
+
+
+def _list(arms: Sequence[Arm], shown: Sequence[_Played], beside: Path) -> str:
+    several = len(arms) > 1
+    columns = [Column("Episode"), *([Column("Policy")] if several else []), Column("Level"), Column("What failed first", kind="long")]
+    columns += [Column("Progress", numeric=True), Column("Steps", numeric=True), Column("Film", sortable=False)]
+    rows = []
+    for item in shown:
+        r, name = item.record, name_of(item.record)
+        link = _link(item, beside)
+        fault = badge(f"{r.fault} first", r.fault) if r.fault else ""
+        words = (badge("error", "bad") if r.outcome == "error" else fault) + esc(failure_words(r))
+        policy = [Cell(f"{charts.key(item.arm.number)}{esc(item.arm.label)}", item.arm.label)] if several else []
+        cells = (
+            Cell(f"<code>{esc(r.episode)}</code>", r.episode), *policy, Cell(esc(r.level)), Cell(words, failure_words(r)),
+            Cell(percent(r.progress), r.progress), Cell(str(r.steps), r.steps), Cell(link),
+        )  # fmt: skip
+        marks: dict[str, list[str]] = {
+            "suite": [name.suite], "level": [r.level], "outcome": [r.outcome, *([r.fault] if r.fault else [])],
+            "policy": [str(item.arm.number)], "perturbation": [perturbation_of(r) or "none"],
+        }  # fmt: skip
+        rows.append(Row(cells, marks))
+    kinds = (("failure", "failure"), ("planning", "planning failed first"), ("execution", "execution failed first"), ("error", "error"))
+    present = {value for row in rows for value in row.marks["outcome"]}
+    choices = {
+        "policy": ("Policy", [(str(a.number), a.label) for a in arms]),
+        "suite": ("Suite", _present(rows, "suite")),
+        "level": ("Level", sorted(_present(rows, "level"))),
+        "perturbation": ("Perturbation", _present(rows, "perturbation")),
+        "outcome": ("Outcome", [(value, words) for value, words in kinds if value in present]),
+    }
+    form = filters("failures-table", "Find an episode", choices, len(rows))
+    return form + table("failures-table", "Episodes that did not succeed", columns, rows, "failures")
+
+
+def _present(rows: Sequence[Row], key: str) -> list[tuple[str, str]]:
+    return [(v, v) for v in dict.fromkeys(row.marks[key][0] for row in rows) if v]
+
+
+# ------------------------------------------------------------------------------------------------ films
+
+
+def _film(item: _Played) -> Path | None:
+    """The film of an episode, if the file is there and inside the run's folder."""
+    if item.record.film is None:
+        return None
+    folder = item.arm.run.folder.resolve()
+    path = (folder / item.record.film).resolve()
+    return path if path.is_relative_to(folder) and path.is_file() and path.suffix.lower() in KINDS else None
+
+
+def _link(item: _Played, beside: Path) -> str:
+    path = _film(item)
+    if path is None:
+        return ""
+    address = quote(Path(os.path.relpath(path, beside.resolve())).as_posix())
+    return f'<a href="{esc(address)}" aria-label="film of {esc(item.record.episode)}">film</a>'
+
+
+def _films(arms: Sequence[Arm], count: int) -> list[str]:
+    """Films inside the page: of failures first, spread over policies and tasks."""
+    played = [_Played(arm, r) for arm in arms for r in arm.records if r.film is not None]
+    fitting = [item for item in played if (path := _film(item)) is not None and path.stat().st_size <= LARGEST]
+    failed = spread([i for i in fitting if not i.record.success], lambda i: i.place, count)
+    return [_figure(item) for item in failed + spread([i for i in fitting if i.record.success], lambda i: i.place, count - len(failed))]
+
+
+def _figure(item: _Played) -> str:
+    path, record = _film(item), item.record
+    assert path is not None  # only episodes with a film come here
+    kind = KINDS[path.suffix.lower()]
+    address = f"data:{kind};base64,{base64.b64encode(path.read_bytes()).decode('ascii')}"
+    words = "success" if record.success else failure_words(record)
+    label = esc(f"Film of {record.episode}: {words}")
+    if kind.startswith("video"):
+        moving = f'<video controls muted loop playsinline preload="auto" aria-label="{label}" src="{address}"></video>'
+    else:
+        moving = f'<img alt="{label}" src="{address}">'
+    outcome = badge("success", "good") if record.success else badge(record.outcome, "bad")
+    return (
+        f'<figure class="film arm-{item.arm.number}">{moving}<figcaption>{outcome} {charts.key(item.arm.number)}{esc(item.arm.label)}'
+        f"<br><code>{esc(record.episode)}</code><br>{'' if record.success else esc(words)}</figcaption></figure>"
+    )
+
+
+# ------------------------------------------------------------------------------------------------ errors
+
+
+def errors_section(arms: Sequence[Arm]) -> str:
+    """What kept episodes from being played to their end."""
+    rows = []
+    for arm in arms:
+        for error in errors(arm.records):
+            names = "<br>".join(f"<code>{esc(name)}</code>" for name in error.examples)
+            cells = [Cell(f"<code>{esc(error.message)}</code>", error.message), Cell(str(error.count), error.count), Cell(names)]
+            rows.append(Row((cells[0], *([Cell(esc(arm.label))] if len(arms) > 1 else []), *cells[1:])))
+    if not rows:
+        return ""
+    columns = [Column("Message", kind="long"), *([Column("Policy")] if len(arms) > 1 else [])]
+    columns += [Column("Episodes", numeric=True), Column("For example", sortable=False)]
+    lead = "These episodes could not be played to their end. They are counted neither as successes nor as failures."
+    return section("errors", "Errors", lead, table("errors-table", "Errors by message", columns, rows, "errors"))

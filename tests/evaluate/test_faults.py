@@ -1,0 +1,73 @@
+"""What breaks is an error beside the results, never a failure of the policy; and the run goes on."""
+
+from __future__ import annotations
+
+import pytest
+from faulty import BAD
+from test_resuming import Quiet
+
+from etude.evaluate.plan import Plan, make_names
+from etude.evaluate.play import Cast, Work, play
+from etude.evaluate.run import Settings, evaluate
+from etude.names import EtudeError
+
+NAMES = make_names(["clevrskills"], ["touch"], episodes=3)
+
+
+def records(policy, tmp_path, **settings):
+    run = evaluate(Plan(policy, NAMES), tmp_path / "run", Settings(workers=settings.pop("workers", 1), **settings), Quiet())
+    return {r.episode: r for r in run.records}
+
+
+@pytest.mark.parametrize(
+    ("fault", "words", "settings"),
+    [
+        ("crash", "the worker ended (signal SIGSEGV)", {}),
+        ("leave", "the worker ended (exit status 7)", {}),
+        ("hang", "no result within 4 seconds", {"timeout": 4.0}),
+        ("memory", "more than the 1.5 allowed", {"memory": 1.5}),
+        ("raise", "RuntimeError: out of luck", {}),
+        ("nan", "the policy gave an action that is not finite", {}),
+        ("shape", "the policy gave actions of shape (2, 6); 'ee_delta' takes (n, 7)", {}),
+        ("empty", "the policy gave actions of shape (0, 7)", {}),
+        ("long", "the policy gave 9 actions at once; its contract says at most 4", {}),
+        ("text", "ValueError: could not convert string to float", {}),
+    ],
+)
+def test_a_broken_episode_is_an_error_and_the_others_are_played(fault, words, settings, tmp_path):
+    found = records(f"faulty:Faulty?fault={fault}", tmp_path, **settings)
+    assert set(found) == set(NAMES)
+    assert found[BAD].outcome == "error" and words in found[BAD].error
+    assert "\n" not in found[BAD].error and found[BAD].id.startswith(BAD + "~")
+    assert all(r.outcome == "failure" and r.error is None for name, r in found.items() if name != BAD)
+
+
+def test_errors_are_played_again_when_asked(tmp_path):
+    records("faulty:Faulty?fault=raise", tmp_path)
+    seen = Quiet()
+    evaluate(Plan("faulty:Faulty?fault=raise", NAMES), tmp_path / "run", Settings(workers=1), seen)
+    assert seen.played == []
+    evaluate(Plan("faulty:Faulty?fault=raise", NAMES), tmp_path / "run", Settings(workers=1, retry_errors=True), seen)
+    assert seen.played == [BAD]
+    assert (tmp_path / "run" / "episodes.jsonl").read_text().count("\n") == len(NAMES)
+
+
+@pytest.mark.parametrize(
+    ("policy", "words"),
+    [
+        ("faulty:Heavy", "loading the policy 'faulty:Heavy' ended its worker (exit status 3)"),
+        ("faulty:WrongSign", "gripper sign: policy closes at −1, environment closes at +1"),
+        ("faulty:Nothing", "unknown attribute of faulty 'Nothing'"),
+        ("faulty:Faulty", "needs 'fault'"),
+    ],
+)
+def test_a_policy_that_does_not_fit_is_refused_before_the_first_step(policy, words, tmp_path):
+    with pytest.raises(EtudeError) as error:
+        records(policy, tmp_path)
+    assert words in str(error.value)
+    assert (tmp_path / "run" / "episodes.jsonl").read_text() == ""
+
+
+def test_a_policy_sees_exactly_what_its_contract_asks_for():
+    record, course = play(Cast(Work("faulty:Looking")), "clevrskills/pick@train#0")
+    assert record.outcome == "failure" and len(course.actions) == record.steps == 200

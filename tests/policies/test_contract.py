@@ -1,0 +1,68 @@
+"""Conventions are compared before the first step, and every difference is named."""
+
+from __future__ import annotations
+
+import pytest
+
+from etude.library import episode
+from etude.names import EtudeError
+from etude.policies.contract import Contract, mismatches, refuse_mismatches
+
+EPISODE = episode("clevrskills/pick@train#0")
+
+
+@pytest.mark.parametrize(
+    ("contract", "words"),
+    [
+        (Contract(closes=-1), "gripper sign: policy closes at −1, environment closes at +1"),
+        (Contract(frame="world"), "frame: policy has world, environment has tip for 'ee_delta'"),
+        (Contract(action="ee_pose", rotation="quaternion_xyzw"), "rotation: policy has quaternion_xyzw, environment has quaternion_wxyz"),
+        (Contract(scale=0.05), "scale: policy has 0.05 m, environment has 0.1 m"),
+        (Contract(rate=10.0), "rate: policy has 10 Hz, environment has 20 Hz"),
+        (Contract(orientation="rotated_180"), "image orientation: policy has rotated_180, environment has upright"),
+        (Contract(cameras=("wrist",)), "camera: policy wants 'wrist', clevrskills has 'base', 'hand_view', 'render'"),
+    ],
+)
+def test_each_mismatch_is_refused_by_name(contract, words):
+    (found,) = mismatches(contract, EPISODE)
+    assert words in found
+    with pytest.raises(EtudeError, match="policy and environment do not fit"):
+        refuse_mismatches(contract, [EPISODE])
+
+
+def test_all_mismatches_are_named_at_once():
+    contract = Contract(closes=-1, rate=5.0, frame="base")
+    with pytest.raises(EtudeError) as error:
+        refuse_mismatches(contract, [EPISODE, EPISODE])
+    assert str(error.value).count(";") == 2
+
+
+@pytest.mark.parametrize(
+    "contract",
+    [
+        Contract(),
+        Contract(frame="tip", rotation="axis_angle", scale=0.1, closes=1, rate=20.0, orientation="upright", cameras=("base", "hand_view")),
+        Contract(action="ee_pose", frame="world", rotation="quaternion_wxyz", scale=1.0),
+        Contract(action="joint", frame="joints", rotation="joint_angles"),
+    ],
+)
+def test_what_fits_is_let_through_and_survives_json(contract):
+    assert mismatches(contract, EPISODE) == []
+    assert Contract.from_data(contract.to_data()) == contract
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ({"gripper": 1}, "unknown field of a contract: 'gripper'"),
+        ({"closes": "+1"}, "contract.closes: expected int"),
+        ({"rotation": "euler"}, "contract.rotation: expected one of"),
+        ({"chunk": 0}, "chunk must be at least 1"),
+        ({"chunk": 4, "execute": 5}, "execute must be from 1 to its chunk of 4"),
+        ({"modalities": ["rbg"]}, "unknown modality 'rbg'; did you mean 'rgb'"),
+        (["ee_delta"], "a contract is an object"),
+    ],
+)
+def test_a_contract_that_is_none_is_refused(data, words):
+    with pytest.raises(EtudeError, match=words.replace("+", r"\+")):
+        Contract.from_data(data)
