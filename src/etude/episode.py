@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from etude.goals.goal import Goal
@@ -10,15 +10,18 @@ from etude.names import EpisodeName, canonical_json, episode_id, from_json
 from etude.prompts.instruction import Instruction
 from etude.scene.scene import Scene
 
-ActionSpace = Literal["ee_delta", "ee_pose", "joint"]
+ActionSpace = Literal["ee_delta", "ee_pose", "joint", "pick_place", "sweep"]
+PRIMITIVES = ("pick_place", "sweep")  # actions that take many control steps
+PRIMITIVE_STEPS = 100  # control steps that one of them counts for, when another space is used instead
 
 
 @dataclass(frozen=True)
 class Episode:
-    """One thing to do. ``name`` is its canonical name; ``horizon`` counts control steps of 50 ms.
+    """One thing to do. ``name`` is its canonical name; ``horizon`` counts actions: control steps of 50 ms, or primitives.
 
     ``held`` is the entity that starts in the hand, if any. ``roles`` names the entities a perturbation may ask for: "manipulated" and
-    "receiving". ``level`` is the suite's own grouping (L0, L1, …).
+    "receiving". ``level`` is the suite's own grouping (L0, L1, …). ``least`` is the smallest number of primitives it can be done with, 0
+    where nobody has counted.
     """
 
     name: str
@@ -30,6 +33,7 @@ class Episode:
     level: str = ""
     held: str = ""
     roles: tuple[tuple[str, str], ...] = ()
+    least: int = 0
 
     @property
     def parsed(self) -> EpisodeName:
@@ -40,6 +44,13 @@ class Episode:
     def id(self) -> str:
         """The key of results: the name and a digest of everything else."""
         return episode_id(self.parsed, self)
+
+    def under(self, control: ActionSpace | None) -> Episode:
+        """The same episode in another action space, its horizon in actions of that; None leaves it as it is."""
+        if control is None or control == self.control:
+            return self
+        steps = self.horizon * PRIMITIVE_STEPS if self.control in PRIMITIVES else self.horizon
+        return replace(self, control=control, horizon=-(-steps // PRIMITIVE_STEPS) if control in PRIMITIVES else steps)
 
     def to_json(self) -> str:
         """The canonical text."""

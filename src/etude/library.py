@@ -11,7 +11,7 @@ from etude.perturb.perturbation import known_perturbations, perturbed
 from etude.scene.placement import NoRoom
 from etude.suites.task import TASKS, Draft, Draw, Task
 
-SUITES = ("clevrskills",)
+SUITES = ("clevrskills", "vima")
 RESAMPLES = 20  # layouts tried before an episode is given up
 
 
@@ -50,9 +50,11 @@ def episode(name: str | EpisodeName) -> Episode:
         goal=draft.goal,
         instruction=draft.instructions[int(wanted)],
         horizon=found.horizon,
-        level=found.level,
+        control=found.control,
+        level=found.level or parsed.split,
         held=draft.held,
         roles=draft.roles,
+        least=draft.least,
     )
     return perturbed(base, parsed.perturbations)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import string
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import gymnasium
@@ -14,8 +13,8 @@ from numpy.typing import NDArray
 
 from etude.envs.boxes import bounding_boxes
 from etude.envs.observer import LONGEST_TEXT, MODALITIES, Observation, Observer, key
-from etude.envs.simulation import Simulation, Snapshot
-from etude.episode import ActionSpace, Episode
+from etude.envs.simulation import BOUNDS, Simulation, Snapshot
+from etude.episode import PRIMITIVES, ActionSpace, Episode
 from etude.goals.goal import Status
 from etude.library import episode as find_episode
 from etude.library import tasks
@@ -31,7 +30,7 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
     """Plays episodes of one task.
 
     ``reset(seed=k)`` plays ``suite/task@split#k``; ``reset(options={"episode": name})`` any episode of the task by name. Without a seed
-    the next one is drawn from the environment's own generator. ``cameras`` are names of cameras in the scene (all but "render" by
+    the next one is drawn from the environment's own generator. ``control`` is the action space, the task's own if not given; ``cameras`` are names of cameras in the scene (all but "render" by
     default), ``size`` their (width, height), ``modalities`` some of "rgb", "depth", "segmentation". With ``boxes``, ``info`` has a
     bounding box and the visibility of every body in every camera; with ``labels`` it has the words for what is to be done now, in three
     levels: the task, the oracle's sub-task, and its next step.
@@ -48,7 +47,7 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         suite: str,
         task: str,
         split: str = "train",
-        control: ActionSpace = "ee_delta",
+        control: ActionSpace | None = None,
         cameras: Sequence[str] | None = None,
         size: tuple[int, int] = (128, 128),
         modalities: Sequence[str] = ("rgb",),
@@ -59,7 +58,7 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         options: dict[str, str] | None = None,
     ) -> None:
         self._suite, self._task, self._split = suite, task, split
-        self._control: ActionSpace = control
+        self._wanted = control
         self._options = dict(options or {})
         self._size, self._boxes, self._renderer = (int(size[0]), int(size[1])), boxes, renderer
         for modality in modalities:
@@ -71,6 +70,7 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         if task not in known:
             raise unknown(f"task of {suite}", task, known)
         sample = self._episode(0)
+        self._control = sample.control
         names = [c.name for c in sample.scene.cameras if c.name != "render"]
         for camera in cameras or ():
             sample.scene.camera(camera)
@@ -100,6 +100,9 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         return spaces.Dict(found)
 
     def _action_space(self) -> spaces.Space[NDArray[Any]]:
+        if self._control in PRIMITIVES:
+            low, high = (bound.astype(np.float32) for bound in BOUNDS)
+            return spaces.Box(low, high, dtype=np.float32)
         if self._control == "ee_delta":
             return spaces.Box(-1.0, 1.0, (7,), np.float32)
         if self._control == "ee_pose":
@@ -115,7 +118,7 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         return self._controlled(find_episode(f"{self._suite}/{self._task}@{self._split}#{seed}" + (f"?{extra}" if extra else "")))
 
     def _controlled(self, episode: Episode) -> Episode:
-        return replace(episode, control=self._control)
+        return episode.under(self._wanted)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
         """Start an episode; see the class."""

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from etude.episode import Episode
+from etude.episode import PRIMITIVES, Episode
 from etude.goals.goal import Status
 from etude.goals.markers import changed_markers, marked
 from etude.goals.monitor import Memory, Monitor
 from etude.names import EtudeError
 from etude.pose import Array, Pose
+from etude.scene.rooms import VIMA_LOWER, VIMA_UPPER
 from etude.scene.world import State, World
+from etude.skills.aim import delta_action
+from etude.skills.strokes import Kind, Motion, Stroke
 
 SETTLING = 25  # control steps before the first observation (ClevrSkills 1.2)
+CALM = 60  # control steps, at most, until things have come to rest after a primitive
+SIZES = {"ee_delta": 7, "ee_pose": 8, "pick_place": 12, "sweep": 12}
+# Of a primitive's numbers (12,): places on VIMA's table, quaternions (VIMA 1.3).
+BOUNDS = (np.array([*VIMA_LOWER, *[-1.0] * 4] * 2), np.array([*VIMA_UPPER, *[1.0] * 4] * 2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +40,7 @@ class Simulation:
 
     def __init__(self, episode: Episode) -> None:
         self.episode = episode
+        self.heartbeat: Callable[[], None] | None = None  # called after every control step
         self.world = World(episode.scene)
         if self.world.robot is None:
             raise EtudeError(f"{episode.name} has no robot to act with")
@@ -89,7 +98,7 @@ class Simulation:
     @property
     def action_size(self) -> int:
         """Numbers in an action."""
-        return {"ee_delta": 7, "ee_pose": 8, "joint": self.robot.chain.count + 1}[self.episode.control]
+        return SIZES.get(self.episode.control, self.robot.chain.count + 1)
 
     def step(self, action: ArrayLike) -> Status:
         """One control step of 50 ms. Actions outside their bounds are clipped; those that are not numbers are refused."""
@@ -98,13 +107,38 @@ class Simulation:
             raise EtudeError(f"an action of {self.episode.control!r} has {self.action_size} numbers, got shape {values.shape}")
         if not np.isfinite(values).all():
             raise EtudeError(f"an action must be finite, got {values.tolist()}")
-        self._command(values)
-        self.robot.grip(bool(values[-1] > 0))
-        self.world.step()
+        if self.episode.control in PRIMITIVES:
+            self._stroke(values)
+        else:
+            self._command(values)
+            self.robot.grip(bool(values[-1] > 0))
+            self._period()
         self.steps += 1
-        status = self.monitor.update()
+        return self.status
+
+    def _period(self) -> None:
+        """Let one control period pass, and look."""
+        self.world.step()
+        self.monitor.update()
         self._show()
-        return status
+        if self.heartbeat is not None:
+            self.heartbeat()
+
+    def _stroke(self, values: Array) -> None:
+        """Carry out a primitive, and wait until things have come to rest; both are bounded in simulated time."""
+        kind: Kind = "sweep" if self.episode.control == "sweep" else "pick_place"
+        values = np.clip(values, BOUNDS[0], BOUNDS[1])
+        motion = Motion(Stroke.from_action(kind, values))
+        while (aim := motion.aim(self.monitor.watch)) is not None:
+            self.robot.move_by(delta_action(aim, self.monitor.watch.tip)[:6])
+            self.robot.grip(aim.closed)
+            self._period()
+        self.robot.move_by(np.zeros(6))
+        self.robot.grip(False)
+        for _ in range(CALM):
+            self._period()
+            if self.world.still():
+                break
 
     def _command(self, values: Array) -> None:
         if self.episode.control == "ee_delta":

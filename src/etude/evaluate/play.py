@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -81,14 +81,14 @@ def play(cast: Cast, name: str, mode: str = "vanilla", seen: Seen | None = None)
     policy, planner = cast.roles(mode)
     contract = policy.contract if policy is not None else Contract(privileged=True)
     refuse_mismatches(contract, [found])
-    stage = _Stage(replace(found, control=contract.action), contract, policy, planner, mode, cast.work)
+    stage = _Stage(found.under(contract.action), contract, policy, planner, mode, cast.work)
     simulation, course = stage.simulation, Course([], [], stage.episode)
     reached: dict[str, int] = {}
     _note(simulation, reached)
     if seen is not None:
         seen(simulation, ("", ""))
     total = 0.0
-    while not simulation.status.satisfied and simulation.steps < found.horizon:
+    while not simulation.status.satisfied and simulation.steps < stage.episode.horizon:
         action = stage.action()
         total += simulation.step(action).reward
         stage.stepped()

@@ -7,9 +7,11 @@ import math
 
 import numpy as np
 
+from etude.catalog.registry import shape
 from etude.pose import Array, Pose
 from etude.scene.contacts import FAINT
 from etude.scene.materials import CONTROL_PERIOD
+from etude.scene.scene import Body
 from etude.scene.world import World
 
 GRAVITY = 9.81
@@ -55,6 +57,16 @@ class Watch:
         if name not in self._extents:
             self._extents[name] = self.world.vertical_extent(name)
         return self._extents[name]
+
+    def drop(self) -> float:
+        """How far it is from the tip straight down to the next surface, metres; 1 where there is none."""
+        return self.world.drop(self.tip.position)
+
+    def radius(self, name: str) -> float:
+        """How far the outline of a body reaches from its origin, seen from above when upright, metres."""
+        entity = self.world.scene.entity(name)
+        assert isinstance(entity, Body)
+        return float(np.linalg.norm(shape(entity.shape, entity.size).footprint, axis=1).max())
 
     def static(self, name: str) -> bool:
         """Is it at rest? Judged by how far it moved and turned since the last look, one control step ago; at first by its velocity.

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
-from etude.episode import ActionSpace, Episode
+from etude.episode import PRIMITIVES, ActionSpace, Episode
 from etude.names import EtudeError, decode, encode, unknown
 
 Frame = Literal["tip", "world", "base", "joints"]
@@ -27,14 +27,14 @@ RATE = 20.0  # control steps for each second of simulated time
 class Contract:
     """A policy's side of the agreement. Fields that are ``None`` are left to the environment.
 
-    ``action``: the space of its actions. ``frame``, ``rotation``: in what they are expressed. ``scale``: what a 1 stands for, in metres and
+    ``action``: the space of its actions, the task's own if not given. ``frame``, ``rotation``: in what they are expressed. ``scale``: what a 1 stands for, in metres and
     radians (0.1 for ``ee_delta``, 1 for ``ee_pose``). ``closes``: the sign of the last number that closes the hand. ``rate``: actions for
     each second. ``cameras``, ``size`` (width, height), ``modalities``, ``orientation``: the pictures it wants. ``told``: in text alone, or
     in text with ``{image:k}`` and pictures. ``chunk``: the most actions it returns at once; ``execute``: how many of them are carried out
     before it is asked again (all when None). ``privileged``: it wants the true state.
     """
 
-    action: ActionSpace = "ee_delta"
+    action: ActionSpace | None = None
     frame: Frame | None = None
     rotation: Rotation | None = None
     scale: float | None = None
@@ -82,13 +82,19 @@ SPACES: dict[str, tuple[Frame, Rotation, float]] = {
     "ee_delta": ("tip", "axis_angle", 0.1),
     "ee_pose": ("world", "quaternion_wxyz", 1.0),
     "joint": ("joints", "joint_angles", 1.0),
+    "pick_place": ("world", "quaternion_wxyz", 1.0),
+    "sweep": ("world", "quaternion_wxyz", 1.0),
 }
 
 
 def mismatches(policy: Contract, episode: Episode) -> list[str]:
     """Every way in which the contract does not fit the environment of the episode, one sentence each; empty when it fits."""
-    frame, rotation, scale = SPACES[policy.action]
+    action = policy.action or episode.control
+    frame, rotation, scale = SPACES[action]
     found = []
+    if action in PRIMITIVES and action != episode.control:
+        offered = f"{episode.control!r}, " if episode.control in PRIMITIVES else ""
+        found.append(f"action: policy gives {action!r}, {episode.parsed.suite}/{episode.parsed.task} takes {offered}'ee_delta', …")
     for what, wanted, given in (
         ("frame", policy.frame, frame),
         ("rotation", policy.rotation, rotation),
@@ -98,7 +104,7 @@ def mismatches(policy: Contract, episode: Episode) -> list[str]:
     ):
         if wanted is not None and wanted != given:
             unit = {"scale": " m", "rate": " Hz"}.get(what, "")
-            found.append(f"{what}: policy has {_plain(wanted)}{unit}, environment has {_plain(given)}{unit} for {policy.action!r}")
+            found.append(f"{what}: policy has {_plain(wanted)}{unit}, environment has {_plain(given)}{unit} for {action!r}")
     if policy.closes is not None and policy.closes != 1:
         found.append(f"gripper sign: policy closes at {_signed(policy.closes)}, environment closes at +1")
     offered = [c.name for c in episode.scene.cameras]

@@ -7,8 +7,8 @@ from dataclasses import fields, replace
 
 import numpy as np
 
-from etude.envs.simulation import Simulation
-from etude.episode import ActionSpace
+from etude.envs.simulation import BOUNDS, Simulation
+from etude.episode import PRIMITIVES, ActionSpace
 from etude.goals.goal import Goal
 from etude.goals.monitor import Monitor
 from etude.names import EtudeError, rng
@@ -19,12 +19,15 @@ from etude.scene.manipulator import DELTA_POSITION
 from etude.scene.scene import Body, Scene
 from etude.skills.aim import delta_action
 from etude.skills.oracle import Oracle
+from etude.skills.strokes import Stroke
+
+IDLE = Stroke("pick_place", (0.25, 0.0), (0.25, 0.0))  # a primitive that hardly ever meets anything
 
 
 class _Scripted:
     """What they share: a contract, an action space, and the words for films."""
 
-    def __init__(self, action: ActionSpace = "ee_delta") -> None:
+    def __init__(self, action: ActionSpace | None = None) -> None:
         self.contract = Contract(action=action, privileged=True)
         self.words = ("", "")
 
@@ -39,6 +42,8 @@ class _Scripted:
         if not self._begun:
             self._begun = True
             self._begin(simulation)
+        if simulation.episode.control in PRIMITIVES:
+            return self._stroke(simulation)
         return converted(self._delta(simulation), simulation)
 
     def _begin(self, simulation: Simulation) -> None:
@@ -46,6 +51,10 @@ class _Scripted:
 
     def _delta(self, simulation: Simulation) -> Array:
         """The next action as ``ee_delta`` (7,)."""
+        raise NotImplementedError
+
+    def _stroke(self, simulation: Simulation) -> Array:
+        """The next action as a primitive (12,)."""
         raise NotImplementedError
 
 
@@ -56,7 +65,7 @@ class OraclePolicy(_Scripted):
     confuse things that differ only in how they are painted; it knows which shape is meant, and takes one of those that have it.
     """
 
-    def __init__(self, noise: float = 0.0, colour_blind: bool = False, action: ActionSpace = "ee_delta") -> None:
+    def __init__(self, noise: float = 0.0, colour_blind: bool = False, action: ActionSpace | None = None) -> None:
         super().__init__(action)
         if noise < 0:
             raise EtudeError(f"the oracle's noise must not be negative, got {noise:g}")
@@ -70,10 +79,23 @@ class OraclePolicy(_Scripted):
         self._fresh = True
         self._oracle = Oracle(simulation.episode, simulation.world, self._own or simulation.monitor)
 
-    def _delta(self, simulation: Simulation) -> Array:
+    def _look(self) -> None:
         if self._own is not None and not self._fresh:
             self._own.update()
         self._fresh = False
+
+    def _stroke(self, simulation: Simulation) -> Array:
+        self._look()
+        stroke = self._oracle.stroke()
+        if stroke is None:
+            return IDLE.to_action()
+        action = stroke.to_action()
+        for k in (0, 1, 6, 7) if self._noise else ():
+            action[k] += self._stream.normal(0.0, self._noise)
+        return action
+
+    def _delta(self, simulation: Simulation) -> Array:
+        self._look()
         aim = self._oracle.aim()
         self.words = (aim.task, aim.step)
         delta = delta_action(aim, simulation.monitor.watch.tip)
@@ -134,10 +156,16 @@ class RandomPolicy(_Scripted):
     def _delta(self, simulation: Simulation) -> Array:
         return self._stream.uniforms(-1.0, 1.0, 7)
 
+    def _stroke(self, simulation: Simulation) -> Array:
+        return np.asarray(BOUNDS[0] + (BOUNDS[1] - BOUNDS[0]) * self._stream.uniforms(0.0, 1.0, 12))
+
 
 class NoopPolicy(_Scripted):
-    """Keeps still, the hand as it is."""
+    """Keeps still, the hand as it is; where actions are primitives, it reaches for the empty rim of the table."""
 
     def _delta(self, simulation: Simulation) -> Array:
         self.words = ("", "Do nothing")
         return np.array([0.0] * 6 + [1.0 if simulation.robot.closed else -1.0])
+
+    def _stroke(self, simulation: Simulation) -> Array:
+        return IDLE.to_action()

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from etude.names import Family
 from etude.pose import Pose, Vec3
+from etude.scene.scene import Entity
 
 
 class Part(Family):
@@ -29,7 +30,9 @@ class Words(Part):
 class ObjectPicture(Part):
     """An object alone on a plain ground; without ``texture`` it is shown in neutral grey.
 
-    The picture is fitted to the object, unless ``frame`` (metres, radius) says what it shall hold: then sizes can be compared.
+    The picture is fitted to the object, unless ``frame`` (metres, radius) says what it shall hold: then sizes can be compared. With a
+    ``camera`` it is seen as that camera of the scene would see it lying in the middle of an empty table. ``slot`` is what the original
+    calls this place of the prompt.
     """
 
     words: str
@@ -38,6 +41,8 @@ class ObjectPicture(Part):
     texture: str = ""
     texture_span: float = 0.1
     frame: float | None = None
+    slot: str = ""
+    camera: str = ""
 
 
 @dataclass(frozen=True)
@@ -50,12 +55,17 @@ class TexturePicture(Part):
 
 @dataclass(frozen=True)
 class ScenePicture(Part):
-    """The scene with some things moved to ``poses`` (and the hand's tip to ``tip``, if the robot shall be seen)."""
+    """The scene with some things moved to ``poses`` (and the hand's tip to ``tip``, if the robot shall be seen).
+
+    With ``things`` the table is shown with these on it instead of its own.
+    """
 
     words: str
     poses: tuple[tuple[str, Pose], ...] = ()
     tip: Pose | None = None
     camera: str = "base"
+    slot: str = ""
+    things: tuple[Entity, ...] = ()
 
 
 @dataclass(frozen=True)

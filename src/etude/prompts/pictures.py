@@ -59,6 +59,8 @@ def scene_picture(scene: Scene, part: ScenePicture, pixels: int) -> Picture:
     if scene.robot is None:
         raise EtudeError("a picture of the scene needs a robot in it")
     shown = replace(scene, robot=replace(scene.robot, visible=part.tip is not None))
+    if part.things:
+        shown = replace(shown, entities=part.things)
     world = World(shown)
     world.teleport(dict(part.poses))
     if part.tip is not None:

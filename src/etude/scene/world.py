@@ -13,7 +13,7 @@ import numpy as np
 
 from etude.catalog.registry import shape as find_shape
 from etude.names import EtudeError, unknown
-from etude.pose import Array, Pose
+from etude.pose import Array, Pose, Vec3
 from etude.scene.appearance import segmentation_ids, visuals
 from etude.scene.compile import prototype
 from etude.scene.contacts import Contact, ContactTable
@@ -369,6 +369,12 @@ class World:
                 raise unknown("thing", name, self._proto.owners)
             self._geoms[name] = np.flatnonzero(np.isin(self._proto.geom_owner, members)).tolist()
         return self._geoms[name]
+
+    def drop(self, point: Vec3) -> float:
+        """How far it is from a point (world) straight down to the next surface that is not the hand's, metres; 1 where there is none."""
+        hand = self._proto.robot.hand_body if self._proto.robot is not None else -1
+        found = mujoco.mj_ray(self.model, self.data, np.array(point), np.array([0.0, 0.0, -1.0]), None, True, hand, None)
+        return float(found) if found >= 0 else 1.0
 
     def mass(self, name: str) -> float:
         """Mass of an entity in kg."""

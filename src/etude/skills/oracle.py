@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from etude.episode import Episode
 from etude.goals.goal import Goal, Node
@@ -16,6 +17,9 @@ from etude.names import EtudeError, Stream, rng
 from etude.pose import Pose
 from etude.scene.world import World
 from etude.skills.aim import GENTLE, Aim
+from etude.skills.strokes import Motion, Stroke
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -29,7 +33,9 @@ class Context:
 
 
 Skill = Callable[[Context], Aim]
+Plan = Callable[[Context], Stroke]
 _SKILLS: dict[type[Goal], Skill] = {}
+_PLANS: dict[type[Goal], Plan] = {}
 
 
 def skill(*kinds: type[Goal]) -> Callable[[Skill], Skill]:
@@ -38,6 +44,27 @@ def skill(*kinds: type[Goal]) -> Callable[[Skill], Skill]:
     def register(function: Skill) -> Skill:
         for kind in kinds:
             _SKILLS[kind] = function
+        return function
+
+    return register
+
+
+def planned(*kinds: type[Goal]) -> Callable[[Plan], Plan]:
+    """Register a function that says with which stroke to work on leaves of these kinds; it serves as their skill too."""
+
+    def register(function: Plan) -> Plan:
+        def follow(context: Context) -> Aim:
+            motion = context.hints.setdefault("motion", Motion(function(context)))
+            assert isinstance(motion, Motion)
+            aim = motion.aim(context.watch)
+            if aim is None:
+                del context.hints["motion"]
+                return held_still(context.watch, False, context.node.goal.words())
+            return replace(aim, task=context.node.goal.words())
+
+        for kind in kinds:
+            _PLANS[kind] = function
+            _SKILLS[kind] = follow
         return function
 
     return register
@@ -61,15 +88,26 @@ class Oracle:
         assert robot is not None
         if node is None:
             return Aim(robot.tip(), robot.closed, task="Done", step="Do nothing")
+        return self._function(_SKILLS, "skill", node)(self._context(node))
+
+    def stroke(self, node: Node | None = None) -> Stroke | None:
+        """The same as one primitive: what to pick and where to place it, or how to sweep; None when all is done."""
+        node = node or self._monitor.next_leaf()
+        if node is None:
+            return None
+        return self._function(_PLANS, "stroke", node)(self._context(node))
+
+    def _context(self, node: Node) -> Context:
         if node.path != self._path:
             self._path, self._hints = node.path, {}
             self._visits += 1
+        return Context(self._monitor.watch, node, rng(self._episode.parsed, f"oracle/{node.path}/{self._visits}"), self._hints)
+
+    def _function(self, table: dict[type[Goal], T], what: str, node: Node) -> T:
         try:
-            work = _SKILLS[type(node.goal)]
+            return table[type(node.goal)]
         except KeyError:
-            raise EtudeError(f"the oracle has no skill for {type(node.goal).__name__}") from None
-        stream = rng(self._episode.parsed, f"oracle/{node.path}/{self._visits}")
-        return work(Context(self._monitor.watch, node, stream, self._hints))
+            raise EtudeError(f"the oracle has no {what} for {type(node.goal).__name__}") from None
 
 
 def held_still(watch: Watch, closed: bool, task: str = "") -> Aim:

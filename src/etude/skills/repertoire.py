@@ -3,6 +3,7 @@
 from etude.skills import (
     balancing,  # noqa: F401
     contact,  # noqa: F401
+    laying,  # noqa: F401
     moving,  # noqa: F401
     placing,  # noqa: F401
     throwing,  # noqa: F401

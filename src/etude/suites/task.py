@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from etude.episode import ActionSpace
 from etude.goals.goal import Goal
 from etude.names import EpisodeName, Stream, rng
 from etude.prompts.instruction import Instruction
@@ -44,6 +45,7 @@ class Draft:
     instructions: tuple[Instruction, ...]
     held: str = ""
     roles: tuple[tuple[str, str], ...] = ()
+    least: int = 0
 
 
 Sampler = Callable[[Draw], Draft]
@@ -60,6 +62,7 @@ class Task:
     splits: tuple[str, ...]
     horizon: int
     options: tuple[str, ...] = ()
+    control: ActionSpace = "ee_delta"
 
     @property
     def summary(self) -> str:
@@ -71,7 +74,14 @@ TASKS: dict[str, dict[str, Task]] = {}  # suite → name → task, in order of r
 
 
 def task(
-    suite: str, name: str, *, level: str, splits: tuple[str, ...], horizon: int, options: tuple[str, ...] = ()
+    suite: str,
+    name: str,
+    *,
+    level: str,
+    splits: tuple[str, ...],
+    horizon: int,
+    options: tuple[str, ...] = (),
+    control: ActionSpace = "ee_delta",
 ) -> Callable[[Sampler], Sampler]:
     """Register a sampler as a task."""
 
@@ -79,7 +89,7 @@ def task(
         table = TASKS.setdefault(suite, {})
         if name in table:
             raise ValueError(f"the task {suite}/{name} is registered twice")
-        table[name] = Task(suite, name, sample, level, splits, horizon, options)
+        table[name] = Task(suite, name, sample, level, splits, horizon, options, control)
         return sample
 
     return register

@@ -1,0 +1,101 @@
+"""Predicates of VIMA: things that lie where they should, seen from above, and others that stay away."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from etude.goals.goal import Goal, Node, Status, listed, spoken_place
+from etude.goals.shaping import across_of, carrying, judged
+from etude.pose import Vec2
+
+if TYPE_CHECKING:
+    from etude.goals.watch import Watch
+
+
+@dataclass(frozen=True)
+class Laid(Goal):
+    """The thing lies within ``tolerance`` of a place, seen from above, let go and at rest; turned to ``yaw`` within ``angle``, if given.
+
+    ``into`` is the thing that is meant by the place, for words only. Turns by 360°/``symmetry`` count as equal.
+    """
+
+    thing: str
+    place: Vec2
+    tolerance: float = 0.1
+    yaw: float | None = None
+    angle: float = math.radians(15)
+    symmetry: int = 1
+    into: str = ""
+
+    def words(self) -> str:
+        turned = "" if self.yaw is None else f", turned to {round(math.degrees(self.yaw)) % 360} degrees"
+        where = f"into {{{self.into}}}" if self.into else f"at {spoken_place((*self.place, 0.0))}"
+        return f"Put {{{self.thing}}} {where}{turned}"
+
+    def judge(self, watch: Watch, node: Node) -> Status:
+        p = watch.position(self.thing)
+        target = (*self.place, 0.0)
+        across = across_of(p, target)
+        turn = None if self.yaw is None else abs(self.off_by(watch))
+        there = across < self.tolerance and (turn is None or turn < self.angle)
+        grasped = watch.grasped(self.thing)
+        if there and not grasped and watch.static(self.thing):
+            return judged(True, 6.0, 6.0)
+        if grasped:
+            return judged(False, carrying(across, float(p[2]), turn), 6.0)
+        return judged(False, 5.0 if there else watch.reach(self.thing), 6.0)
+
+    def off_by(self, watch: Watch) -> float:
+        """How far it must still be turned, rad in (−π, π]; 0 where no yaw is asked for."""
+        if self.yaw is None:
+            return 0.0
+        axes = watch.axes(self.thing)
+        off = self.yaw - math.atan2(axes[1, 0] - axes[0, 1], axes[0, 0] + axes[1, 1])
+        step = 2 * math.pi / self.symmetry
+        return off - step * round(off / step)
+
+
+@dataclass(frozen=True)
+class Clear(Goal):
+    """None of the things lies at rest within ``tolerance`` of one of the places."""
+
+    things: tuple[str, ...]
+    places: tuple[Vec2, ...]
+    tolerance: float = 0.1
+
+    def words(self) -> str:
+        return f"Keep {listed(self.things)} away from where others belong" if self.things else ""
+
+    def judge(self, watch: Watch, node: Node) -> Status:
+        wrong = self.intruder(watch) is not None
+        return Status(not wrong, float(not wrong), 0.0)
+
+    def intruder(self, watch: Watch) -> str | None:
+        """The first thing that lies where it should not."""
+        for thing in self.things:
+            p = watch.position(thing)
+            near = any(math.hypot(p[0] - x, p[1] - y) < self.tolerance for x, y in self.places)
+            if near and not watch.grasped(thing) and watch.static(thing):
+                return thing
+        return None
+
+
+@dataclass(frozen=True)
+class OnBoard(Goal):
+    """Every thing is inside a rectangle of the table, seen from above."""
+
+    things: tuple[str, ...]
+    lower: Vec2
+    upper: Vec2
+
+    def words(self) -> str:
+        return f"Keep {listed(self.things)} on the table"
+
+    def judge(self, watch: Watch, node: Node) -> Status:
+        inside = all(
+            self.lower[0] <= p[0] <= self.upper[0] and self.lower[1] <= p[1] <= self.upper[1]
+            for p in (watch.position(t) for t in self.things)
+        )
+        return Status(inside, float(inside), 0.0)

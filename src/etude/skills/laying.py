@@ -1,0 +1,74 @@
+"""Strokes that lay things where they belong, and out of the way of others."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from etude.catalog.registry import shape
+from etude.catalog.suction import suction_spot
+from etude.goals.laying import Clear, Laid
+from etude.goals.watch import Watch
+from etude.pose import Array, Vec2
+from etude.scene.rooms import VIMA_LOWER, VIMA_UPPER
+from etude.scene.scene import Body
+from etude.skills.oracle import Context, planned
+from etude.skills.strokes import Stroke
+
+MARGIN = 0.06  # m kept to the rim of the workspace
+STEP = 0.02  # m between candidate places
+
+
+@planned(Laid)
+def lay(context: Context) -> Stroke:
+    """Pick the thing where suction holds best, and put it so that its middle comes to the place."""
+    goal, watch = context.node.goal, context.watch
+    assert isinstance(goal, Laid)
+    return carried(watch, goal.thing, goal.place, goal.off_by(watch))
+
+
+def carried(watch: Watch, thing: str, place: Vec2, turn: float = 0.0) -> Stroke:
+    """The stroke that brings a thing's origin to a place and turns it by ``turn`` (rad) about the vertical."""
+    spot = grip_point(watch, thing)
+    offset = spot[:2] - watch.position(thing)[:2]
+    c, s = math.cos(turn), math.sin(turn)
+    x, y = (np.asarray(place) + np.array([[c, -s], [s, c]]) @ offset).tolist()
+    return Stroke("pick_place", (float(spot[0]), float(spot[1])), (x, y), 0.0, turn)
+
+
+def grip_point(watch: Watch, thing: str) -> Array:
+    """The point (3,) on a thing where a cup holds best; on things that lie on their side, above their middle."""
+    entity = watch.world.scene.entity(thing)
+    assert isinstance(entity, Body)
+    p, axes = watch.position(thing), watch.axes(thing)
+    local = suction_spot(shape(entity.shape, entity.size)) if abs(axes[2, 2]) > 0.95 else None
+    if local is None:
+        return np.array([p[0], p[1], watch.extent(thing)[1]])
+    return np.asarray(p + axes @ np.asarray(local))
+
+
+@planned(Clear)
+def put_away(context: Context) -> Stroke:
+    """Take what lies in the way to a place that is free and wanted by nobody."""
+    goal, watch = context.node.goal, context.watch
+    assert isinstance(goal, Clear)
+    thing = goal.intruder(watch)
+    assert thing is not None
+    return carried(watch, thing, free_place(watch, thing, goal.places, goal.tolerance))
+
+
+def free_place(watch: Watch, thing: str, avoid: tuple[Vec2, ...], distance: float) -> Vec2:
+    """The place on the table farthest from everything else, at least ``distance`` from those to avoid."""
+    xs = np.arange(VIMA_LOWER[0] + MARGIN, VIMA_UPPER[0] - MARGIN + 1e-9, STEP)
+    ys = np.arange(VIMA_LOWER[1] + MARGIN, VIMA_UPPER[1] - MARGIN + 1e-9, STEP)
+    grid = np.stack(np.meshgrid(xs, ys, indexing="ij"), -1).reshape(-1, 2)
+    room = np.full(len(grid), math.inf)
+    for entity in watch.world.scene.entities:
+        if isinstance(entity, Body) and entity.name != thing:
+            centre = watch.position(entity.name)[:2]
+            room = np.minimum(room, np.linalg.norm(grid - centre, axis=1) - watch.radius(entity.name))
+    for place in avoid:
+        room = np.minimum(room, np.linalg.norm(grid - np.asarray(place), axis=1) - distance)
+    x, y = grid[int(np.argmax(room))].tolist()
+    return x, y

@@ -1,0 +1,3 @@
+"""VIMA-Bench with CoGeLoT's difficulties: 17 tasks, told in words and pictures, at four levels of generalisation."""
+
+from etude.suites.vima import manipulation  # noqa: F401
