@@ -30,8 +30,9 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
     """Plays episodes of one task.
 
     ``reset(seed=k)`` plays ``suite/task@split#k``; ``reset(options={"episode": name})`` any episode of the task by name. Without a seed
-    the next one is drawn from the environment's own generator. ``control`` is the action space, the task's own if not given; ``cameras`` are names of cameras in the scene (all but "render" by
-    default), ``size`` their (width, height), ``modalities`` some of "rgb", "depth", "segmentation". With ``boxes``, ``info`` has a
+    the next one is drawn from the environment's own generator. ``control`` is the action space, the task's own if not given; ``cameras``
+    are names of cameras in the scene (all but "render" by default), ``size`` their (width, height), ``modalities`` some of "rgb", "depth",
+    "segmentation". With ``boxes``, ``info`` has a
     bounding box and the visibility of every body in every camera; with ``labels`` it has the words for what is to be done now, in three
     levels: the task, the oracle's sub-task, and its next step.
 

@@ -27,11 +27,11 @@ RATE = 20.0  # control steps for each second of simulated time
 class Contract:
     """A policy's side of the agreement. Fields that are ``None`` are left to the environment.
 
-    ``action``: the space of its actions, the task's own if not given. ``frame``, ``rotation``: in what they are expressed. ``scale``: what a 1 stands for, in metres and
-    radians (0.1 for ``ee_delta``, 1 for ``ee_pose``). ``closes``: the sign of the last number that closes the hand. ``rate``: actions for
-    each second. ``cameras``, ``size`` (width, height), ``modalities``, ``orientation``: the pictures it wants. ``told``: in text alone, or
-    in text with ``{image:k}`` and pictures. ``chunk``: the most actions it returns at once; ``execute``: how many of them are carried out
-    before it is asked again (all when None). ``privileged``: it wants the true state.
+    ``action``: the space of its actions, the task's own if not given. ``frame``, ``rotation``: in what they are expressed. ``scale``: what
+    a 1 stands for, in metres and radians (0.1 for ``ee_delta``, 1 for ``ee_pose``). ``closes``: the sign of the last number that closes
+    the hand. ``rate``: actions for each second. ``cameras``, ``size`` (width, height), ``modalities``, ``orientation``: the pictures it
+    wants. ``told``: in text alone, or in text with ``{image:k}`` and pictures. ``chunk``: the most actions it returns at once;
+    ``execute``: how many of them are carried out before it is asked again (all when None). ``privileged``: it wants the true state.
     """
 
     action: ActionSpace | None = None
@@ -93,8 +93,8 @@ def mismatches(policy: Contract, episode: Episode) -> list[str]:
     frame, rotation, scale = SPACES[action]
     found = []
     if action in PRIMITIVES and action != episode.control:
-        offered = f"{episode.control!r}, " if episode.control in PRIMITIVES else ""
-        found.append(f"action: policy gives {action!r}, {episode.parsed.suite}/{episode.parsed.task} takes {offered}'ee_delta', …")
+        own = f"{episode.control!r}, " if episode.control in PRIMITIVES else ""
+        found.append(f"action: policy gives {action!r}, {episode.parsed.suite}/{episode.parsed.task} takes {own}'ee_delta', …")
     for what, wanted, given in (
         ("frame", policy.frame, frame),
         ("rotation", policy.rotation, rotation),
