@@ -16,7 +16,6 @@ from etude.cli.app import app, console, notes, print_json
 from etude.names import PROTOCOL, EtudeError, unknown
 
 if TYPE_CHECKING:
-    from etude.envs.simulation import Simulation
     from etude.evaluate.plan import Plan
     from etude.evaluate.record import Record
     from etude.evaluate.store import Run, Store
@@ -36,7 +35,7 @@ def rollout(
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
     """Play one episode, and film it."""
-    from etude.evaluate.film import Film, write_film
+    from etude.evaluate.film import filmed
     from etude.evaluate.plan import Plan, checked
     from etude.evaluate.play import Cast, Work, play
     from etude.library import episode
@@ -44,16 +43,9 @@ def rollout(
     if video is not None and video.suffix.lower() not in (".mp4", ".webp", ".gif"):
         raise EtudeError(f"--video {str(video)!r} must end in .mp4, .webp or .gif")
     plan = Plan(policy, checked([name]), planner, (mode,))
-    films: list[Film] = []
-
-    def seen(simulation: Simulation, words: tuple[str, str]) -> None:
-        if not films:
-            films.append(Film(simulation, policy))
-        films[0].take(words)
-
-    record, _ = play(Cast(Work(policy, planner)), plan.names[0], mode, seen if video else None)
+    record, course = play(Cast(Work(policy, planner)), plan.names[0], mode)
     if video is not None:
-        write_film(films[0].frames + films[0].frames[-1:] * 10, video)
+        filmed(course.episode, course.actions, course.words, policy, video, every=1)
     if as_json:
         print_json({
             "episode": record.episode, "id": record.id, "policy": policy, "mode": mode, "success": record.success, "steps": record.steps,
@@ -67,8 +59,8 @@ def rollout(
         console.print(f"  {mark} step {stage.begun}: {stage.subtask}{note}", highlight=False, soft_wrap=True)
     verdict = "[green]success[/]" if record.success else f"[red]no success[/], first open: {record.first_failure}"
     blame = f", {record.fault} failed first" if record.fault else ""
-    filmed = f", film in {video}" if video else ""
-    console.print(f"{verdict}{blame} after {record.steps} steps, return {record.reward:.1f}{filmed}", highlight=False, soft_wrap=True)
+    where = f", film in {video}" if video else ""
+    console.print(f"{verdict}{blame} after {record.steps} steps, return {record.reward:.1f}{where}", highlight=False, soft_wrap=True)
 
 
 @app.command()
@@ -82,7 +74,7 @@ def evaluate(
     option: Annotated[list[str] | None, typer.Option(help="an option of the episodes: key=value")] = None,
     episodes: Annotated[int, typer.Option(help="seeds for each of these")] = 20,
     first_seed: Annotated[int, typer.Option(help="the first of them")] = 0,
-    plan_file: Annotated[Path | None, typer.Option("--plan", help="names from a file: a plan.json, or a name on each line")] = None,
+    plan_file: Annotated[Path | None, typer.Option("--plan", help="names from a file (plan.json, or one a line), or vima-200")] = None,
     policy: Annotated[str | None, typer.Option(help=POLICY)] = None,
     planner: Annotated[str | None, typer.Option(help=PLANNER)] = None,
     mode: Annotated[list[str] | None, typer.Option(help=f"{MODE}; repeat for several")] = None,

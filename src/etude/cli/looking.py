@@ -97,13 +97,17 @@ def list_tasks(
 ) -> None:
     """List suites, their tasks, splits and options."""
     from etude.library import SUITES, tasks
+    from etude.perturb.perturbation import known_perturbations
 
     found = {name: tasks(name) for name in ([suite] if suite else SUITES)}
     if as_json:
         print_json({
             "suites": {
                 name: {"tasks": [
-                    {"task": t.name, "splits": list(t.splits), "levels": [t.level], "perturbations": [], "horizon": t.horizon}
+                    {
+                        "task": t.name, "splits": list(t.splits), "levels": [t.level] if t.level else list(t.splits),
+                        "perturbations": list(known_perturbations()), "horizon": t.horizon,
+                    }
                     for t in table.values()
                 ]}
                 for name, table in found.items()

@@ -140,11 +140,11 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         return self._observe(), self._info(self._sim.status)
 
     def step(self, action: NDArray[Any]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """One control step. Terminates at the first success, truncates at the episode's horizon."""
+        """One action. Terminates at success and when success has become impossible, truncates at the episode's horizon."""
         sim = self.simulation
         status = sim.step(action)
-        truncated = sim.steps >= sim.episode.horizon and not status.satisfied
-        return self._observe(), float(status.reward), status.satisfied, truncated, self._info(status)
+        ended = status.satisfied or status.violated
+        return self._observe(), float(status.reward), ended, sim.over and not ended, self._info(status)
 
     @property
     def simulation(self) -> Simulation:

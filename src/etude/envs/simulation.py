@@ -77,6 +77,11 @@ class Simulation:
         """How the goal stands."""
         return self.monitor.status
 
+    @property
+    def over(self) -> bool:
+        """Is there nothing left to play for: success, a goal that can never be reached any more, or no time left?"""
+        return self.status.satisfied or self.status.violated or self.steps >= self.episode.horizon
+
     def proprioception(self) -> NDArray[np.float32]:
         """What the robot feels: joint values (n) and velocities (n), pose of the tip (position, quaternion wxyz), hand closed, something
         held, opening (m)."""

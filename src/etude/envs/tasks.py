@@ -10,7 +10,13 @@ CLEVRSKILLS = (
     "balance", "sort_stack", "stack_topple", "swap_push", "swap_rotate", "throw_sort",
 )  # fmt: skip
 
-TASKS: dict[str, tuple[str, ...]] = {"clevrskills": CLEVRSKILLS}
+VIMA = (
+    "visual_manipulation", "scene_understanding", "rotate", "rearrange", "rearrange_then_restore", "novel_adj", "novel_noun",
+    "novel_adj_and_noun", "twist", "follow_motion", "follow_order", "sweep_without_exceeding", "sweep_without_touching", "same_texture",
+    "same_shape", "manipulate_old_neighbor", "pick_in_order_then_restore",
+)  # fmt: skip
+
+TASKS: dict[str, tuple[str, ...]] = {"clevrskills": CLEVRSKILLS, "vima": VIMA}
 
 
 def env_id(suite: str, task: str) -> str:

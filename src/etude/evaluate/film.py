@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -55,17 +56,13 @@ class Film:
                 x += 60
         return canvas
 
-    def step(self, action: Array) -> None:
-        """Go on by one control step."""
-        self._simulation.step(action)
-
     def take(self, words: tuple[str, str] = ("", "")) -> None:
         """Add the present moment."""
         simulation = self._simulation
         status = simulation.status
         self._rewards.append(status.reward)
         names = [c.name for c in simulation.episode.scene.cameras]
-        main = "base" if "base" in names else names[0]
+        main = next((n for n in ("base", "render") if n in names), names[0])
         view = self._studio.shoot(main, (SIDE, SIDE), supersample=True).rgb
         panel = Image.new("RGB", (PANEL, SIDE), PAPER)
         pen = ImageDraw.Draw(panel)
@@ -100,15 +97,28 @@ def film_kind() -> str:
     return ".mp4" if importlib.util.find_spec("av") is not None else ".webp"
 
 
-def filmed(episode: Episode, actions: Sequence[Array], words: Sequence[tuple[str, str]], policy_name: str, path: Path) -> None:
-    """Play the actions once more and film every second step: only what is kept costs pictures."""
-    film = Film(Simulation(episode), policy_name)
+def filmed(
+    episode: Episode, actions: Sequence[Array], words: Sequence[tuple[str, str]], policy_name: str, path: Path, every: int = 2
+) -> None:
+    """Play the actions once more and film every so many control steps: only what is kept costs pictures. The robot is always seen."""
+    assert episode.scene.robot is not None
+    shown = replace(episode.scene, robot=replace(episode.scene.robot, visible=True))
+    simulation = Simulation(replace(episode, scene=shown))
+    film = Film(simulation, policy_name)
     film.take()
-    for k, (action, said) in enumerate(zip(actions, words, strict=True), 1):
-        film.step(action)
-        if k % 2 == 0 or k == len(actions):
+    said, count = ("", ""), 0
+
+    def beat() -> None:
+        nonlocal count
+        count += 1
+        if count % every == 0:
             film.take(said)
-    write_film(film.frames + film.frames[-1:] * 5, path, FRAMES_PER_SECOND // 2)
+
+    simulation.heartbeat = beat
+    for action, said in zip(actions, words, strict=True):  # noqa: B007  (read by ``beat``)
+        simulation.step(action)
+    film.take(said)
+    write_film(film.frames + film.frames[-1:] * (10 // every), path, FRAMES_PER_SECOND // every)
 
 
 def write_film(frames: Sequence[Picture], path: Path, rate: int = FRAMES_PER_SECOND) -> None:

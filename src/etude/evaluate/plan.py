@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from etude.evaluate.protocols import PROTOCOLS
 from etude.evaluate.record import MODES
 from etude.library import SUITES, find_task, tasks
 from etude.names import PROTOCOL, EpisodeName, EtudeError, decode, digest, pick, unknown
@@ -117,13 +118,16 @@ def read_object(path: Path) -> dict[str, Any]:
 
 
 def read_names(path: Path) -> tuple[str, ...]:
-    """Episode names from a file: a ``plan.json``, or text with one name on each line (``#`` alone begins a comment line)."""
+    """Episode names from a file: a ``plan.json``, or text with one name on each line (``# `` begins a comment); or a frozen list's."""
+    if str(path) in PROTOCOLS:
+        return PROTOCOLS[str(path)]()
     if path.suffix == ".json":
         return read_plan(path).names
     try:
         lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
     except (OSError, UnicodeDecodeError):
-        raise EtudeError(f"{str(path)!r} is not a readable text file with one episode name on each line") from None
+        known = " or ".join(map(repr, PROTOCOLS))
+        raise EtudeError(f"{str(path)!r} is not a readable text file with one episode name on each line, nor {known}") from None
     return checked([line for line in lines if line and not line.startswith("# ")])
 
 

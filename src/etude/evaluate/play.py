@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from etude.envs.observer import Observer
 from etude.envs.simulation import Simulation
-from etude.episode import Episode
+from etude.episode import PRIMITIVES, Episode
 from etude.evaluate.guide import Guide, fault_of
 from etude.evaluate.record import Record, Stage, Subgoal
 from etude.library import episode as find_episode
@@ -71,11 +71,8 @@ class Course:
     episode: Episode
 
 
-Seen = Callable[[Simulation, tuple[str, str]], None]
-
-
-def play(cast: Cast, name: str, mode: str = "vanilla", seen: Seen | None = None) -> tuple[Record, Course]:
-    """Run one episode to success or to its horizon; ``seen`` is called at the start and after every step."""
+def play(cast: Cast, name: str, mode: str = "vanilla") -> tuple[Record, Course]:
+    """Run one episode until it is over: at success, when success has become impossible, or at its horizon."""
     begun = time.perf_counter()
     found = find_episode(name)
     policy, planner = cast.roles(mode)
@@ -85,18 +82,14 @@ def play(cast: Cast, name: str, mode: str = "vanilla", seen: Seen | None = None)
     simulation, course = stage.simulation, Course([], [], stage.episode)
     reached: dict[str, int] = {}
     _note(simulation, reached)
-    if seen is not None:
-        seen(simulation, ("", ""))
     total = 0.0
-    while not simulation.status.satisfied and simulation.steps < stage.episode.horizon:
+    while not simulation.over:
         action = stage.action()
         total += simulation.step(action).reward
         stage.stepped()
         _note(simulation, reached)
         course.actions.append(action)
         course.words.append(stage.words())
-        if seen is not None:
-            seen(simulation, course.words[-1])
     stages = stage.finished()
     success = simulation.status.satisfied if mode != "offline" else all(s.right for s in stages)
     record = Record(
@@ -112,6 +105,7 @@ def play(cast: Cast, name: str, mode: str = "vanilla", seen: Seen | None = None)
         first_failure=simulation.monitor.first_failure(),
         stages=stages,
         fault=fault_of(stages, success) if planner is not None else None,
+        least=found.least if stage.episode.control in PRIMITIVES else 0,
         timings={k: round(v, 4) for k, v in {"seconds": time.perf_counter() - begun, **stage.seconds}.items()},
     )
     return record, course

@@ -48,7 +48,8 @@ class Record:
     """One line of ``episodes.jsonl``.
 
     An *error* is ours or the machine's, never the policy's failure: the episode could not be played to its end. ``fault`` says whether
-    planning or execution went wrong first, where a planner took part. ``timings`` are seconds, and the only part that differs between runs.
+    planning or execution went wrong first, where a planner took part. ``least`` is the smallest number of steps it could have taken, 0
+    where that is not known. ``timings`` are seconds, and the only part that differs between runs.
     """
 
     id: str
@@ -64,6 +65,7 @@ class Record:
     error: str | None = None
     stages: tuple[Stage, ...] = ()
     fault: Fault | None = None
+    least: int = 0
     film: str | None = None
     timings: Mapping[str, float] = field(default_factory=dict)
 

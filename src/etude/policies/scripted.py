@@ -89,6 +89,8 @@ class OraclePolicy(_Scripted):
         stroke = self._oracle.stroke()
         if stroke is None:
             return IDLE.to_action()
+        following = (self._own or simulation.monitor).next_leaf()
+        self.words = (following.goal.words() if following is not None else "", stroke.kind.replace("_", " and ").capitalize())
         action = stroke.to_action()
         for k in (0, 1, 6, 7) if self._noise else ():
             action[k] += self._stream.normal(0.0, self._noise)

@@ -18,6 +18,7 @@ from etude.names import EtudeError
 from etude.report import charts
 from etude.report.arms import Arm, arms
 from etude.report.failures import errors_section, failures_section, faults_section
+from etude.report.levels import levels_section
 from etude.report.markup import Cell, Column, Row, badge, breakable, esc, fold, listed, plural, section, table
 from etude.report.page import document
 from etude.report.sections import funnels_section, perturbations_section, span, spoken, summary_section, tasks_section
@@ -63,6 +64,7 @@ def report(runs: Sequence[Run], plausible: Plausible = registered_plausibility, 
         ("In short", _headline(found, costs, compared)),
         ("Summary", summary_section(found)),
         ("Tasks", tasks_section(found)),
+        ("Levels", levels_section(found)),
         ("Perturbations", perturbations_section(found, costs, _summary)),
         ("Sub-goals", funnels_section(found)),
         ("Planner", faults_section(found)),

@@ -12,6 +12,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from etude.evaluate.matrix import matrices
 from etude.evaluate.pairs import ComparisonRow, Difference, PerturbationCost, Plausible, compare, perturbation_costs
 from etude.evaluate.store import Run
 from etude.evaluate.tables import Tally, by, errors, faults, funnels, groups
@@ -47,6 +48,7 @@ def collect(runs: Sequence[Run], plausible: Plausible) -> list[Table]:
             for key in ("suite", "level", "split", "difficulty")
         ),
         table("groups", "Success by task and condition", lambda a: [_sums(g.to_data(), g.tally) for g in groups(a.records)]),
+        *_matrix_tables(found),
         table("perturbations", "Cost of perturbations against matched controls", lambda a: _cost_rows(a, plausible)),
         table("subgoals", "Share of episodes in which sub-goals were reached", _subgoal_rows),
         table("faults", "Planning and execution: what went wrong first", _fault_rows),
@@ -96,6 +98,29 @@ def _difference(found: Difference) -> dict[str, Cell]:
 
 def _significant(value: float) -> float:
     return float(f"{value:.3g}")
+
+
+def _four(value: float | None) -> Cell:
+    """A percentage to four digits: chance is small."""
+    return None if value is None else float(f"{value:.4g}")
+
+
+def _matrix_tables(found: Sequence[Arm]) -> list[Table]:
+    """Levels by tasks, as the papers print them: one table for each suite, with the same columns for every policy."""
+    tables = []
+    per_arm = [(arm, matrices(arm.records)) for arm in found]
+    for suite in dict.fromkeys(m.suite for _, all_of in per_arm for m in all_of):
+        mine = [(arm, m) for arm, all_of in per_arm for m in all_of if m.suite == suite]
+        columns = list(dict.fromkeys(c for _, m in mine for c in m.columns))
+        rows = []
+        for arm, m in mine:
+            for row in m.rows:
+                cells = dict(zip(m.columns, row.cells, strict=True))
+                values: dict[str, Cell] = {c: _four(cells.get(c)) for c in columns}
+                keys: dict[str, Cell] = {"policy": arm.label, "condition": row.condition, "counted": row.reading, "level": row.level}
+                rows.append({**keys, **values, "average": _four(row.average)})
+        tables.append(_table(f"levels_{suite}", f"{suite}: success in % by level and task", rows))
+    return tables
 
 
 def _cost_rows(arm: Arm, plausible: Plausible) -> list[dict[str, Cell]]:

@@ -65,7 +65,7 @@ class Actor:
 
     def picture(self, slot: str, grey: bool = False) -> ObjectPicture:
         """Its picture for a prompt, as the cameras of the table see it; grey shows the bare shape."""
-        words = f"the {self.thing.words}" if grey else f"the {self.words}"
+        words = f"gray {self.thing.words}" if grey else self.words
         return ObjectPicture(words, self.thing.shape, self.size, "" if grey else worn(self.texture), SPAN, None, slot, "front")
 
 
