@@ -14,6 +14,7 @@ from typing import Any
 
 import mujoco
 
+from etude.bench_decisions import bench_decisions
 from etude.envs.env import EpisodeEnv
 from etude.envs.simulation import Simulation
 from etude.evaluate.plan import Plan, make_names
@@ -267,4 +268,5 @@ BENCHES: dict[str, Callable[[], list[Result]]] = {
     "build": bench_build,
     "suites": bench_suites,
     "evaluate": bench_evaluate,
+    "decisions": bench_decisions,
 }

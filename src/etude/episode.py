@@ -10,8 +10,9 @@ from etude.names import EpisodeName, canonical_json, episode_id, from_json
 from etude.prompts.instruction import Instruction
 from etude.scene.scene import Scene
 
-ActionSpace = Literal["ee_delta", "ee_pose", "joint", "pick_place", "sweep"]
+ActionSpace = Literal["ee_delta", "ee_pose", "joint", "pick_place", "sweep", "answer"]
 PRIMITIVES = ("pick_place", "sweep")  # actions that take many control steps
+MODALITIES = ("rgb", "depth", "segmentation", "objects")  # what can be seen of an episode
 PRIMITIVE_STEPS = 100  # control steps that one of them counts for, when another space is used instead
 
 

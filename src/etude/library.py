@@ -5,13 +5,14 @@ from __future__ import annotations
 import importlib
 from dataclasses import replace
 
+from etude.decisions.trial import Trial
 from etude.episode import Episode
 from etude.names import EpisodeName, EtudeError, pick, unknown
 from etude.perturb.perturbation import known_perturbations, perturbed
 from etude.scene.placement import NoRoom
 from etude.suites.task import TASKS, Draft, Draw, Task
 
-SUITES = ("clevrskills", "vima")
+SUITES = ("clevrskills", "vima", "iwisdm")
 RESAMPLES = 20  # layouts tried before an episode is given up
 
 
@@ -36,11 +37,35 @@ def find_task(name: EpisodeName) -> Task:
     return found
 
 
-def episode(name: str | EpisodeName) -> Episode:
-    """The episode of this name. Equal names give equal episodes, anywhere."""
+def find(name: str | EpisodeName) -> Episode | Trial:
+    """What this name stands for: an episode with a robot, or a trial of decisions."""
     parsed = EpisodeName.parse(name) if isinstance(name, str) else name
     found = find_task(parsed)
     draft = _sampled(found, parsed)
+    if isinstance(draft, Trial):
+        for what in (*parsed.perturbations, *(key for key, _ in parsed.options)):
+            raise EtudeError(f"{what!r} does not apply to {parsed.suite}: a decision has no scene to change and no prompts to choose from")
+        return draft
+    return _episode(found, parsed, draft)
+
+
+def episode(name: str | EpisodeName) -> Episode:
+    """The episode of this name. Equal names give equal episodes, anywhere."""
+    found = find(name)
+    if isinstance(found, Trial):
+        raise EtudeError(f"{name} is a decision without a robot: find it with etude.library.trial")
+    return found
+
+
+def trial(name: str | EpisodeName) -> Trial:
+    """The trial of this name. Equal names give equal trials, anywhere."""
+    found = find(name)
+    if isinstance(found, Episode):
+        raise EtudeError(f"{name} is not a decision: find it with etude.library.episode")
+    return found
+
+
+def _episode(found: Task, parsed: EpisodeName, draft: Draft) -> Episode:
     wanted = dict(parsed.options).get("prompt", "0")
     if not wanted.isdigit() or int(wanted) >= len(draft.instructions):
         raise EtudeError(f"prompt={wanted} does not exist; {parsed.suite}/{parsed.task} has prompts 0 to {len(draft.instructions) - 1}")
@@ -59,7 +84,7 @@ def episode(name: str | EpisodeName) -> Episode:
     return perturbed(base, parsed.perturbations)
 
 
-def _sampled(found: Task, name: EpisodeName) -> Draft:
+def _sampled(found: Task, name: EpisodeName) -> Draft | Trial:
     reason: EtudeError | None = None
     for attempt in range(RESAMPLES):
         try:

@@ -66,8 +66,19 @@ class Tab:
 
     def open(self, path: Path) -> None:
         """Open a file and wait until it has loaded."""
+        self.visit(path.resolve().as_uri())
+
+    def visit(self, url: str) -> None:
+        """Open an address and wait until it has loaded."""
+        self._loading("Page.navigate", url=url)
+
+    def reload(self) -> None:
+        """Load the page again and wait until it has."""
+        self._loading("Page.reload")
+
+    def _loading(self, method: str, **parameters: Any) -> None:
         self.events.clear()
-        self.ask("Page.navigate", url=path.resolve().as_uri())
+        self.ask(method, **parameters)
         while not any(e.get("method") == "Page.loadEventFired" for e in self.events):
             self.events.append(json.loads(self._socket.recv(timeout=PATIENCE)))
 

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from etude.evaluate.record import Record
     from etude.evaluate.store import Run, Store
 
-POLICY = "oracle, oracle:noise=0.02, oracle:colour_blind, random, noop, replay:RUN, module:attribute, or ws://host:port"
-PLANNER = "rule, oracle, oracle:wrong=0.2, chat:MODEL@http://host:port/v1, or module:attribute"
+CHAT = "chat:MODEL@http://host:port/v1"
+POLICY = f"oracle, oracle:noise=0.02, oracle:colour_blind, random, noop, replay:RUN, module:attribute, ws://host:port, {CHAT} (decisions)"
+PLANNER = f"rule, oracle, oracle:wrong=0.2, {CHAT}, or module:attribute"
 MODE = "vanilla; rule: rule planner + policy; planner: planner + oracle skills; coupled: planner + policy; offline: planner alone"
 
 
@@ -35,16 +36,18 @@ def rollout(
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
     """Play one episode, and film it."""
+    from etude.decisions.showing import told
+    from etude.episode import Episode
     from etude.evaluate.film import filmed
     from etude.evaluate.plan import Plan, checked
     from etude.evaluate.play import Cast, Work, play
-    from etude.library import episode
+    from etude.library import find
 
     if video is not None and video.suffix.lower() not in (".mp4", ".webp", ".gif"):
         raise EtudeError(f"--video {str(video)!r} must end in .mp4, .webp or .gif")
     plan = Plan(policy, checked([name]), planner, (mode,))
     record, course = play(Cast(Work(policy, planner)), plan.names[0], mode)
-    if video is not None:
+    if video is not None and course.episode is not None:
         filmed(course.episode, course.actions, course.words, policy, video, every=1)
     if as_json:
         print_json({
@@ -52,7 +55,8 @@ def rollout(
             "return": record.reward, "progress": record.progress, "first_failure": record.first_failure, "fault": record.fault,
         })  # fmt: skip
         return
-    console.print(episode(name).instruction.text, highlight=False)
+    found = find(name)
+    console.print(found.instruction.text if isinstance(found, Episode) else told(found), highlight=False, soft_wrap=True)
     for stage in record.stages:
         mark = "[green]✓[/]" if stage.right and stage.done else "[red]✗[/]"
         note = "" if stage.right else "  (wrong)" if stage.expected else "  (nothing was left to do)"

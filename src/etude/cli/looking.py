@@ -25,17 +25,20 @@ def _size(text: str | None) -> tuple[int, int] | None:
 
 @app.command()
 def show(
-    what: Annotated[str, typer.Argument(help="'catalog', 'gallery', the name of an example scene, or a scene's JSON file")],
+    what: Annotated[str, typer.Argument(help="'catalog', 'gallery', an example scene, a scene's JSON file, or an episode's name")],
     out: Annotated[Path, typer.Option(help="a .png or .html file")] = Path("out/show.html"),
     camera: Annotated[str | None, typer.Option(help="one camera instead of all")] = None,
     size: Annotated[str | None, typer.Option(help="pixels: 256 or 320x240")] = None,
     seed: Annotated[int, typer.Option(help="of an example scene")] = 0,
     renderer: Annotated[str, typer.Option(help="raster, or gl where OpenGL works")] = "raster",
+    graph: Annotated[bool, typer.Option("--graph", help="the operators of a decision as a graph; --out may be .svg then")] = False,
 ) -> None:
-    """Show a scene, the gallery or the catalogue as a picture (PNG) or a page (HTML)."""
+    """Show a scene, an episode, the gallery or the catalogue as a picture (PNG) or a page (HTML)."""
     kind = out.suffix.lower()
-    if kind not in (".png", ".html"):
-        raise EtudeError(f"--out {str(out)!r} must end in .png or .html")
+    if kind not in (".png", ".html") and not (graph and kind == ".svg"):
+        raise EtudeError(f"--out {str(out)!r} must end in .png or .html{', or .svg' if graph else ''}")
+    if graph and "@" not in what:
+        raise EtudeError(f"--graph shows a decision by its name, such as iwisdm/high@val#0, not {what!r}")
     if what == "gallery" and kind != ".html":
         raise EtudeError("the gallery is a page: --out must end in .html")
     pixels = _size(size)
@@ -46,7 +49,9 @@ def show(
     def progress(step: str) -> None:
         notes.print(f"  {step}", style="dim", highlight=False)
 
-    if what == "gallery":
+    if "@" in what:
+        _named(what, out, pixels, camera, renderer, graph)
+    elif what == "gallery":
         gallery.gallery(progress).write(out)
     elif what in ("catalog", "catalogue"):
         sheets = gallery.catalogue_sheets(progress)
@@ -69,6 +74,17 @@ def show(
         else:
             save(sheet(pictures, columns=min(4, len(pictures)), tile=max(p.shape[0] for _, p in pictures)), out)
     console.print(f"wrote {out}", highlight=False, soft_wrap=True)
+
+
+def _named(name: str, out: Path, pixels: tuple[int, int] | None, camera: str | None, renderer: str, graph: bool) -> None:
+    from etude.library import find
+    from etude.report.showing import show_graph, show_named
+
+    found = find(name)
+    if graph:
+        show_graph(found, out)
+    else:
+        show_named(found, out, pixels, camera or "", renderer)
 
 
 def _scene(what: str, seed: int, camera: str | None) -> Any:
@@ -146,7 +162,9 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="one JSON object
 
 @app.command()
 def bench(
-    what: Annotated[list[str] | None, typer.Argument(help="render, physics, build, suites, evaluate; all when none is given")] = None,
+    what: Annotated[
+        list[str] | None, typer.Argument(help="render, physics, build, suites, evaluate, decisions; all when none is given")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
     """Measure speed, side by side with a reference where one runs."""

@@ -2,35 +2,37 @@
 
 The wanted answer is requested first and met. Questions whose answer is always the same, or in which some comparison can never matter, are
 refused. Where there is a choice, the ways to an answer are preferred in which every part of the question matters, so that half a question
-is not enough to answer it.
+is not enough to answer it: both branches of a Switch say different things, and the part of an And or Or that decides is one alone.
+
+With n atoms there are 2ⁿ truths of them. A set of truths is one whole number, truth t being its bit t, and atom k is true in t where bit k
+of t is set: formulas, answers and what matters are worked out for all truths at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import functools
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
 from etude.decisions.graph import Task
 from etude.decisions.meaning import Atom, Choice, Formula, Meaning, Outcome, holds, meaning
-from etude.decisions.solver import Domain, Problem, posed, solvable, solved
-from etude.decisions.space import LOCATION, VIEW, Space, Thing
+from etude.decisions.solver import Domain, bits, posed, solvable, solved
+from etude.decisions.space import Space, Thing
 from etude.names import EtudeError, Stream, unknown
 
-MOST_ATOMS = 12  # 4,096 ways to be looked through
+MOST_ATOMS = 12  # 4,096 truths to be looked through
+
+Wanted = tuple[tuple[Atom, bool], ...]
+Classes = dict[str | Outcome, int]  # an answer, or where it is read off → the truths with which it is so
+Option = tuple[int, Wanted]  # a truth of the atoms, and what else must hold
 
 
 class Degenerate(EtudeError):
     """The question has only one answer, or asks for something that can never matter."""
 
 
-@dataclass(frozen=True)
-class Way:
-    """One way to an answer: the truth of every atom, what else must hold, and whether the first condition is true (None without one)."""
-
-    wanted: tuple[tuple[Atom, bool], ...]
-    decisive: int
-    branch: bool | None
+class TooLarge(EtudeError):
+    """The question makes more comparisons than can be looked through."""
 
 
 class Question:
@@ -40,115 +42,185 @@ class Question:
         self.task, self.space, self.offset = task, space, offset
         self._domain = domain or Domain(space)
         self.meaning: Meaning = meaning(task, space, offset)
-        if len(self.meaning.atoms) > MOST_ATOMS:
-            raise EtudeError(f"a question with {len(self.meaning.atoms)} comparisons is too large; at most {MOST_ATOMS}")
-        self._truths = self._feasible()
-        self.ways = self._sorted_out()
-        if len(self.ways) < 2:
-            only = next(iter(self.ways), "none")
-            raise Degenerate(f"the question has only one answer ({only})")
-        self._refuse_idle_atoms()
-        self._problems: dict[tuple[str, int], Problem] = {}
-
-    @property
-    def answers(self) -> tuple[str, ...]:
-        """Every answer it can have."""
-        return tuple(self.ways)
+        self._count = len(self.meaning.atoms)
+        if self._count > MOST_ATOMS:
+            raise TooLarge(f"a question with {self._count} comparisons is too large; at most {MOST_ATOMS}")
+        root = self.meaning.root
+        self._classes, self._agreeing = _classes(root, self._count)
+        self._yes = _truths(root.condition, self._count) if isinstance(root, Choice) else 0
+        self._read = [key for key in self._classes if isinstance(key, Outcome) and key.frame >= 0]
+        self._loose = _independent((*self.meaning.atoms, *(Atom(o.property, o.frame, None, 0) for o in self._read)), self._domain)
+        self._possible = self._feasible()
+        self._best: dict[str, dict[bool | None, tuple[Option, ...]]] = {}
+        self.answers: tuple[str, ...] = self._answers()
+        self._levels = self._refuse_idle_atoms()
 
     # ---------------------------------------------------------------------------------------- what is possible
 
-    def _feasible(self) -> list[tuple[bool, ...]]:
+    def _feasible(self) -> int:
         """The truths of the atoms that can be had together, and with which the question makes sense."""
-        atoms, asserted = self.meaning.atoms, self.meaning.asserted
-        free = _independent(atoms, self._domain)
-        found = []
-        for truth in product((True, False), repeat=len(atoms)):
-            if all(holds(f, truth) for f in asserted) and (
-                free or solvable(self._domain, self.meaning.frames, list(zip(atoms, truth, strict=True)))
-            ):
-                found.append(truth)
+        atoms = self.meaning.atoms
+        found = _everything(self._count)
+        for formula in self.meaning.asserted:
+            found &= _truths(formula, self._count)
+        if not self._loose:
+            for group in _groups(atoms, self._domain):
+                if not _independent([atoms[k] for k in group], self._domain):
+                    found &= self._feasible_in(group)
         return found
 
-    def _sorted_out(self) -> dict[str, list[Way]]:
-        """The ways to each answer, the best of them only."""
-        found: dict[str, list[Way]] = {}
-        for truth in self._truths:
-            for answer, way in self._outcomes(truth):
-                found.setdefault(answer, []).append(way)
-        best = {}
-        for answer in sorted(found, key=_order_of_answers(self.space)):
-            ways = found[answer]
-            kept = []
-            for branch in (True, False, None):
-                members = [w for w in ways if w.branch is branch]
-                if members:
-                    most = max(w.decisive for w in members)
-                    kept += [w for w in members if w.decisive == most]
-            best[answer] = kept
-        return best
+    def _feasible_in(self, group: Sequence[int]) -> int:
+        """The truths that are possible as far as a group of atoms is concerned, which no others are tied to."""
+        atoms, found = self.meaning.atoms, 0
+        for signs in product((True, False), repeat=len(group)):
+            wanted = [(atoms[k], sign) for k, sign in zip(group, signs, strict=True)]
+            if solvable(self._domain, self.meaning.frames, wanted):
+                truths = _everything(self._count)
+                for k, sign in zip(group, signs, strict=True):
+                    truths &= _true(k, self._count) if sign else ~_true(k, self._count)
+                found |= truths
+        return found
 
-    def _outcomes(self, truth: tuple[bool, ...]) -> Iterator[tuple[str, Way]]:
-        """The answers that this truth of the atoms allows."""
-        pairs = tuple(zip(self.meaning.atoms, truth, strict=True))
-        root = self.meaning.root
-        branch = holds(root.condition, truth) if isinstance(root, Choice) else None
-        taken, others = _taken(root, truth)
-        decisive = self._decisive(truth)
-        if taken.formula is not None or taken.counted:
-            answer = _said(taken, truth)
-            differ = [o for o in others if (o.formula is not None or o.counted) and _said(o, truth) == answer]
-            yield answer, Way(pairs, decisive - 100 * len(differ), branch)
-            return
-        values = self.space.values(taken.property)
-        if taken.frame < 0:
-            yield values[taken.value], Way(pairs, decisive, branch)
-            return
-        apart = [o for o in others if o.property == taken.property and o.frame >= 0 and o.frame != taken.frame]
-        for number, name in enumerate(values):
-            extra = ((Atom(taken.property, taken.frame, None, number), True),)
-            more = extra + tuple((Atom(o.property, o.frame, None, number), False) for o in apart)
-            for wanted, worth in ((more, 1), (extra, 0)) if apart else ((extra, 0),):
-                if solvable(self._domain, self.meaning.frames, pairs + wanted):
-                    yield name, Way(pairs + wanted, decisive + 100 * worth, branch)
-                    break
+    def _answers(self) -> tuple[str, ...]:
+        """Every answer it can have, in a fixed order."""
+        found: set[str] = set()
+        for key, truths in self._classes.items():
+            if not truths & self._possible:
+                continue
+            if isinstance(key, str):
+                found.add(key)
+                continue
+            values = self.space.values(key.property)
+            if key.frame < 0:
+                found.add(values[key.value])
+                continue
+            there = [v for k, v in enumerate(values) if self._loose or self._readable(key, k, truths & self._possible)]
+            if len(there) < 2:
+                raise Degenerate(f"the {key.property} of the object on frame {key.frame + 1} is known before it is read")
+            found.update(there)
+        if len(found) < 2:
+            raise Degenerate(f"the question has only one answer ({next(iter(found), 'none')})")
+        return tuple(sorted(found, key=self._domain.rank))
 
-    def _decisive(self, truth: tuple[bool, ...]) -> int:
-        """How many atoms would change the answer if they alone were different."""
-        here = _fingerprint(self.meaning.root, truth)
-        flipped = (_flipped(truth, k) for k in range(len(truth)))
-        return sum(_fingerprint(self.meaning.root, other) != here for other in flipped)
+    def _readable(self, read: Outcome, value: int, truths: int) -> bool:
+        return any(self._extras(t, read, value, (False,)) is not None for t in bits(truths))
 
-    def _refuse_idle_atoms(self) -> None:
-        possible = set(self._truths)
-        root, asserted = self.meaning.root, self.meaning.asserted
+    def _refuse_idle_atoms(self) -> list[int]:
+        """Every atom must matter somewhere. Gives for 1, 2, ... the truths in which so many atoms would, each alone, change the answer."""
+        levels: list[int] = []
         for k, atom in enumerate(self.meaning.atoms):
-            for truth in self._truths:
-                other = _flipped(truth, k)
-                if other in possible and _fingerprint(root, other) != _fingerprint(root, truth):
-                    break
-            else:
-                if not any(_uses(f, k) for f in asserted):
-                    raise Degenerate(f"comparing the {atom.property} of the object on frame {atom.first + 1} can never matter")
+            matters = _everything(self._count)
+            for truths in self._classes.values():
+                matters &= ~(truths & _flipped(truths, k, self._count))
+            if not matters & self._possible & _flipped(self._possible, k, self._count) and not any(
+                _uses(f, k) for f in self.meaning.asserted
+            ):
+                raise Degenerate(f"comparing the {atom.property} of the object on frame {atom.first + 1} can never matter")
+            levels.append(0)
+            for count in range(len(levels) - 1, 0, -1):
+                levels[count] |= levels[count - 1] & matters
+            levels[0] |= matters
+        return levels
 
-    # ---------------------------------------------------------------------------------------- trials
+    # ---------------------------------------------------------------------------------------- ways to an answer
 
-    def way(self, answer: str, stream: Stream) -> Way:
-        """A way to the answer: either branch of the first condition with the same chance."""
-        if answer not in self.ways:
-            raise unknown("answer", answer, self.ways)
-        ways = self.ways[answer]
-        branches = [b for b in (True, False, None) if any(w.branch is b for w in ways)]
-        branch = branches[0] if len(branches) == 1 else branches[stream.integer(0, len(branches) - 1)]
-        members = [w for w in ways if w.branch is branch]
-        return members[0] if len(members) == 1 else members[stream.integer(0, len(members) - 1)]
+    def _pairs(self, truth: int) -> Wanted:
+        return tuple((atom, bool(truth >> k & 1)) for k, atom in enumerate(self.meaning.atoms))
+
+    def _sets(self, answer: str) -> Iterator[tuple[Outcome | None, int, int]]:
+        """The truths with which an answer is possible, by what is read off: (where, the number of the value there, truths)."""
+        for key, truths in self._classes.items():
+            if isinstance(key, str):
+                if key == answer:
+                    yield None, -1, truths & self._possible
+                continue
+            values = self.space.values(key.property)
+            if answer in values and key.frame < 0:
+                if values[key.value] == answer:
+                    yield None, -1, truths & self._possible
+            elif answer in values:
+                yield key, values.index(answer), truths & self._possible
+
+    def _extras(self, truth: int, read: Outcome, value: int, apart: Sequence[bool]) -> Wanted | None:
+        """What else must hold so that this value is read off; ``apart``: where the other branches would read the same, make them differ."""
+        extra = ((Atom(read.property, read.frame, None, value), True),)
+        for far in apart:
+            wanted: Wanted = extra
+            if far:
+                for other in _left_out(self.meaning.root, [bool(truth >> k & 1) for k in range(self._count)]):
+                    if other.property == read.property and other.frame >= 0 and other.frame != read.frame:
+                        wanted += ((Atom(other.property, other.frame, None, value), False),)
+            if self._loose or solvable(self._domain, self.meaning.frames, self._pairs(truth) + wanted):
+                return wanted
+        return None
+
+    def best(self, answer: str) -> Mapping[bool | None, Sequence[Option]]:
+        """The best ways to an answer, by the truth of the first condition (None where there is none)."""
+        if answer not in self._best:
+            if answer not in self.answers:
+                raise unknown("answer", answer, self.answers)
+            found: dict[bool | None, tuple[Option, ...]] = {}
+            whole = _everything(self._count)
+            sides = ((True, self._yes), (False, whole & ~self._yes)) if isinstance(self.meaning.root, Choice) else ((None, whole),)
+            for side, condition in sides:
+                options: tuple[Option, ...] = ()
+                for read, value, truths in self._sets(answer):
+                    options += self._preferred(truths & condition, read, value)
+                if options:
+                    found[side] = options
+            self._best[answer] = found
+        return self._best[answer]
+
+    def _preferred(self, truths: int, read: Outcome | None, value: int) -> tuple[Option, ...]:
+        for group in (truths & ~self._agreeing, truths & self._agreeing):
+            for level in (*reversed(self._levels), _everything(self._count)):
+                members = bits(group & level)
+                if read is None and members:
+                    return tuple((t, ()) for t in members)
+                if read is not None:
+                    made = [(t, self._extras(t, read, value, (True, False))) for t in members]
+                    options = [(t, extra) for t, extra in made if extra is not None]
+                    most = max((len(extra) for _, extra in options), default=0)
+                    if options:
+                        return tuple((t, extra) for t, extra in options if len(extra) == most)
+        return ()
+
+    def way(self, answer: str, stream: Stream, branch: bool | None = None) -> Wanted:
+        """The truth of every atom for an answer, and what else must hold. Both branches of the first condition come with the same chance,
+        or the one that is asked for where it is possible."""
+        best = self.best(answer)
+        side = branch if branch in best else next(iter(best)) if len(best) == 1 else stream.chance(0.5)
+        options = best[side]
+        return self.wanted(options[0] if len(options) == 1 else options[stream.integer(0, len(options) - 1)])
+
+    def wanted(self, option: Option) -> Wanted:
+        """An option spelled out: every atom with its truth, and what else must hold."""
+        return self._pairs(option[0]) + option[1]
+
+    def every_way(self, answer: str, stream: Stream, branch: bool | None = None) -> Iterator[Wanted]:
+        """All ways to an answer: a good one first, then the others as they come."""
+        first = self.way(answer, stream, branch)
+        yield first
+        best = self.best(answer)
+        for side in sorted(best, key=lambda s: s is not branch):
+            yield from map(self.wanted, stream.shuffled(best[side]))
+        for read, value, truths in self._sets(answer):
+            for truth in stream.shuffled(bits(truths)):
+                if read is None:
+                    yield self._pairs(truth)
+                elif (alone := self._extras(truth, read, value, (False,))) is not None:
+                    yield self._pairs(truth) + alone
 
     def things(self, answer: str, stream: Stream) -> dict[int, Thing]:
         """An object for every frame that is looked at, so that the answer is this one."""
-        way = self.way(answer, stream)
-        key = (answer, id(way))
-        if key not in self._problems:
-            self._problems[key] = posed(self._domain, self.meaning.frames, way.wanted)
-        return solved(self._problems[key], stream, foils_of(way.wanted), self.space)
+        wanted = self.way(answer, stream)
+        return solved(posed(self._domain, self.meaning.frames, wanted), stream, foils_of(wanted), self.space)
+
+
+@functools.lru_cache(maxsize=4096)
+def asked(task: Task, domain: Domain, offset: int) -> Question:
+    """The question of a task; the same one as long as it is remembered."""
+    return Question(task, domain.space, offset, domain)
 
 
 def foils_of(wanted: Sequence[tuple[Atom, bool]]) -> frozenset[tuple[int, int]]:
@@ -156,53 +228,112 @@ def foils_of(wanted: Sequence[tuple[Atom, bool]]) -> frozenset[tuple[int, int]]:
     return frozenset((a.first, a.second) for a, truth in wanted if a.property == "identity" and not truth and a.second is not None)
 
 
-def _flipped(truth: tuple[bool, ...], k: int) -> tuple[bool, ...]:
-    return (*truth[:k], not truth[k], *truth[k + 1 :])
+# ------------------------------------------------------------------------------------------------ sets of truths
+
+
+@functools.cache
+def _everything(count: int) -> int:
+    return (1 << (1 << count)) - 1
+
+
+@functools.cache
+def _true(atom: int, count: int) -> int:
+    """The truths in which an atom is true."""
+    return sum(1 << t for t in range(1 << count) if t >> atom & 1)
+
+
+def _flipped(truths: int, atom: int, count: int) -> int:
+    """The same truths, each with one atom the other way round."""
+    true, step = _true(atom, count), 1 << atom
+    return (truths & true) >> step | (truths & ~true) << step
+
+
+def _truths(formula: Formula, count: int) -> int:
+    """The truths in which a formula holds."""
+    if isinstance(formula, bool):
+        return _everything(count) if formula else 0
+    if isinstance(formula, int):
+        return _true(formula, count)
+    parts = [_truths(part, count) for part in formula[1:]]
+    sign = formula[0]
+    if sign == "not":
+        return _everything(count) & ~parts[0]
+    if sign == "and":
+        return parts[0] & parts[1]
+    if sign == "or":
+        return parts[0] | parts[1]
+    if sign == "xor":
+        return parts[0] ^ parts[1]
+    return parts[0] & parts[1] | ~parts[0] & parts[2]
+
+
+def _classes(root: Outcome | Choice, count: int) -> tuple[Classes, int]:
+    """The truths by what is answered, and those in which some branch that is not taken says the same."""
+    if isinstance(root, Choice):
+        yes = _truths(root.condition, count)
+        (then, then_agrees), (otherwise, otherwise_agrees) = _classes(root.then, count), _classes(root.otherwise, count)
+        agrees = yes & then_agrees | ~yes & otherwise_agrees
+        merged = {key: truths & yes for key, truths in then.items()}
+        for key, truths in otherwise.items():
+            if key in then and isinstance(key, str):
+                agrees |= then[key] & truths
+            merged[key] = merged.get(key, 0) | truths & ~yes
+        return merged, agrees
+    if root.formula is not None:
+        true = _truths(root.formula, count)
+        return {"true": true, "false": _everything(count) & ~true}, 0
+    if root.counted:
+        numbers = [_everything(count)]
+        for formula in root.counted:
+            one = _truths(formula, count)
+            numbers = [few & ~one | fewer & one for few, fewer in zip([*numbers, 0], [0, *numbers], strict=True)]
+        return {str(number): truths for number, truths in enumerate(numbers)}, 0
+    return {root: _everything(count)}, 0
+
+
+def _left_out(root: Outcome | Choice, truth: Sequence[bool]) -> list[Outcome]:
+    """The outcomes of the branches that are not taken."""
+    left: list[Outcome] = []
+    while isinstance(root, Choice):
+        taken, other = (root.then, root.otherwise) if holds(root.condition, truth) else (root.otherwise, root.then)
+        while isinstance(other, Choice):
+            other = other.then if holds(other.condition, truth) else other.otherwise
+        left.append(other)
+        root = taken
+    return left
 
 
 def _independent(atoms: Sequence[Atom], domain: Domain) -> bool:
     """Can every atom be true or false whatever the others are? So it is when they tie objects, and constants, without a ring."""
+    return all(a.relation == "same" and domain.loose(a.property) for a in atoms) and not _joined(atoms, domain)[1]
+
+
+def _groups(atoms: Sequence[Atom], domain: Domain) -> list[list[int]]:
+    """The numbers of the atoms that are tied to each other."""
+    places, _ = _joined(atoms, domain)
+    groups: dict[tuple[str, int], list[int]] = {}
+    for k, place in enumerate(places):
+        groups.setdefault(place, []).append(k)
+    return list(groups.values())
+
+
+def _joined(atoms: Sequence[Atom], domain: Domain) -> tuple[list[tuple[str, int]], bool]:
+    """What ties every atom to others (equal for atoms that are tied to each other), and whether there is a ring."""
     parents: dict[tuple[str, int], tuple[str, int]] = {}
+    ring = False
 
     def root(node: tuple[str, int]) -> tuple[str, int]:
-        while parents.setdefault(node, node) != node:
-            node = parents[node]
+        while (above := parents.get(node, node)) != node:
+            node = above
         return node
 
     for atom in atoms:
-        if atom.relation != "same":
-            return False
         sort = domain.sort(atom.property)
         a, b = root((sort, atom.first)), root((sort, -1 if atom.second is None else atom.second))
         if a == b:
-            return False
+            ring = True
         parents[a] = b
-    return True
-
-
-def _taken(root: Outcome | Choice, truth: Sequence[bool]) -> tuple[Outcome, list[Outcome]]:
-    """The outcome that counts, and those of the branches that were not taken."""
-    others: list[Outcome] = []
-    while isinstance(root, Choice):
-        yes = holds(root.condition, truth)
-        taken, left = (root.then, root.otherwise) if yes else (root.otherwise, root.then)
-        others.append(_taken(left, truth)[0])
-        root = taken
-    return root, others
-
-
-def _said(outcome: Outcome, truth: Sequence[bool]) -> str:
-    if outcome.formula is not None:
-        return str(holds(outcome.formula, truth)).lower()
-    return str(sum(holds(f, truth) for f in outcome.counted))
-
-
-def _fingerprint(root: Outcome | Choice, truth: Sequence[bool]) -> object:
-    """What the answer is, or where it is read off."""
-    taken, _ = _taken(root, truth)
-    if taken.formula is not None or taken.counted:
-        return _said(taken, truth)
-    return taken.property, taken.frame, taken.value
+    return [root((domain.sort(atom.property), atom.first)) for atom in atoms], ring
 
 
 def _uses(formula: Formula, atom: int) -> bool:
@@ -211,12 +342,3 @@ def _uses(formula: Formula, atom: int) -> bool:
     if isinstance(formula, int):
         return formula == atom
     return any(_uses(part, atom) for part in formula[1:])
-
-
-def _order_of_answers(space: Space) -> Callable[[str], int]:
-    """True and false first, then numbers, then values of properties in their own order."""
-    names = ["true", "false", *(str(n) for n in range(100))]
-    for prop in (LOCATION, *space.classes, VIEW):
-        names += space.values(prop)
-    table = {name: k for k, name in reversed(list(enumerate(names)))}
-    return lambda answer: table.get(answer, len(table))

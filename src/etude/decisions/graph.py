@@ -31,7 +31,7 @@ class Node(Family):
 
 
 @dataclass(frozen=True)
-class Match(Family):
+class Match:
     """One condition of a :class:`Select`: the property equals what ``value`` gives."""
 
     property: str

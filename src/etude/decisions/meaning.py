@@ -48,11 +48,17 @@ def answer(task: Task, frames: Frames, space: Space, offset: int = 0) -> Answer 
 
 def _value(node: Node, frames: Frames, space: Space, now: int) -> bool | tuple[str, int] | None:
     """A truth, or a value with its property; None where there is none."""
-    if isinstance(node, Const):
-        return node.property, int(node.value) if node.property == NUMBER else space.value(node.property, node.value)
     if isinstance(node, Get):
         found = _selected(node.of, frames, space, now)
         return (node.property, space.of(node.property, found[0])) if found is not None and len(found) == 1 else None
+    if isinstance(node, (IsSame, NotSame)):
+        left, right = _value(node.left, frames, space, now), _value(node.right, frames, space, now)
+        return None if left is None or right is None else (left == right) is isinstance(node, IsSame)
+    if isinstance(node, Const):
+        return node.property, int(node.value) if node.property == NUMBER else space.value(node.property, node.value)
+    if isinstance(node, Switch):
+        condition = _value(node.condition, frames, space, now)
+        return None if condition is None else _value(node.then if condition else node.otherwise, frames, space, now)
     if isinstance(node, Exist):
         found = _selected(node.of, frames, space, now)
         return None if found is None else bool(found)
@@ -65,26 +71,29 @@ def _value(node: Node, frames: Frames, space: Space, now: int) -> bool | tuple[s
             return None
         return related(node.relation, first[0].location, second[0].location, space)
     parts = [_value(part, frames, space, now) for part in node.inputs()]
-    if isinstance(node, Switch):
-        return None if parts[0] is None else parts[1] if parts[0] else parts[2]
     if None in parts:
         return None
-    if isinstance(node, (IsSame, NotSame)):
-        return (parts[0] == parts[1]) is isinstance(node, IsSame)
+    if isinstance(node, And):
+        return bool(parts[0] and parts[1])
+    if isinstance(node, Or):
+        return bool(parts[0] or parts[1])
+    if isinstance(node, Xor):
+        return parts[0] is not parts[1]
     if isinstance(node, Not):
         return not parts[0]
-    left, right = parts
-    return {And: left and right, Or: left or right, Xor: left is not right}[type(node)]  # type: ignore[index]
+    raise EtudeError(f"{type(node).__name__} has no value")
 
 
 def _selected(select: Select, frames: Frames, space: Space, now: int) -> list[Thing] | None:
+    there = frames[now - select.when]
+    if not select.matches:
+        return [t for t in there if not t.distractor]
     wanted = []
     for match in select.matches:
         value = _value(match.value, frames, space, now)
         if not isinstance(value, tuple):
             return None
         wanted.append(value)
-    there = frames[now - select.when]
     return [t for t in there if not t.distractor and all(space.of(prop, t) == number for prop, number in wanted)]
 
 

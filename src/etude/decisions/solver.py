@@ -7,7 +7,7 @@ atoms never tie these to each other, so each is searched for on its own.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from etude.decisions.meaning import Atom, related
 from etude.decisions.space import LOCATION, VIEW, Space, Thing
@@ -24,12 +24,20 @@ def bits(mask: int) -> tuple[int, ...]:
 
 
 class Domain:
-    """The tables of one space that atoms are looked up in."""
+    """The tables of one space that atoms are looked up in. ``views`` are those that may be shown: a split has its own."""
 
-    def __init__(self, space: Space) -> None:
+    def __init__(self, space: Space, views: Sequence[int] | None = None) -> None:
         self.space = space
         self._tables: dict[tuple[str, str, bool], tuple[int, ...]] = {}
-        self._full = {"item": (1 << space.items) - 1, LOCATION: (1 << space.cells) - 1, VIEW: (1 << space.views) - 1}
+        shown = sum(1 << v for v in set(range(space.views) if views is None else views))
+        self._full = {"item": (1 << space.items) - 1, LOCATION: (1 << space.cells) - 1, VIEW: shown}
+        self._loose: dict[str, bool] = {}
+        names = ["true", "false", *(str(n) for n in range(100)), *(v for p in (LOCATION, *space.classes, VIEW) for v in space.values(p))]
+        self._ranks = {name: k for k, name in reversed(list(enumerate(names)))}
+
+    def rank(self, answer: str) -> int:
+        """The order of answers: true and false first, then numbers, then values of properties in their own order."""
+        return self._ranks.get(answer, len(self._ranks))
 
     def full(self, sort: str) -> int:
         """Every value of a sort of variable."""
@@ -55,6 +63,15 @@ class Domain:
             self._tables[key] = tuple(found)
         return self._tables[key]
 
+    def loose(self, prop: str) -> bool:
+        """Is there for every value another object with the same, and another with a different one?"""
+        if prop not in self._loose:
+            full = self._full[self.sort(prop)]
+            kinds = {table[v] & full for v in bits(full) for table in (self.table(prop, "same", True), self.table(prop, "same", False))}
+            values = (self.alone(prop, v, wanted) & full for v in range(len(self.space.values(prop))) for wanted in (True, False))
+            self._loose[prop] = 0 not in kinds and 0 not in values
+        return self._loose[prop]
+
     def backwards(self, prop: str, relation: str, wanted: bool) -> tuple[int, ...]:
         """For each value of the second object's variable, the values the first may have."""
         opposite = {"left of": "right of", "right of": "left of", "above": "below", "below": "above"}
@@ -71,9 +88,12 @@ Wanted = Sequence[tuple[Atom, bool]]
 Problem = dict[str, tuple[dict[int, int], list[Tie]]]  # for each sort: what each frame's variable may be, and the ties between them
 
 
-def posed(domain: Domain, frames: Sequence[int], wanted: Wanted) -> Problem:
-    """The search as data: it can be solved many times, each time with other random choices."""
+def posed(domain: Domain, frames: Sequence[int], wanted: Wanted, given: Mapping[int, Thing] | None = None) -> Problem:
+    """The search as data. ``given`` are frames whose object is settled already."""
     problem: Problem = {sort: ({f: domain.full(sort) for f in frames}, []) for sort in ("item", LOCATION, VIEW)}
+    for frame, thing in (given or {}).items():
+        for sort, value in (("item", thing.item), (LOCATION, thing.location), (VIEW, thing.view)):
+            problem[sort][0][frame] &= 1 << value
     for atom, truth in wanted:
         allowed, ties = problem[domain.sort(atom.property)]
         if atom.second is None:
@@ -84,45 +104,50 @@ def posed(domain: Domain, frames: Sequence[int], wanted: Wanted) -> Problem:
     return problem
 
 
-def solvable(domain: Domain, frames: Sequence[int], wanted: Wanted) -> bool:
+def solvable(domain: Domain, frames: Sequence[int], wanted: Wanted, given: Mapping[int, Thing] | None = None) -> bool:
     """Is there any way?"""
-    for allowed, ties in posed(domain, frames, wanted).values():
-        if 0 in allowed.values() or (ties and _searched(dict(allowed), _tied(ties), None) is None):
+    for allowed, ties in posed(domain, frames, wanted, given).values():
+        if 0 in allowed.values():
             return False
+        if ties:
+            links = _tied(ties)
+            if _found(allowed, links, None) is None:
+                return False
     return True
 
 
 Pairs = frozenset[tuple[int, int]]
+Links = dict[int, list[tuple[int, tuple[int, ...]]]]
 
 
 def solved(problem: Problem, stream: Stream, foils: Pairs = frozenset(), space: Space | None = None) -> dict[int, Thing]:
     """One thing for each frame; the problem must have a solution. ``foils`` are pairs that shall differ in little."""
     values: dict[str, dict[int, int]] = {}
     for sort, (allowed, ties) in problem.items():
-        if not ties:
-            values[sort] = {f: _drawn(mask, stream) for f, mask in allowed.items()}
-            continue
-        links = _tied(ties)
-        found = None
-        if sort == "item" and foils and space is not None:
-            found = _searched(dict(allowed), _with_foils(links, foils, space, stream), stream)
-        found = found or _searched(dict(allowed), links, stream)
+        found: dict[int, int] | None = {}
+        if ties:
+            links = _tied(ties)
+            found = None
+            if sort == "item" and foils and space is not None and "category" in space.classes:
+                found = _found(allowed, _with_foils(links, foils, space, stream), stream)
+            found = found or _found(allowed, links, stream)
         assert found is not None
         values[sort] = found
+        for frame, mask in allowed.items():
+            if frame not in found:
+                found[frame] = _drawn(mask, stream)
     items, places, views = values["item"], values[LOCATION], values[VIEW]
-    return {f: Thing(items[f], places[f], views[f]) for f in items}
+    return {f: Thing(items[f], places[f], views[f]) for f in problem["item"][0]}
 
 
-def _tied(ties: list[Tie]) -> dict[int, list[tuple[int, tuple[int, ...]]]]:
-    links: dict[int, list[tuple[int, tuple[int, ...]]]] = {}
+def _tied(ties: list[Tie]) -> Links:
+    links: Links = {}
     for a, b, table in ties:
         links.setdefault(a, []).append((b, table))
     return links
 
 
-def _with_foils(
-    links: dict[int, list[tuple[int, tuple[int, ...]]]], foils: Pairs, space: Space, stream: Stream
-) -> dict[int, list[tuple[int, tuple[int, ...]]]]:
+def _with_foils(links: Links, foils: Pairs, space: Space, stream: Stream) -> Links:
     """The same ties, and half of the foils tied to one category."""
     found = {a: list(others) for a, others in links.items()}
     same = tuple(space.masks("category")[c] for c in space.classes["category"])
@@ -138,26 +163,42 @@ def _drawn(mask: int, stream: Stream) -> int:
     return options[stream.integer(0, len(options) - 1)]
 
 
-def _searched(allowed: dict[int, int], links: dict[int, list[tuple[int, tuple[int, ...]]]], stream: Stream | None) -> dict[int, int] | None:
+def _found(allowed: dict[int, int], links: Links, stream: Stream | None) -> dict[int, int] | None:
+    """Values for all tied variables. Those that are not tied to each other are searched for apart: a dead end in one place must not make
+    the search go through all there is in another."""
+    found: dict[int, int] = {}
+    for first in links:
+        if first in found:
+            continue
+        group, new = {first}, [first]
+        while new:
+            for other, _ in links[new.pop()]:
+                if other not in group:
+                    group.add(other)
+                    new.append(other)
+        values = _searched({v: allowed[v] for v in sorted(group)}, links, stream)
+        if values is None:
+            return None
+        found.update(values)
+    return found
+
+
+def _searched(allowed: dict[int, int], links: Links, stream: Stream | None) -> dict[int, int] | None:
     """Backtracking with forward checking, the most constrained variable first; in random order where there is a stream."""
-    if 0 in allowed.values():
-        return None
     if not allowed:
         return {}
-    tied = [v for v in allowed if v in links]
-    if not tied:
-        return {v: (_drawn(m, stream) if stream is not None else bits(m)[0]) for v, m in allowed.items()}
-    variable = min(tied, key=lambda v: (allowed[v].bit_count(), v))
+    variable = min(allowed, key=lambda v: (allowed[v].bit_count(), v))
     options = bits(allowed[variable])
     for value in options if stream is None else _in_random_order(options, stream):
-        rest = {v: m for v, m in allowed.items() if v != variable}
+        rest = dict(allowed)
+        del rest[variable]
         for other, table in links[variable]:
             if other in rest:
                 rest[other] &= table[value]
                 if not rest[other]:
                     break
         else:
-            found = _searched(rest, {a: o for a, o in links.items() if a != variable}, stream)
+            found = _searched(rest, links, stream)
             if found is not None:
                 found[variable] = value
                 return found

@@ -33,8 +33,8 @@ class Placed:
 class Trial:
     """``frames`` holds the things of every frame, ``answers`` the right action on each: an answer, or :data:`SILENT`.
 
-    ``choices`` are the answers a subject may choose from. ``named`` says for frames with a distractor which property tells the thing that is
-    meant: (frame, property). ``fixation`` is "none", "withhold" (a cross until it is time to answer) or "action" (a cross when it is).
+    ``choices`` are the answers a subject may choose from. ``named`` says for frames with a distractor which property tells what is meant:
+    (frame, property). ``fixation`` is "none", "withhold" (a cross until it is time to answer) or "action" (a cross when it is).
     """
 
     name: str

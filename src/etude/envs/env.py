@@ -12,14 +12,16 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from etude.envs.boxes import bounding_boxes
-from etude.envs.observer import LONGEST_TEXT, MODALITIES, Observation, Observer, key
+from etude.envs.observer import LONGEST_TEXT, SLOTS, Observation, Observer, key
 from etude.envs.simulation import BOUNDS, Simulation, Snapshot
-from etude.episode import PRIMITIVES, ActionSpace, Episode
+from etude.episode import MODALITIES, PRIMITIVES, ActionSpace, Episode
 from etude.goals.goal import Status
 from etude.library import episode as find_episode
 from etude.library import tasks
 from etude.names import EtudeError, unknown
+from etude.perturb.perturbation import out_of_sight
 from etude.prompts.pictures import multimodal
+from etude.render.tokens import SIDE
 from etude.skills.oracle import Oracle
 
 CHARSET = string.ascii_letters + string.digits + string.punctuation + " °…’"
@@ -32,13 +34,14 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
     ``reset(seed=k)`` plays ``suite/task@split#k``; ``reset(options={"episode": name})`` any episode of the task by name. Without a seed
     the next one is drawn from the environment's own generator. ``control`` is the action space, the task's own if not given; ``cameras``
     are names of cameras in the scene (all but "render" by default), ``size`` their (width, height), ``modalities`` some of "rgb", "depth",
-    "segmentation". With ``boxes``, ``info`` has a
-    bounding box and the visibility of every body in every camera; with ``labels`` it has the words for what is to be done now, in three
-    levels: the task, the oracle's sub-task, and its next step.
+    "segmentation", "objects". With ``boxes``, ``info`` has a bounding box and the visibility of every body in every camera; with ``labels``
+    it has the words for what is to be done now, in three levels: the task, the oracle's sub-task, and its next step.
 
     Observations: one entry for each camera and modality (``base``, ``base_depth``, ``base_segmentation``), ``proprioception`` (joint
     values and velocities, pose of the tip as position and quaternion wxyz, hand closed, something held, opening in metres), and the
-    ``instruction`` as text. ``env.unwrapped.instruction_pictures()`` gives the multimodal form.
+    ``instruction`` as text. ``env.unwrapped.instruction_pictures()`` gives the multimodal form. With the modality "objects" there are
+    ``objects_crops``, ``objects_boxes`` and ``objects_mask`` of all cameras in order (see :class:`~etude.envs.observer.Observer`), and
+    ``info["objects"]`` has the names of the entities in their slots.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 20}  # noqa: RUF012
@@ -95,7 +98,13 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         found: dict[str, spaces.Space[Any]] = {}
         for camera in self._cameras:
             for modality in self._modalities:
-                found[key(camera, modality)] = pictured[modality]
+                if modality in pictured:
+                    found[key(camera, modality)] = pictured[modality]
+        if "objects" in self._modalities:
+            slots = (len(self._cameras), SLOTS)
+            found["objects_crops"] = spaces.Box(0, 255, (*slots, SIDE, SIDE, 3), np.uint8)
+            found["objects_boxes"] = spaces.Box(0, max(width, height), (*slots, 4), np.int32)
+            found["objects_mask"] = spaces.Box(0, 1, slots, np.bool_)
         found["proprioception"] = spaces.Box(-100.0, 100.0, (2 * self._joints + 10,), np.float32)
         found["instruction"] = spaces.Text(LONGEST_TEXT, min_length=0, charset=CHARSET)
         return spaces.Dict(found)
@@ -130,6 +139,9 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
                 raise EtudeError(f"{episode.name} is not an episode of {self._suite}/{self._task}")
         else:
             episode = self._episode(int(self.np_random.integers(SEEDS)) if seed is None else seed)
+        unseen = out_of_sight(episode.parsed.perturbations, self._modalities)
+        if unseen:
+            raise EtudeError(f"{episode.name} cannot be played here: {'; '.join(unseen)}")
         if self._sim is None:
             self._sim = Simulation(episode)
             self._observer = Observer(self._sim, self._cameras, self._size, self._modalities, self._renderer)
@@ -169,6 +181,8 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
             "episode": sim.episode.name,
             "subgoals": {path: (s.satisfied, s.progress) for path, s in sim.monitor.statuses().items()},
         }
+        if "objects" in self._modalities and self._observer is not None:
+            info["objects"] = self._observer.objects
         if self._boxes and self._observer is not None:
             info["boxes"] = {c: bounding_boxes(sim.world, c, self._observer.segmentations[c]) for c in self._cameras}
         if self._labels:

@@ -10,12 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from etude.envs.simulation import Simulation
-from etude.names import unknown
+from etude.episode import MODALITIES
+from etude.names import EtudeError, unknown
+from etude.perturb.perturbation import observed
+from etude.render.picture import Picture
 from etude.render.studio import Studio
+from etude.render.tokens import tokens
+from etude.scene.scene import Marker
 
 Observation = dict[str, Any]
 LONGEST_TEXT = 2000
-MODALITIES = ("rgb", "depth", "segmentation")
+SLOTS = 24  # for objects: the fullest table of any suite has fewer
 
 
 def key(camera: str, modality: str) -> str:
@@ -24,7 +29,12 @@ def key(camera: str, modality: str) -> str:
 
 
 class Observer:
-    """Looks at one simulation through some of its cameras. ``size`` is (width, height) in pixels."""
+    """Looks at one simulation through some of its cameras. ``size`` is (width, height) in pixels.
+
+    The modality "objects" adds ``objects_crops`` uint8 (V, SLOTS, 32, 32, 3), ``objects_boxes`` int32 (V, SLOTS, 4) and ``objects_mask``
+    bool (V, SLOTS), see :class:`~etude.render.tokens.Tokens`. Views are in the order of the cameras. Slot k is the k-th entity of the scene
+    that is no marker, in every view and at every step; slots without an object are masked.
+    """
 
     def __init__(
         self, simulation: Simulation, cameras: Sequence[str], size: tuple[int, int], modalities: Sequence[str], renderer: str = "raster"
@@ -35,6 +45,7 @@ class Observer:
         self._simulation, self._cameras, self._size, self._modalities = simulation, tuple(cameras), size, tuple(modalities)
         self._renderer = renderer
         self.segmentations: dict[str, NDArray[np.uint16]] = {}  # of the latest look
+        self.objects: tuple[str, ...] = ()  # whose slots they were in the latest look
 
     @functools.cached_property
     def studio(self) -> Studio:
@@ -44,12 +55,29 @@ class Observer:
     def look(self) -> Observation:
         """Pictures by camera and modality, ``proprioception``, and the ``instruction`` as text."""
         seen: Observation = {}
+        pictures = []
         for camera in self._cameras:
             picture = self.studio.shoot(camera, self._size)
+            pictures.append(picture)
             self.segmentations[camera] = picture.segmentation
             values = {"rgb": picture.rgb, "depth": picture.depth, "segmentation": picture.segmentation}
             for modality in self._modalities:
-                seen[key(camera, modality)] = values[modality]
+                if modality in values:
+                    seen[key(camera, modality)] = values[modality]
+        if "objects" in self._modalities:
+            seen.update(self._cut(pictures))
+        episode = self._simulation.episode
         seen["proprioception"] = self._simulation.proprioception()
-        seen["instruction"] = self._simulation.episode.instruction.text[:LONGEST_TEXT]
+        seen["instruction"] = episode.instruction.text[:LONGEST_TEXT]
+        seen = observed(seen, episode, self._simulation.steps)
+        # Names go along, so that what changes the slots changes them as well, but they are not for the policy's eyes.
+        self.objects = seen.pop("objects_names", ())
         return seen
+
+    def _cut(self, pictures: Sequence[Picture]) -> Observation:
+        scene, ids = self._simulation.world.scene, self._simulation.world.segmentation_ids()
+        names = tuple(e.name for e in scene.entities if not isinstance(e, Marker))
+        if len(names) > SLOTS:
+            raise EtudeError(f"{self._simulation.episode.name} has {len(names)} objects; the modality 'objects' has room for {SLOTS}")
+        found = tokens(pictures, [ids[name] for name in names], SLOTS)
+        return {"objects_crops": found.crops, "objects_boxes": found.boxes, "objects_mask": found.mask, "objects_names": names}

@@ -16,7 +16,25 @@ VIMA = (
     "same_shape", "manipulate_old_neighbor", "pick_in_order_then_restore",
 )  # fmt: skip
 
-TASKS: dict[str, tuple[str, ...]] = {"clevrskills": CLEVRSKILLS, "vima": VIMA}
+IWISDM = (
+    "single_frame_location", "single_frame_category", "low", "low_location", "low_category", "low_identity", "medium",
+    "medium_location", "medium_category", "medium_identity", "high", "high_location", "high_category", "high_identity", "cvr_low",
+    "cvr_low_location", "cvr_low_category", "cvr_medium", "cvr_medium_location", "cvr_medium_category", "cvr_high", "cvr_high_location",
+    "cvr_high_category", "perception", "perception_category_report", "perception_category_compare", "perception_location_report",
+    "perception_location_compare", "spatial_attention", "spatial_attention_category_report", "spatial_attention_category_compare",
+    "feature_attention", "feature_attention_location_report", "feature_attention_location_compare", "temporal_attention",
+    "temporal_attention_category_report", "temporal_attention_category_compare", "temporal_attention_location_report",
+    "temporal_attention_location_compare", "memory", "memory_category_report", "memory_category_compare", "memory_location_report",
+    "memory_location_compare", "match_to_sample", "match_to_sample_category", "match_to_sample_location", "match_to_sample_identity",
+    "one_back", "one_back_category", "one_back_location", "one_back_identity", "two_back", "two_back_category", "two_back_location",
+    "two_back_identity", "three_back", "three_back_category", "three_back_location", "three_back_identity", "samples_abcabc",
+    "samples_abcabc_category", "samples_abcabc_location", "samples_abcabc_identity", "samples_abbcca", "samples_abbcca_category",
+    "samples_abbcca_location", "samples_abbcca_identity", "dual_match_to_sample", "contextual_decision", "queue", "overlap",
+    "interleave", "condition",
+)  # fmt: skip
+
+TASKS: dict[str, tuple[str, ...]] = {"clevrskills": CLEVRSKILLS, "vima": VIMA, "iwisdm": IWISDM}
+DECISIONS = ("iwisdm",)  # suites without a robot
 
 
 def env_id(suite: str, task: str) -> str:
@@ -29,7 +47,6 @@ def register() -> None:
     import gymnasium
 
     for suite, names in TASKS.items():
+        entry = "etude.envs.decision_env:DecisionEnv" if suite in DECISIONS else "etude.envs.env:EpisodeEnv"
         for name in names:
-            gymnasium.register(
-                id=env_id(suite, name), entry_point="etude.envs.env:EpisodeEnv", kwargs={"suite": suite, "task": name}, order_enforce=True
-            )
+            gymnasium.register(id=env_id(suite, name), entry_point=entry, kwargs={"suite": suite, "task": name}, order_enforce=True)

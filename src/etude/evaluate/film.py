@@ -49,11 +49,12 @@ class Film:
                     pen.text((x, y), word, INK, font)
                     x += width
             else:
-                if x + 60 > canvas.width:
+                picture = part_picture(part, episode.scene, 112)
+                width = round(54 * picture.shape[1] / picture.shape[0])
+                if x + width + 6 > canvas.width:
                     x, y = 0, y + 62
-                picture = Image.fromarray(part_picture(part, episode.scene, 112)).resize((54, 54), Image.Resampling.LANCZOS)
-                canvas.paste(picture, (x, y - 20))
-                x += 60
+                canvas.paste(Image.fromarray(picture).resize((width, 54), Image.Resampling.LANCZOS), (x, y - 20))
+                x += width + 6
         return canvas
 
     def take(self, words: tuple[str, str] = ("", "")) -> None:

@@ -9,16 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from etude.decisions.trial import Trial
 from etude.envs.observer import Observer
 from etude.envs.simulation import Simulation
 from etude.episode import PRIMITIVES, Episode
+from etude.evaluate.decide import decide
 from etude.evaluate.guide import Guide, fault_of
 from etude.evaluate.record import Record, Stage, Subgoal
-from etude.library import episode as find_episode
-from etude.library import find_task
+from etude.library import find, find_task
 from etude.names import EpisodeName, EtudeError
 from etude.policies.contract import Contract, refuse_mismatches
-from etude.policies.loading import load_planner, load_policy
+from etude.policies.loading import load_decider, load_planner, load_policy
 from etude.policies.policy import Observation, Picture, Planner, Policy
 from etude.policies.scripted import OraclePolicy, converted
 from etude.pose import Array
@@ -36,6 +37,7 @@ class Work:
     planner: str = ""
     renderer: str = "raster"
     patience: int = 150
+    decides: bool = False  # nothing but decisions: no robot's policy has to be loaded
 
 
 class Cast:
@@ -43,9 +45,10 @@ class Cast:
 
     def __init__(self, work: Work) -> None:
         self.work = work
-        self.policy: Policy = load_policy(work.policy)
+        self.policy: Policy = (load_decider(work.policy) if work.decides else None) or load_policy(work.policy)
         self.planner: Planner | None = load_planner(work.planner) if work.planner else None
         self._rule = load_planner("rule")
+        self._decider: Policy | None = None
 
     def roles(self, mode: str) -> tuple[Policy | None, Planner | None]:
         """Who acts and who plans: no policy means that the oracle's skills carry out what is said, no planner that nobody says anything."""
@@ -56,6 +59,14 @@ class Cast:
             "coupled": (self.policy, self.planner),
             "offline": (OraclePolicy(), self.planner),
         }[mode]
+
+    def decider(self, mode: str) -> Policy:
+        """Who answers questions. Ours by name have a form of their own for decisions; there is nothing to plan."""
+        if mode != "vanilla":
+            raise EtudeError(f"--mode {mode} is for robots: decisions have no sub-tasks")
+        if self._decider is None:
+            self._decider = load_decider(self.work.policy) or self.policy
+        return self._decider
 
     def contracts(self) -> dict[str, Any]:
         """What policy and planner ask for, as plain data."""
@@ -68,13 +79,15 @@ class Course:
 
     actions: list[Array]
     words: list[tuple[str, str]]
-    episode: Episode
+    episode: Episode | None  # None where there is nothing to film: a decision
 
 
 def play(cast: Cast, name: str, mode: str = "vanilla") -> tuple[Record, Course]:
     """Run one episode until it is over: at success, when success has become impossible, or at its horizon."""
     begun = time.perf_counter()
-    found = find_episode(name)
+    found = find(name)
+    if isinstance(found, Trial):
+        return decide(cast.decider(mode), found), Course([], [], None)
     policy, planner = cast.roles(mode)
     contract = policy.contract if policy is not None else Contract(privileged=True)
     refuse_mismatches(contract, [found])
@@ -125,7 +138,7 @@ def attempted(cast: Cast, name: str, mode: str = "vanilla") -> tuple[Record, Cou
 def broken(name: str, mode: str, error: str, seconds: float = 0.0) -> Record:
     """The record of an episode that could not be played to its end."""
     try:
-        found = find_episode(name)
+        found = find(name)
         identity, level = found.id, found.level
     except EtudeError:
         identity, level = name, find_task(EpisodeName.parse(name)).level

@@ -14,15 +14,17 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from etude import machine
+from etude.episode import Episode
 from etude.evaluate.plan import SCHEMA, Plan
 from etude.evaluate.play import Work
 from etude.evaluate.record import Record
 from etude.evaluate.store import Run, Store, merged, read_run
 from etude.evaluate.worker import Job, Keep
-from etude.library import episode
+from etude.library import find
 from etude.names import PROTOCOL, EpisodeName, EtudeError
-from etude.policies.contract import Contract, refuse_mismatches
+from etude.policies.contract import ANSWER, Contract, refuse_mismatches
 from etude.render import fingerprint
+from etude.suites.task import TASKS
 
 SYNC = 1.0  # seconds between writes to the disk itself; a crash of the machine loses no more than that
 
@@ -78,7 +80,9 @@ def evaluate(plan: Plan, folder: Path, settings: Settings, progress: Progress, m
             store.forget_errors()
         progress.began(store)
         if store.missing:
-            job = Job(Work(plan.policy, plan.planner, plan.renderer, plan.patience), str(folder.resolve()), settings.keep)
+            decides = all(TASKS[EpisodeName.parse(n).suite][EpisodeName.parse(n).task].control == ANSWER for n in plan.names)
+            work = Work(plan.policy, plan.planner, plan.renderer, plan.patience, decides)
+            job = Job(work, str(folder.resolve()), settings.keep)
             with make_executor(job, settings, len(store.missing)) as executor:
                 _introduce(store, executor.contracts())
                 _work_off(store, executor, progress.ended)
@@ -114,10 +118,10 @@ def _introduce(store: Store, contracts: dict[str, Any]) -> None:
     """Check the contracts against every task before the first step, and write down who plays here, once."""
     parsed = [EpisodeName.parse(name) for name in store.plan.names]
     firsts = {(p.suite, p.task, p.perturbations): p for p in reversed(parsed)}
-    samples = [episode(name) for name in firsts.values()]  # a perturbation that does not apply is refused here
+    samples = [find(name) for name in firsts.values()]  # a perturbation that does not apply is refused here
     for data in contracts.values():
         if data is not None:
-            refuse_mismatches(Contract.from_data(data), samples)
+            refuse_mismatches(Contract.from_data(data), [s for s in samples if isinstance(s, Episode)])
     info = {
         "schema": SCHEMA,
         "protocol": PROTOCOL,
@@ -144,7 +148,7 @@ def _refuse_changed(store: Store) -> None:
         if record.outcome != "error":
             firsts.setdefault((parsed.suite, parsed.task, parsed.split), record)
     for record in firsts.values():
-        if episode(record.episode).id != record.id:
+        if find(record.episode).id != record.id:
             raise EtudeError(f"{record.episode} is no longer the episode that {str(store.folder)!r} has results for; choose another --out")
 
 

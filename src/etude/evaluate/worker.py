@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from etude.episode import Episode
 from etude.evaluate.play import Cast, Course, Work, attempted
 from etude.evaluate.record import Record
 from etude.names import EtudeError, decode, unknown
@@ -71,21 +72,21 @@ def load_cast(job: Job) -> Cast:
 def perform(cast: Cast, job: Job, name: str, mode: str) -> Record:
     """Play one episode, and keep what is to be kept of it."""
     record, course = attempted(cast, name, mode)
-    if course is None or job.keep == "none" or (job.keep == "failures" and record.success):
+    if course is None or course.episode is None or job.keep == "none" or (job.keep == "failures" and record.success):
         return record
     try:
-        return replace(record, film=_kept(course, job, name, mode))
+        return replace(record, film=_kept(course.episode, course, job, name, mode))
     except Exception as error:
         return replace(record, outcome="error", error=f"the film could not be kept: {type(error).__name__}: {error}"[:500])
 
 
-def _kept(course: Course, job: Job, name: str, mode: str) -> str:
+def _kept(episode: Episode, course: Course, job: Job, name: str, mode: str) -> str:
     """Write the actions, and a film of the same course; gives the film's place in the run folder."""
     from etude.evaluate.film import film_kind, filmed
 
     stem = file_stem(name, mode)
     folder = Path(job.folder)
-    write_actions(folder / "actions" / f"{stem}.npz", course.actions, course.episode.control)
+    write_actions(folder / "actions" / f"{stem}.npz", course.actions, episode.control)
     film = Path("films") / f"{stem}{film_kind()}"
-    filmed(course.episode, course.actions, course.words, job.work.policy, folder / film)
+    filmed(episode, course.actions, course.words, job.work.policy, folder / film)
     return film.as_posix()

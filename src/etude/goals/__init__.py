@@ -6,11 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 from etude.goals.goal import All, Always, Either, Goal, Not, Once, Order, Sequence, Status, Swap
 from etude.goals.leaves import (
+    Anew,
     AtPose,
     AtPosition,
+    Away,
     Balanced,
+    Clear,
+    Followed,
+    Gathered,
     Hit,
     Inside,
+    InTurn,
+    KeptOff,
+    Laid,
+    NoMore,
+    OnBoard,
     OnTop,
     Picked,
     PushedTo,
@@ -28,9 +38,10 @@ if TYPE_CHECKING:
     from etude.goals.monitor import Monitor
 
 __all__ = [
-    "All", "Always", "AtPose", "AtPosition", "Balanced", "Either", "Goal", "Hit", "Inside", "Monitor", "Not", "OnTop", "Once", "Order",
-    "Picked", "PushedTo", "PushedTowards", "Sequence", "Stacked", "Status", "StructureToppled", "Swap", "TipAtPose", "TipAtPosition",
-    "Touched", "Traced", "Untouched",
+    "All", "Always", "Anew", "AtPose", "AtPosition", "Away", "Balanced", "Clear", "Either", "Followed", "Gathered", "Goal", "Hit",
+    "InTurn", "Inside", "KeptOff", "Laid", "Monitor", "NoMore", "Not", "OnBoard", "OnTop", "Once", "Order", "Picked", "PushedTo",
+    "PushedTowards", "Sequence", "Stacked", "Status", "StructureToppled", "Swap", "TipAtPose", "TipAtPosition", "Touched", "Traced",
+    "Untouched",
 ]  # fmt: skip
 
 

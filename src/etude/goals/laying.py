@@ -75,11 +75,26 @@ class Clear(Goal):
     def intruder(self, watch: Watch) -> str | None:
         """The first thing that lies where it should not."""
         for thing in self.things:
-            p = watch.position(thing)
-            near = any(math.hypot(p[0] - x, p[1] - y) < self.tolerance for x, y in self.places)
-            if near and not watch.grasped(thing) and watch.static(thing):
+            if self._near(watch, thing) and not watch.grasped(thing) and watch.static(thing):
                 return thing
         return None
+
+    def _near(self, watch: Watch, thing: str) -> bool:
+        p = watch.position(thing)
+        return any(math.hypot(p[0] - x, p[1] - y) < self.tolerance for x, y in self.places)
+
+
+@dataclass(frozen=True)
+class Away(Clear):
+    """None of the things is within ``tolerance`` of one of the places, and none is in the hand: what was in the way lies elsewhere."""
+
+    def words(self) -> str:
+        return f"Put {listed(self.things)} where they are not in the way" if self.things else ""
+
+    def intruder(self, watch: Watch) -> str | None:
+        """The thing in the hand, or the first that is where it should not be."""
+        held = next((thing for thing in self.things if watch.grasped(thing)), None)
+        return held or next((thing for thing in self.things if self._near(watch, thing)), None)
 
 
 @dataclass(frozen=True)

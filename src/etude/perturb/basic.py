@@ -1,4 +1,4 @@
-"""Perturbations that make sense for every episode with a scene and an instruction."""
+"""Perturbations that make sense for every episode with a scene."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import replace
 from etude.episode import Episode
 from etude.names import Stream
 from etude.perturb.perturbation import perturbation
-from etude.prompts.instruction import Instruction
 from etude.scene.scene import Light
 
 DARKEST = 0.5  # of each colour of the key light that is left
@@ -25,10 +24,3 @@ def light_color(episode: Episode, stream: Stream) -> Episode:
     lighting = episode.scene.lighting
     changed = replace(lighting, key=tinted(lighting.key), fills=tuple(tinted(f) for f in lighting.fills))
     return replace(episode, scene=replace(episode.scene, lighting=changed))
-
-
-@perturbation("mask_language", "instruction", plausible=False)
-def mask_language(episode: Episode, stream: Stream) -> Episode:
-    """Take every word out of the instruction; pictures stay, without the words that stand in for them."""
-    pictures = tuple(replace(p, words="") for p in episode.instruction.pictures())  # type: ignore[type-var]
-    return replace(episode, instruction=Instruction(pictures))

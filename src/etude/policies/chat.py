@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 import urllib.parse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -115,12 +115,18 @@ class ChatPlanner:
 
 def chat_planner(text: str, sleep: Callable[[float], None] = time.sleep) -> ChatPlanner:
     """The planner written as ``chat:MODEL@http://host:port/v1?option=value``; the options are the fields of :class:`ChatOptions`."""
+    model, base, given = chat_address(text, "chat planner", READERS)
+    return ChatPlanner(model, base, ChatOptions(**given), sleep)
+
+
+def chat_address(text: str, who: str, readers: Mapping[str, Reader]) -> tuple[str, str, dict[str, Any]]:
+    """Model, address of the server, and options, each read by the reader of its name. ``who`` is what errors are about."""
     match = _ADDRESS.fullmatch(text)
     if match is None:
-        raise EtudeError(f"{_shown(text)!r} is not a chat planner; the form is {FORM}")
+        raise EtudeError(f"{_shown(text)!r} is not a {who}; the form is {FORM}")
     base = match["base"]
     if "@" in base:
-        raise EtudeError("the address of a chat planner must not hold a user name or password; put the key in OPENAI_API_KEY")
+        raise EtudeError(f"the address of a {who} must not hold a user name or password; put the key in OPENAI_API_KEY")
     try:
         address = urllib.parse.urlsplit(base)
         valid = bool(address.hostname) and address.port != 0 and base.isascii() and base.isprintable()
@@ -128,21 +134,21 @@ def chat_planner(text: str, sleep: Callable[[float], None] = time.sleep) -> Chat
         valid = False
     if not valid:
         raise EtudeError(f"{base!r} is not the address of a server; the form is {FORM}")
-    return ChatPlanner(match["model"], base.rstrip("/"), _options(match["options"] or ""), sleep)
+    return match["model"], base.rstrip("/"), _options(match["options"] or "", who, readers)
 
 
-def _options(text: str) -> ChatOptions:
+def _options(text: str, who: str, readers: Mapping[str, Reader]) -> dict[str, Any]:
     given: dict[str, Any] = {}
     for item in text.split("&") if text else ():
         name, equals, value = item.partition("=")
-        if name not in _READERS:
-            raise unknown("option of a chat planner:", name, _READERS)
+        if name not in readers:
+            raise unknown(f"option of a {who}:", name, readers)
         if not equals or not value:
-            raise EtudeError(f"option {name!r} of a chat planner has no value; write {name}=…")
+            raise EtudeError(f"option {name!r} of a {who} has no value; write {name}=…")
         if name in given:
-            raise EtudeError(f"option {name!r} of a chat planner is given twice")
-        given[name] = _READERS[name](name, urllib.parse.unquote(value))
-    return ChatOptions(**given)
+            raise EtudeError(f"option {name!r} of a {who} is given twice")
+        given[name] = readers[name](who, name, urllib.parse.unquote(value))
+    return given
 
 
 def _shown(text: str) -> str:
@@ -150,48 +156,50 @@ def _shown(text: str) -> str:
     return re.sub(r"//[^/@]*@", "//…@", text if len(text) <= 120 else text[:119] + "…")
 
 
-_Reader = Callable[[str, str], Any]
+Reader = Callable[[str, str, str], Any]  # of an option, from who has it, its name and its text
 
 
-def _number(low: float, high: float) -> _Reader:
-    def read(name: str, text: str) -> float:
+def _number(low: float, high: float) -> Reader:
+    def read(who: str, name: str, text: str) -> float:
         try:
             value = float(text)
         except ValueError:
             value = low - 1
         if not low <= value <= high:  # also false for nan
-            raise EtudeError(f"option {name!r} of a chat planner must be a number from {low:g} to {high:g}, got {text!r}")
+            raise EtudeError(f"option {name!r} of a {who} must be a number from {low:g} to {high:g}, got {text!r}")
         return value
 
     return read
 
 
-def _whole(low: int, high: int) -> _Reader:
-    def read(name: str, text: str) -> int:
+def _whole(low: int, high: int) -> Reader:
+    def read(who: str, name: str, text: str) -> int:
         value = int(text) if re.fullmatch(r"[0-9]{1,10}", text) else low - 1
         if not low <= value <= high:
-            raise EtudeError(f"option {name!r} of a chat planner must be a whole number from {low} to {high}, got {text!r}")
+            raise EtudeError(f"option {name!r} of a {who} must be a whole number from {low} to {high}, got {text!r}")
         return value
 
     return read
 
 
-def _truth(name: str, text: str) -> bool:
-    return pick(f"value of the chat planner's option {name!r}:", text, {"true": True, "false": False})
+def one_of(*words: str) -> Reader:
+    """Reads one of these words."""
+    return lambda who, name, text: pick(f"value of the {who}'s option {name!r}:", text, {w: w for w in words})
 
 
-def _detail(name: str, text: str) -> str:
-    return pick(f"value of the chat planner's option {name!r}:", text, {d: d for d in ("auto", "low", "high")})
+def truth(who: str, name: str, text: str) -> bool:
+    """Reads "true" or "false"."""
+    return pick(f"value of the {who}'s option {name!r}:", text, {"true": True, "false": False})
 
 
-def _names(name: str, text: str) -> tuple[str, ...]:
+def _names(who: str, name: str, text: str) -> tuple[str, ...]:
     found = tuple(text.split(","))
     if not all(found) or len(set(found)) < len(found):
-        raise EtudeError(f"option {name!r} of a chat planner must be different names with commas between, got {text!r}")
+        raise EtudeError(f"option {name!r} of a {who} must be different names with commas between, got {text!r}")
     return found
 
 
-_READERS: dict[str, _Reader] = {
+READERS: dict[str, Reader] = {
     "cameras": _names,
     "size": _whole(16, 4096),
     "temperature": _number(0.0, 2.0),
@@ -199,8 +207,8 @@ _READERS: dict[str, _Reader] = {
     "max_tokens": _whole(1, 1_000_000),
     "timeout": _number(0.001, 86_400.0),
     "retries": _whole(0, 100),
-    "strict": _truth,
-    "json": _truth,
-    "cache": lambda _, text: Path(text).expanduser(),
-    "detail": _detail,
+    "strict": truth,
+    "json": truth,
+    "cache": lambda _, __, text: Path(text).expanduser(),
+    "detail": one_of("auto", "low", "high"),
 }

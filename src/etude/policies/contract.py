@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
-from etude.episode import PRIMITIVES, ActionSpace, Episode
+from etude.episode import MODALITIES, PRIMITIVES, ActionSpace, Episode
 from etude.names import EtudeError, decode, encode, unknown
+from etude.perturb.perturbation import out_of_sight
 
 Frame = Literal["tip", "world", "base", "joints"]
 Rotation = Literal[
@@ -32,6 +33,7 @@ class Contract:
     the hand. ``rate``: actions for each second. ``cameras``, ``size`` (width, height), ``modalities``, ``orientation``: the pictures it
     wants. ``told``: in text alone, or in text with ``{image:k}`` and pictures. ``chunk``: the most actions it returns at once;
     ``execute``: how many of them are carried out before it is asked again (all when None). ``privileged``: it wants the true state.
+    ``whole``: of a decision it wants all frames at once, not one after the other.
     """
 
     action: ActionSpace | None = None
@@ -48,6 +50,7 @@ class Contract:
     chunk: int = 1
     execute: int | None = None
     privileged: bool = False
+    whole: bool = False
 
     def __post_init__(self) -> None:
         if self.chunk < 1:
@@ -55,8 +58,8 @@ class Contract:
         if self.execute is not None and not 1 <= self.execute <= self.chunk:
             raise EtudeError(f"a contract's execute must be from 1 to its chunk of {self.chunk}, got {self.execute}")
         for modality in self.modalities:
-            if modality not in ("rgb", "depth", "segmentation"):
-                raise unknown("modality", modality, ("rgb", "depth", "segmentation"))
+            if modality not in MODALITIES:
+                raise unknown("modality", modality, MODALITIES)
 
     def to_data(self) -> dict[str, Any]:
         """As plain JSON data."""
@@ -85,11 +88,14 @@ SPACES: dict[str, tuple[Frame, Rotation, float]] = {
     "pick_place": ("world", "quaternion_wxyz", 1.0),
     "sweep": ("world", "quaternion_wxyz", 1.0),
 }
+ANSWER: ActionSpace = "answer"  # the action of decisions: a number, 0 to keep silent or k for the k-th choice
 
 
 def mismatches(policy: Contract, episode: Episode) -> list[str]:
     """Every way in which the contract does not fit the environment of the episode, one sentence each; empty when it fits."""
     action = policy.action or episode.control
+    if action == ANSWER:
+        return [f"action: policy gives answers, {episode.parsed.suite}/{episode.parsed.task} takes {episode.control!r}, 'ee_delta', …"]
     frame, rotation, scale = SPACES[action]
     found = []
     if action in PRIMITIVES and action != episode.control:
@@ -111,7 +117,7 @@ def mismatches(policy: Contract, episode: Episode) -> list[str]:
     for camera in policy.cameras:
         if camera not in offered:
             found.append(f"camera: policy wants {camera!r}, {episode.parsed.suite} has {', '.join(map(repr, offered))}")
-    return found
+    return found + out_of_sight(episode.parsed.perturbations, policy.modalities)
 
 
 def refuse_mismatches(policy: Contract, episodes: Sequence[Episode]) -> None:

@@ -29,13 +29,26 @@ PLANNERS: dict[str, Callable[..., Planner]] = {"rule": RulePlanner, "oracle": Or
 
 def load_policy(text: str) -> Policy:
     """A policy: ``oracle``, ``oracle:noise=0.02``, ``oracle:colour_blind``, ``random``, ``noop``, ``replay:RUN``, ``module:attribute``
-    (with ``?key=value&…`` as arguments), or the address of a server, ``ws://host:port``."""
+    (with ``?key=value&…`` as arguments), the address of a server, ``ws://host:port``, or a model for decisions,
+    ``chat:MODEL@http://host:port/v1``."""
     if text.startswith(("ws://", "wss://")):
         from etude.policies.remote import RemotePolicy
 
         return RemotePolicy(text)
+    if text.startswith("chat:"):
+        from etude.policies.chat_decider import chat_decider
+
+        return chat_decider(text)
     found: Policy = _loaded("policy", text, POLICIES)
     return _fitting("policy", text, found, ("contract", "reset", "act"))
+
+
+def load_decider(text: str) -> Policy | None:
+    """The form that a policy of ours has for decisions; None for all others."""
+    from etude.policies.deciding import DECIDERS
+
+    found: Policy | None = _loaded("policy", text, DECIDERS) if text.partition(":")[0] in DECIDERS else None
+    return found
 
 
 def load_planner(text: str) -> Planner:

@@ -16,6 +16,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketExce
 from websockets.protocol import State
 from websockets.sync.client import ClientConnection, connect
 
+from etude.envs.simulation import SIZES
 from etude.names import EtudeError
 from etude.policies.address import Address
 from etude.policies.contract import Contract
@@ -144,8 +145,9 @@ class RemotePolicy:
             what = f"an array of {found.dtype}" if isinstance(found, np.ndarray) else type(found).__name__
             raise PolicyError(f"{where} sent {what} as actions; expected an array of numbers")
         width = _width(self.contract, observation)
-        if found.ndim not in (1, 2) or found.shape[-1] != width or not found.size:
-            raise PolicyError(f"{where} sent actions of shape {found.shape}; {self.contract.action!r} is ({width},) or (H, {width})")
+        if found.ndim not in (1, 2) or (width is not None and found.shape[-1] != width) or not found.size:
+            expected = f"{self.contract.action!r} is ({width},) or (H, {width})" if width else "expected (D,) or (H, D)"
+            raise PolicyError(f"{where} sent actions of shape {found.shape}; {expected}")
         with np.errstate(over="ignore"):  # what does not fit into a float becomes infinite, and is refused as such
             actions = found.astype(np.float64)
         if not np.isfinite(actions).all():
@@ -167,10 +169,11 @@ def _limit_sending(connected: socket.socket, seconds: float) -> None:
         connected.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", int(whole), int(rest * 1e6)))
 
 
-def _width(contract: Contract, observation: Observation) -> int:
-    """Numbers in an action. Proprioception is the values and velocities of the joints and ten numbers more."""
-    fixed = {"ee_delta": 7, "ee_pose": 8}
-    return fixed[contract.action] if contract.action in fixed else (len(observation["proprioception"]) - 10) // 2 + 1
+def _width(contract: Contract, observation: Observation) -> int | None:
+    """Numbers in an action; None where the task decides. Proprioception is the values and velocities of the joints and ten numbers more."""
+    if contract.action == "joint":
+        return (len(observation["proprioception"]) - 10) // 2 + 1
+    return SIZES.get(contract.action, 1) if contract.action is not None else None
 
 
 def _refusal(error: Exception) -> tuple[str, bool]:

@@ -69,6 +69,15 @@ class ScenePicture(Part):
 
 
 @dataclass(frozen=True)
+class Blank(Part):
+    """A grey picture that shows nothing; ``camera`` is the one whose proportions it has, as those of the picture in whose place it is."""
+
+    words: str = ""
+    slot: str = ""
+    camera: str = ""
+
+
+@dataclass(frozen=True)
 class Instruction:
     """Parts in order. ``complete`` says whether the text alone tells everything (pictures of scenes have no words that do)."""
 
@@ -88,14 +97,15 @@ class Instruction:
         """The parts that are pictures, in order."""
         return tuple(part for part in self.parts if not isinstance(part, Words))
 
-    def template(self, mark: str = "{{image:{k}}}") -> str:
-        """The multimodal text: every picture is a placeholder, numbered from 0."""
+    def template(self, mark: str = "{{image:{k}}}", slots: bool = False) -> str:
+        """The multimodal text: every picture is a placeholder, numbered from 0. With ``slots``, those that have a slot are ``{slot}``."""
         count, out = 0, []
         for part in self.parts:
             if isinstance(part, Words):
                 out.append(part.words)
             else:
-                out.append(mark.format(k=count))
+                slot = getattr(part, "slot", "") if slots else ""
+                out.append(f"{{{slot}}}" if slot else mark.format(k=count))
                 count += 1
         return "".join(out)
 

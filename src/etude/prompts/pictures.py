@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import functools
 import io
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,15 +16,13 @@ from etude.catalog.registry import shape
 from etude.catalog.textures import texture
 from etude.names import EtudeError
 from etude.pose import Pose, Vec3
-from etude.prompts.instruction import Instruction, ObjectPicture, Part, ScenePicture, TexturePicture
+from etude.prompts.instruction import Blank, Instruction, ObjectPicture, Part, ScenePicture, TexturePicture
+from etude.prompts.views import BLANK, NEUTRAL, living, part_views
 from etude.render.renderer import Renderer
-from etude.render.studio import Studio
 from etude.scene.scene import Camera, Lighting, Scene, look_at
 from etude.scene.visual import FIRST_ENTITY, Visual
-from etude.scene.world import World
 
 Picture = NDArray[np.uint8]
-NEUTRAL = "#bab0ac"  # the grey of untextured objects (VIMA 1.8)
 
 
 @functools.cache
@@ -56,32 +53,32 @@ def texture_picture(name: str, pixels: int) -> Picture:
 
 def scene_picture(scene: Scene, part: ScenePicture, pixels: int) -> Picture:
     """The scene as the part describes it, from its camera; the robot is seen only where the part says where its hand is."""
-    if scene.robot is None:
-        raise EtudeError("a picture of the scene needs a robot in it")
-    shown = replace(scene, robot=replace(scene.robot, visible=part.tip is not None))
-    if part.things:
-        shown = replace(shown, entities=part.things)
-    world = World(shown)
-    world.teleport(dict(part.poses))
-    if part.tip is not None:
-        assert world.robot is not None
-        world.robot.stand_at(part.tip)
-    return Studio(world).shoot(part.camera, (pixels, pixels), supersample=True).rgb
+    return living(part, scene).shoot(part.camera, (pixels, pixels), supersample=True).rgb
+
+
+def camera_picture(part: ObjectPicture | ScenePicture | Blank, scene: Scene, pixels: int) -> Picture:
+    """What a camera of the scene sees of the part, as wide as ``pixels`` and of the camera's own proportions."""
+    width, height = scene.camera(part.camera).size
+    return part_views(part, scene, (pixels, max(1, round(pixels * height / width))), (part.camera,))[part.camera].rgb
 
 
 def part_picture(part: Part, scene: Scene, pixels: int) -> Picture:
-    """The picture a part stands for."""
+    """The picture a part stands for: square, or of its camera's proportions where it shows what a camera sees."""
     if isinstance(part, ObjectPicture):
+        if part.camera:
+            return camera_picture(part, scene, pixels)
         return object_picture(part.shape, part.size, part.texture, part.texture_span, pixels, part.frame)
     if isinstance(part, TexturePicture):
         return texture_picture(part.texture, pixels)
     if isinstance(part, ScenePicture):
-        return scene_picture(scene, part, pixels)
+        return camera_picture(part, scene, pixels) if part.things else scene_picture(scene, part, pixels)
+    if isinstance(part, Blank):
+        return camera_picture(part, scene, pixels) if part.camera else np.full((pixels, pixels, 3), BLANK, np.uint8)
     raise EtudeError(f"{type(part).__name__} is not a picture")
 
 
 def multimodal(instruction: Instruction, scene: Scene, pixels: int = 128) -> tuple[str, list[Picture]]:
-    """Text with placeholders ``{image:k}``, and the images (pixels, pixels, 3) they stand for."""
+    """Text with placeholders ``{image:k}``, and the images (height, pixels, 3) they stand for."""
     return instruction.template(), [part_picture(p, scene, pixels) for p in instruction.pictures()]
 
 

@@ -17,6 +17,7 @@ from etude.evaluate.tables import by, faults, name_of, p_value, percent, points,
 from etude.names import EtudeError
 from etude.report import charts
 from etude.report.arms import Arm, arms
+from etude.report.decisions import decisions_section
 from etude.report.failures import errors_section, failures_section, faults_section
 from etude.report.levels import levels_section
 from etude.report.markup import Cell, Column, Row, badge, breakable, esc, fold, listed, plural, section, table
@@ -65,6 +66,7 @@ def report(runs: Sequence[Run], plausible: Plausible = registered_plausibility, 
         ("Summary", summary_section(found)),
         ("Tasks", tasks_section(found)),
         ("Levels", levels_section(found)),
+        ("Decisions", decisions_section(found)),
         ("Perturbations", perturbations_section(found, costs, _summary)),
         ("Sub-goals", funnels_section(found)),
         ("Planner", faults_section(found)),

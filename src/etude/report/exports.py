@@ -18,6 +18,7 @@ from etude.evaluate.store import Run
 from etude.evaluate.tables import Tally, by, errors, faults, funnels, groups
 from etude.names import EtudeError
 from etude.report.arms import Arm, arms
+from etude.report.decisions import decision_rows, shortcut_rows
 
 Cell = str | int | float | bool | None
 ALL = "all"
@@ -53,6 +54,8 @@ def collect(runs: Sequence[Run], plausible: Plausible) -> list[Table]:
         table("subgoals", "Share of episodes in which sub-goals were reached", _subgoal_rows),
         table("faults", "Planning and execution: what went wrong first", _fault_rows),
         table("errors", "Errors by message", _error_rows),
+        table("decisions", "Right answers by what was asked, beside chance", decision_rows),
+        _table("shortcuts", "What shortcuts would score on these trials", shortcut_rows(found)),
         _table("comparisons", "Policies on the same episodes", _comparison_rows(found)),
     ]
     return [t for t in tables if t.rows]

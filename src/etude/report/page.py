@@ -58,6 +58,10 @@ class Page:
         ]
         self._blocks.append(f'<div class="row">{"".join(items)}</div>')
 
+    def drawing(self, svg: str) -> None:
+        """A drawing as SVG, made here."""
+        self._blocks.append(f'<div class="row">{svg}</div>')
+
     def table(self, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
         """A plain table."""
         head = "".join(f"<th>{html.escape(h)}</th>" for h in header)

@@ -32,7 +32,7 @@ PIECE_TYPES = {
     "ellipsoid": GEOM.mjGEOM_ELLIPSOID,
     "hull": GEOM.mjGEOM_MESH,
 }
-ARENA = 64 << 20  # bytes for contacts and constraints: room for a pile of things made of many pieces
+ARENA = 512 << 20  # bytes of address space for contacts and constraints: three rings in a pile use 80 MB, most scenes next to nothing
 CLOSED = -0.02  # commanded opening of a closed finger: beyond contact, so that the grip force is always the full one
 FINGER_SPEED = 0.2  # m/s of each finger, closing freely
 SERVO_DAMPING = 0.03  # s: damping of a joint servo as a share of its stiffness

@@ -8,12 +8,14 @@ import numpy as np
 
 from etude.catalog.registry import shape
 from etude.catalog.suction import suction_spot
-from etude.goals.laying import Clear, Laid
+from etude.goals.imitating import Followed, InTurn
+from etude.goals.laying import Away, Clear, Laid
 from etude.goals.watch import Watch
 from etude.pose import Array, Vec2
 from etude.scene.rooms import VIMA_LOWER, VIMA_UPPER
 from etude.scene.scene import Body
 from etude.skills.oracle import Context, planned
+from etude.skills.piling import covering, steady_place
 from etude.skills.strokes import Stroke
 
 MARGIN = 0.06  # m kept to the rim of the workspace
@@ -22,10 +24,16 @@ STEP = 0.02  # m between candidate places
 
 @planned(Laid)
 def lay(context: Context) -> Stroke:
-    """Pick the thing where suction holds best, and put it so that its middle comes to the place."""
+    """Pick the thing where suction holds best, and put it so that its middle comes to the place, or where it lies firmly near it.
+
+    What lies upon it goes first.
+    """
     goal, watch = context.node.goal, context.watch
     assert isinstance(goal, Laid)
-    return carried(watch, goal.thing, goal.place, goal.off_by(watch))
+    above = covering(watch, goal.thing, grip_point(watch, goal.thing))
+    if above is not None:
+        return carried(watch, above, free_place(watch, above, (goal.place,), goal.tolerance))
+    return carried(watch, goal.thing, steady_place(watch, goal) if goal.into else goal.place, goal.off_by(watch))
 
 
 def carried(watch: Watch, thing: str, place: Vec2, turn: float = 0.0) -> Stroke:
@@ -48,7 +56,14 @@ def grip_point(watch: Watch, thing: str) -> Array:
     return np.asarray(p + axes @ np.asarray(local))
 
 
-@planned(Clear)
+@planned(Followed, InTurn)
+def wait(context: Context) -> Stroke:
+    """Reach for the empty rim of the table: a move that was wrong is mended by the next right one, not by any of its own."""
+    x, y = (VIMA_LOWER[0], (VIMA_LOWER[1] + VIMA_UPPER[1]) / 2)
+    return Stroke("pick_place", (x, y), (x, y))
+
+
+@planned(Clear, Away)
 def put_away(context: Context) -> Stroke:
     """Take what lies in the way to a place that is free and wanted by nobody."""
     goal, watch = context.node.goal, context.watch

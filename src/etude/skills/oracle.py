@@ -54,7 +54,9 @@ def planned(*kinds: type[Goal]) -> Callable[[Plan], Plan]:
 
     def register(function: Plan) -> Plan:
         def follow(context: Context) -> Aim:
-            motion = context.hints.setdefault("motion", Motion(function(context)))
+            if "motion" not in context.hints:  # what is being carried out is not thought over at every step
+                context.hints["motion"] = Motion(function(context))
+            motion = context.hints["motion"]
             assert isinstance(motion, Motion)
             aim = motion.aim(context.watch)
             if aim is None:

@@ -6,5 +6,6 @@ from etude.skills import (
     laying,  # noqa: F401
     moving,  # noqa: F401
     placing,  # noqa: F401
+    sweeping,  # noqa: F401
     throwing,  # noqa: F401
 )

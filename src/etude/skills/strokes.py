@@ -27,8 +27,10 @@ NEAR = 0.015  # m above what lies below: creep from there on
 LIFT = 0.10  # m of rise after picking and after letting go
 SUCKING = 3  # control steps in which the cup may take hold of what it touches
 PATIENCE = 60  # control steps for one leg of a motion
+LONG = 120  # control steps for a sweep: enough for the whole table
 SWEEPING = 0.012  # m for each control step
 SWEEP_HEIGHT = 0.005  # m between plate and table
+EXACT = 0.002  # m by which a plate may miss where it goes down and where it stops
 BACK, SHORT = 0.02, 0.05  # m: a sweep begins before its start and ends before its end (VIMA 1.4)
 
 
@@ -73,7 +75,7 @@ class Motion:
         while self._leg != "over":
             found: Aim | None = getattr(self, f"_{self.stroke.kind}_{self._leg}")(watch)
             self._steps += 1
-            if found is not None and self._steps <= PATIENCE:
+            if found is not None and self._steps <= (LONG if self._leg == "push" else PATIENCE):
                 return found
             if found is not None:  # this leg takes too long: give up, let go and rise
                 self._next("rise" if self._leg != "rise" else "over", watch)
@@ -164,17 +166,27 @@ class Motion:
     def _sweep_down(self, watch: Watch) -> Aim | None:
         (x, y), _, heading = self._line()
         height = surface(watch) + SWEEP_HEIGHT
-        if watch.tip.position[2] < height + 0.002:
+        tz = watch.tip.position[2]
+        if tz < height + 0.002:
             self._next("push", watch)
             return None
+        if tz > height + LIFT / 2 and math.dist(watch.tip.position[:2], (x, y)) > EXACT:  # it may come down close to things
+            return Aim(Pose((x, y, tz), heading), False, LOWERING, step="Move above the target")
         return Aim(Pose((x, y, height), heading), False, LOWERING, step="Lower the plate")
 
     def _sweep_push(self, watch: Watch) -> Aim | None:
-        _, (x, y), heading = self._line()
-        if math.dist(watch.tip.position[:2], (x, y)) < 0.002:
+        start, end, heading = self._line()
+        left = math.dist(watch.tip.position[:2], end)
+        if left < EXACT:
             self._next("rise", watch)
             return None
-        return Aim(Pose((x, y, surface(watch) + SWEEP_HEIGHT), heading), False, SWEEPING, step="Sweep")
+        # Aim at the next step of the line, not at its end: so that the plate keeps to the line, and its height, all the way.
+        length = max(math.dist(start, end), 1e-6)
+        along = ((end[0] - start[0]) / length, (end[1] - start[1]) / length)
+        done = sum((p - q) * a for p, q, a in zip(watch.tip.position, start, along, strict=False))
+        far = min(length, done + SWEEPING)
+        target = Pose((start[0] + far * along[0], start[1] + far * along[1], surface(watch) + SWEEP_HEIGHT), heading)
+        return Aim(target, False, SWEEPING, step="Sweep")
 
     def _sweep_rise(self, watch: Watch) -> Aim | None:
         return self._pick_place_rise(watch)

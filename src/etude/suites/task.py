@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from etude.decisions.trial import Trial
 from etude.episode import ActionSpace
 from etude.goals.goal import Goal
 from etude.names import EpisodeName, Stream, rng
@@ -48,7 +49,7 @@ class Draft:
     least: int = 0
 
 
-Sampler = Callable[[Draw], Draft]
+Sampler = Callable[[Draw], Draft | Trial]  # decisions have neither scene nor goal: their sampler gives the whole trial
 
 
 @dataclass(frozen=True)
@@ -82,10 +83,10 @@ def task(
     horizon: int,
     options: tuple[str, ...] = (),
     control: ActionSpace = "ee_delta",
-) -> Callable[[Sampler], Sampler]:
+) -> Callable[[Callable[[Draw], Draft]], Callable[[Draw], Draft]]:
     """Register a sampler as a task."""
 
-    def register(sample: Sampler) -> Sampler:
+    def register(sample: Callable[[Draw], Draft]) -> Callable[[Draw], Draft]:
         table = TASKS.setdefault(suite, {})
         if name in table:
             raise ValueError(f"the task {suite}/{name} is registered twice")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from etude.catalog.household.forms import shaded
+from etude.catalog.household.forms import arc, shaded
 from etude.catalog.mesh import CREASE, Mesh, box, cylinder, lathe, prism, tube, turned
 from etude.catalog.polygon import Outline
 from etude.pose import Array, Vec2, Vec3, axis_quat, matrix_quat
@@ -157,7 +157,6 @@ def both(*meshes: Mesh) -> list[Mesh]:
     return [m for mesh in meshes for m in (mesh, mirrored(mesh))]
 
 
-def arc(radius: float, first: float, last: float, count: int) -> Array:
-    """Points (count, 2) on a circle about the origin, from angle ``first`` to ``last`` in degrees."""
-    angle = np.radians(np.linspace(first, last, count))
-    return radius * np.column_stack([np.cos(angle), np.sin(angle)])
+def arc_about(centre: Vec2, radius: float, first: float, last: float, count: int) -> Array:
+    """Points (count, 2) on a circle, from angle ``first`` to ``last`` in degrees."""
+    return np.asarray(arc(radius, first, last, count) + np.array(centre))

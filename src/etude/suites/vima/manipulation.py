@@ -8,7 +8,7 @@ from etude.goals.laying import Laid
 from etude.prompts.instruction import told
 from etude.suites.task import Draft, Draw, task
 from etude.suites.vima.stage import HORIZON, OPTIONS, PICK, SUITE, Actor, Stage, clear, laid
-from etude.suites.vima.things import NOVEL_ASYMMETRIC, SEEN_ASYMMETRIC, SPLITS, Thing
+from etude.suites.vima.things import NOVEL_ASYMMETRIC, SEEN_ASYMMETRIC, SPLITS, TEXTURES, Thing
 
 DISTRACTORS, MANY = 1, 6  # T1: default and distracting
 ANGLES, FINE_ANGLES = range(30, 180, 30), range(20, 180, 20)  # degrees
@@ -68,7 +68,7 @@ def rotate(draw: Draw) -> Draft:
     of where it was.
     """
     stage = Stage(draw)
-    shapes, textures = asymmetric(draw.split), stage.pools.dragged_textures
+    shapes, textures = asymmetric(draw.split), TEXTURES if draw.split == "L3" else stage.pools.dragged_textures
     dragged = stage.actor(stage.stream.choice(shapes), stage.stream.choice(textures))
     at = stage.put(dragged)
     others = [t for t in textures if t != dragged.texture]

@@ -82,13 +82,15 @@ class Stage:
         self.stream: Stream = self.draw.rng("cast")
         self.layout = Layout(self.draw.rng("layout"), VIMA_LOWER, VIMA_UPPER, clearance=BESIDE)
         self.pools = pools(self.draw.split)
-        self.difficulty = self._one_of("difficulty", DIFFICULTIES)
+        self._kept: list[tuple[Vec2, float]] = []
+        self.difficulty = self.one_of("difficulty", DIFFICULTIES)
         self.distracting = self.difficulty in ("distracting", "extremely_distracting")
         self.extreme = self.difficulty in ("extreme", "extremely_distracting")
-        self._strict = self._one_of("mistakes", ("allowed", "none")) == "none"
-        self.room = vima_room(self.hand, self._one_of("arm", ("hidden", "visible")) == "visible")
+        self.strict = self.one_of("mistakes", ("allowed", "none")) == "none"
+        self.room = vima_room(self.hand, self.one_of("arm", ("hidden", "visible")) == "visible")
 
-    def _one_of(self, key: str, valid: tuple[str, ...]) -> str:
+    def one_of(self, key: str, valid: tuple[str, ...]) -> str:
+        """The value of an option; the first of the valid ones is the default."""
         value = self.draw.option(key, valid[0])
         if value not in valid:
             raise unknown(f"value of {key}", value, valid)
@@ -105,6 +107,10 @@ class Stage:
         self.things.append(actor.body(pose, fixed))
         return pose
 
+    def keep_free(self, place: Vec2, distance: float = EPS + BESIDE) -> None:
+        """Have no middle of what is found a place later come this near: it would lie where something else belongs."""
+        self._kept.append((place, distance))
+
     def find(self, actor: Actor, yaw: tuple[float, float] = FULL_TURN, clearance: float | None = None, free: bool = False) -> Pose:
         """Take a free place within reach without setting the actor there; with ``free``, room enough to be turned in any way."""
         model = room = shape(actor.thing.shape, actor.size)
@@ -114,7 +120,7 @@ class Stage:
         for _ in range(FINDS):
             pose = self.layout.place(actor.name, room, yaw=yaw, clearance=clearance)
             x, y, _z = pose.position
-            if math.hypot(x, y) <= REACH:
+            if math.hypot(x, y) <= REACH and all(math.dist((x, y), place) > distance for place, distance in self._kept):
                 return Pose((x, y, model.lift(IDENTITY)), pose.rotation)
             self.layout.taken.pop()
         raise NoRoom(f"no room for {actor.name!r} within {REACH:g} m of the robot")
@@ -146,7 +152,7 @@ class Stage:
         """
         names = tuple(a.name for a in movable)
         found = [*rules, OnBoard(names, VIMA_LOWER, VIMA_UPPER)]
-        return All((main, *(Always(r) if self._strict else r for r in found)))
+        return All((main, *(Always(r) if self.strict else r for r in found)))
 
 
 def laid(actor: Actor, place: Vec2, base: Actor | None = None, eps: float = EPS) -> Laid:

@@ -1,0 +1,1 @@
+"""Episodes and trials as files for others to learn from."""

@@ -1,0 +1,234 @@
+"""Trials as data sets: JSON lines with PNG files beside them, or Hugging Face parquet with the pictures inside."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from etude.decisions.graph import operators, structure
+from etude.decisions.prompts import expected, messages, used
+from etude.decisions.showing import PIXELS, crosses, drawn, space_of, stimuli, told
+from etude.decisions.space import LOCATION, NUMBER, VIEW, Space, Thing
+from etude.decisions.trial import SILENT, Trial
+from etude.library import trial as find_trial
+from etude.names import EtudeError, digest, encode, pick
+from etude.render.png import png
+
+SHARD = 2000  # trials in one parquet file: about 100 MB at 224 pixels
+GROUP = 100  # trials that are held in memory, and written together
+LINES = "trials.jsonl"
+
+
+# ------------------------------------------------------------------------------------------------ one trial
+
+
+def png_frames(trial: Trial, size: int = PIXELS) -> list[bytes]:
+    """Every frame as the bytes of a PNG file."""
+    return [_frame(trial.stimuli, trial.grid, things, cross, size) for things, cross in zip(trial.frames, crosses(trial), strict=True)]
+
+
+@functools.lru_cache(maxsize=4096)  # frames of one object repeat soon, blank ones always; 25 MB at 224 pixels
+def _frame(set_name: str, grid: tuple[int, int], things: tuple[Thing, ...], cross: bool, size: int) -> bytes:
+    return png(drawn(set_name, grid, things, cross, size))
+
+
+def described(trial: Trial) -> dict[str, Any]:
+    """All about a trial but its pictures, as JSON data. ``task_id`` is the same for trials that ask the same, whatever they show."""
+    space = space_of(trial.stimuli, trial.grid)
+    counts: dict[str, int] = {}
+    for placed in trial.tasks:
+        for operator, count in operators(placed.task.root).items():
+            counts[operator] = counts.get(operator, 0) + count
+    name = trial.parsed
+    return {
+        "id": trial.id,
+        "name": trial.name,
+        "suite": name.suite,
+        "task": name.task,
+        "split": trial.split,
+        "seed": name.seed,
+        "level": trial.level,
+        "task_id": digest([structure(p.task) for p in trial.tasks])[:16],
+        "instruction": told(trial),
+        "instruction_fluent": told(trial, "fluent"),
+        "answer": expected(trial),
+        "answer_type": answer_type(expected(trial), space),
+        "answers": list(trial.answers),
+        "choices": list(trial.choices),
+        "n_frames": len(trial.frames),
+        "n_objects": sum(map(len, trial.frames)),
+        "n_delays": sum(not things for things in trial.frames),
+        "n_questions": sum(a != SILENT for a in trial.answers),
+        "operators": counts,
+        "properties": sorted(used(trial)),
+        "objects": list(_objects(trial, space)),
+        "graph": [encode(p) for p in trial.tasks],
+        "stimuli": trial.stimuli,
+        "stimuli_version": stimuli(trial.stimuli).version,
+    }
+
+
+def answer_type(answer: str, space: Space) -> str:
+    """What an answer is: "bool", "number", or the property whose value it is."""
+    if answer in ("true", "false"):
+        return "bool"
+    return next((p for p in space.properties if p != VIEW and answer in space.values(p)), NUMBER)
+
+
+def _objects(trial: Trial, space: Space) -> Iterator[dict[str, Any]]:
+    """Everything on every frame. ``object`` is the number by which the instruction speaks of it, 0 for what it does not speak of."""
+    shown, number = stimuli(trial.stimuli), 0
+    for frame, things in enumerate(trial.frames):
+        number += bool(things)
+        meant = next((t for t in things if not t.distractor), things[0] if things else None)
+        for thing in things:
+            properties = {p: space.values(p)[space.of(p, thing)] for p in (*space.classes, LOCATION)}
+            angle = shown.angles[shown.angle(thing.view)]
+            yield {
+                "frame": frame, "object": number if thing is meant else 0, **properties, "view": thing.view, "view angle": angle,
+                "distractor": thing.distractor,
+            }  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------------ many of them
+
+
+def export(names: Sequence[str], folder: Path, form: str = "jsonl", size: int = PIXELS) -> int:
+    """Write the trials of these names into a new folder, with frames of ``size`` pixels; gives the number of files.
+
+    ``jsonl``: ``trials.jsonl`` with a line for each trial, whose ``frames`` are PNG files in ``images/``. ``parquet``: files for each
+    split in ``data/`` that ``datasets.load_dataset(folder)`` takes, with the pictures inside; needs the extra 'parquet'.
+    """
+    write = pick("form of export", form, {"jsonl": _write_lines, "parquet": _write_parquet})
+    if not names:
+        raise EtudeError("there is nothing to export: name at least one trial")
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise EtudeError(f"{str(folder)!r} is not empty; choose another folder to export to")
+    return write(names, folder, size)
+
+
+def _write_lines(names: Sequence[str], folder: Path, size: int) -> int:
+    files = 1
+    folder.mkdir(parents=True, exist_ok=True)
+    # The list of trials gets its name last: a folder that has it is complete.
+    unfinished = folder / f"{LINES}.unfinished"
+    with unfinished.open("w", encoding="utf-8") as lines:
+        for name in names:
+            trial = find_trial(name)
+            row = described(trial)
+            place = Path("images") / f"{row['suite']}-{row['task']}-{row['split']}-{row['seed']}"
+            (folder / place).mkdir(parents=True, exist_ok=True)
+            row["frames"] = [(place / f"{k}.png").as_posix() for k in range(len(trial.frames))]
+            for path, data in zip(row["frames"], png_frames(trial, size), strict=True):
+                (folder / path).write_bytes(data)
+            files += len(trial.frames)
+            lines.write(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n")
+    unfinished.replace(folder / LINES)
+    return files
+
+
+# ------------------------------------------------------------------------------------------------ parquet
+
+_TEXT, _WHOLE = "string", "int32"
+# The flat columns; those after them hold lists. "images" and "messages" are what trainers of language models read.
+COLUMNS = {
+    "trial_id": _TEXT, "name": _TEXT, "suite": _TEXT, "task": _TEXT, "seed": "int64", "level": _TEXT, "task_id": _TEXT,
+    "question": _TEXT, "question_fluent": _TEXT, "answer": _TEXT, "answer_type": _TEXT, "n_frames": _WHOLE, "n_objects": _WHOLE,
+    "n_delays": _WHOLE, "n_questions": _WHOLE, "n_and": _WHOLE, "n_or": _WHOLE, "n_not": _WHOLE, "n_switch": _WHOLE, "n_is_same": _WHOLE,
+    "n_not_same": _WHOLE, "n_get": _WHOLE, "n_exist": _WHOLE, "n_count": _WHOLE, "n_relative": _WHOLE, "graph_json": _TEXT,
+    "objects_json": _TEXT, "stimuli": _TEXT, "stimuli_version": _TEXT,
+}  # fmt: skip
+LISTS = ("choices", "frame_answers", "attributes")
+_COUNTED = {
+    "n_and": "And", "n_or": "Or", "n_not": "Not", "n_switch": "Switch", "n_is_same": "IsSame", "n_not_same": "NotSame", "n_get": "Get",
+    "n_exist": "Exist", "n_count": "Count", "n_relative": "Relative",
+}  # fmt: skip
+
+
+def flat(trial: Trial, size: int = PIXELS) -> dict[str, Any]:
+    """A trial as a row of the parquet files, by column."""
+    row = described(trial)
+    found = {name: row[name] for name in COLUMNS if name in row}
+    found |= {name: row["operators"].get(operator, 0) for name, operator in _COUNTED.items()}
+    compact = functools.partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
+    found |= {
+        "trial_id": row["id"],
+        "question": row["instruction"],
+        "question_fluent": row["instruction_fluent"],
+        "graph_json": compact(row["graph"]),
+        "objects_json": compact(row["objects"]),
+        "choices": row["choices"],
+        "frame_answers": row["answers"],
+        "attributes": row["properties"],
+        "images": [{"bytes": data, "path": f"{k}.png"} for k, data in enumerate(png_frames(trial, size))],
+        "messages": _placeholders(trial),
+        "reward_model": {"style": "rule", "ground_truth": row["answer"]},
+    }
+    return found
+
+
+def _placeholders(trial: Trial) -> list[dict[str, Any]]:
+    """The prompt with a placeholder for each picture, in the order of ``images``."""
+    asked = messages(trial, [""] * len(trial.frames), space_of(trial.stimuli, trial.grid))
+    return [
+        {
+            "role": message["role"],
+            "content": [{"type": "text" if "text" in p else "image", "text": p.get("text")} for p in message["content"]],
+        }
+        for message in asked
+    ]
+
+
+def _write_parquet(names: Sequence[str], folder: Path, size: int) -> int:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise EtudeError("parquet files need pyarrow, which is not installed: pip install 'etude[parquet]', or --form jsonl") from None
+    schema = _schema(pa)
+    splits: dict[str, list[str]] = {}
+    for name in names:
+        splits.setdefault(find_trial(name).split, []).append(name)
+    (folder / "data").mkdir(parents=True, exist_ok=True)
+    files = 0
+    for split, members in splits.items():
+        shards = [members[k : k + SHARD] for k in range(0, len(members), SHARD)]
+        for number, shard in enumerate(shards):
+            place = folder / "data" / f"{split}-{number:05d}-of-{len(shards):05d}.parquet"
+            with pq.ParquetWriter(place, schema, compression="zstd") as writer:
+                for k in range(0, len(shard), GROUP):
+                    rows = [flat(find_trial(name), size) for name in shard[k : k + GROUP]]
+                    writer.write_table(pa.Table.from_pylist(rows, schema=schema))
+            files += 1
+    return files
+
+
+def _schema(pa: Any) -> Any:
+    """The columns, and beside them how Hugging Face's ``datasets`` is to take them: as pictures, not as bytes."""
+    text = pa.string()
+    part = pa.struct([("type", text), ("text", text)])
+    columns = [(name, getattr(pa, kind)()) for name, kind in COLUMNS.items()]
+    columns += [(name, pa.list_(text)) for name in LISTS]
+    columns += [
+        ("images", pa.list_(pa.struct([("bytes", pa.binary()), ("path", text)]))),
+        ("messages", pa.list_(pa.struct([("role", text), ("content", pa.list_(part))]))),
+        ("reward_model", pa.struct([("style", text), ("ground_truth", text)])),
+    ]
+    return pa.schema(columns).with_metadata({"huggingface": json.dumps({"info": {"features": _features()}})})
+
+
+def _features() -> dict[str, Any]:
+    def value(kind: str) -> dict[str, str]:
+        return {"dtype": kind, "_type": "Value"}
+
+    text = value(_TEXT)
+    return {
+        **{name: value(kind) for name, kind in COLUMNS.items()},
+        **{name: [text] for name in LISTS},
+        "images": [{"_type": "Image"}],
+        "messages": [{"role": text, "content": [{"type": text, "text": text}]}],
+        "reward_model": {"style": text, "ground_truth": text},
+    }

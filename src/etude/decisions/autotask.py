@@ -1,0 +1,153 @@
+"""AutoTask: tasks drawn at random from a space of tasks that a few settings span (iWISDM A.2.1).
+
+A graph is drawn from the root down, along the table of :mod:`etude.decisions.connectivity`. Numbers that are asked for (of And and Or, of
+frames, of delays) are shared out before the drawing begins instead of being hoped for, and questions that make no sense are drawn again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from etude.decisions.asking import Degenerate, Question, TooLarge, asked
+from etude.decisions.connectivity import CONNECTIVITY, MOST_COUNTED, TRUTHS, Drawing, Maker, Settings, Unfit
+from etude.decisions.graph import Switch, Task, structure
+from etude.decisions.solver import Domain
+from etude.decisions.space import Space, standard_space
+from etude.names import EtudeError, Stream, unknown
+
+KEPT = 100  # attempts with the same kinds of answers; some kinds cannot be had with every setting
+MOST_MISSES = 20_000  # tasks in a row that were there before: the space of tasks is used up
+
+
+def auto_question(settings: Settings, stream: Stream, domain: Domain, answer: str | None = None, branch: bool | None = None) -> Question:
+    """A task drawn at random, ready to be asked. With ``answer`` it is one that can have this answer, in the branch that is asked for where
+    only one of two can have it.
+
+    What is answered at the ends of all branches is drawn first and kept; given that, all answers of the task are equally likely, in a list
+    whose answers are.
+    """
+    _check(settings, domain.space)
+    ends: list[str] = []
+    for attempt in range(settings.attempts):
+        if attempt % KEPT == 0:
+            switches = sum(stream.chance(settings.switch_chance) for _ in range(settings.max_switch))
+            ends = _ends(settings, stream, domain.space, switches + 1, answer, branch)
+        try:
+            question = asked(_drawn(settings, stream, domain.space, ends, branch is not None), domain, 0)
+        except (Unfit, Degenerate, TooLarge):
+            continue
+        if answer is None or answer in question.answers:
+            return question
+    raise EtudeError(f"AutoTask found no task in {settings.attempts} attempts: its settings ask for what cannot be had together")
+
+
+def auto_task(settings: Settings, stream: Stream, space: Space) -> Task:
+    """A task drawn at random."""
+    return auto_question(settings, stream, Domain(space)).task
+
+
+def distinct_tasks(settings: Settings, stream: Stream, count: int, space: Space | None = None) -> Iterator[Task]:
+    """Tasks of which no two have the same :func:`~etude.decisions.graph.structure`; the canonical form is the proof."""
+    domain = Domain(space or standard_space())
+    seen: set[str] = set()
+    misses = 0
+    while len(seen) < count:
+        task = auto_question(settings, stream, domain).task
+        form = structure(task)
+        if form in seen:
+            misses += 1
+            if misses == MOST_MISSES:
+                raise EtudeError(f"no new task in {misses} attempts after {len(seen)} of {count}: these settings have few more")
+            continue
+        misses = 0
+        seen.add(form)
+        yield task
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How evenly tasks are spread over structures. ``evenness`` is 1 if all that were seen are equally frequent (entropy / its most)."""
+
+    tasks: int
+    structures: int
+    most_frequent: float
+    evenness: float
+
+
+def spread(tasks: Iterable[Task]) -> Spread:
+    """Measured over the structures of some tasks."""
+    counts = Counter(structure(task) for task in tasks)
+    total = counts.total()
+    entropy = -sum(n / total * math.log(n / total) for n in counts.values())
+    return Spread(total, len(counts), max(counts.values()) / total, entropy / math.log(len(counts)) if len(counts) > 1 else 1.0)
+
+
+def _check(settings: Settings, space: Space) -> None:
+    for name in (*settings.roots, *settings.booleans, *settings.operators):
+        if name not in CONNECTIVITY:
+            raise unknown("operator", name, CONNECTIVITY)
+    for prop in (*(p for p, _ in settings.properties), *settings.reported, *settings.named):
+        if prop not in space.properties:
+            raise unknown("property", prop, space.properties)
+
+
+def _ends(settings: Settings, stream: Stream, space: Space, count: int, answer: str | None, branch: bool | None) -> list[str]:
+    """What is answered at the end of each branch: "bool", "number" or a property."""
+    kinds = ["bool"] if any(r in TRUTHS for r in settings.roots) else []
+    kinds += settings.reported if "Get" in settings.roots else ()
+    kinds += ["number"] if "Count" in settings.roots else []
+    if count == 1 and settings.joins[0] > 0:
+        kinds = [k for k in kinds if k == "bool"]
+    fitting = [k for k in kinds if answer is None or _answers(k, answer, space)]
+    if not fitting:
+        raise EtudeError(f"no task with these settings can be answered with {answer!r}; they answer with {', '.join(kinds) or 'nothing'}")
+    while True:
+        ends = [stream.choice(kinds) for _ in range(count)]
+        if any(end in fitting for end in ends):
+            break
+    if branch is not None and count == 2 and (ends[0] in fitting) is not (ends[1] in fitting) and (ends[0] in fitting) is not branch:
+        ends.reverse()
+    return ends
+
+
+def _answers(kind: str, answer: str, space: Space) -> bool:
+    if kind == "bool":
+        return answer in ("true", "false")
+    return answer.isdigit() and int(answer) <= MOST_COUNTED if kind == "number" else answer in space.values(kind)
+
+
+def _drawn(settings: Settings, stream: Stream, space: Space, ends: list[str], ordered: bool) -> Task:
+    drawing = Drawing(settings, stream, space)
+    conditions = len(ends) - 1
+    rooms = [drawing.room(settings.roots) if end == "bool" else 0 for end in ends] + [drawing.room(settings.booleans)] * conditions
+    shares = _shared_out(settings.joins, rooms, stream)
+    made = [_end(drawing, end, share) for end, share in zip(ends, shares, strict=False)]
+    whole = made[0]
+    for k in range(conditions):
+        whole = _switched(drawing.part(settings.booleans, shares[len(ends) + k]), whole, made[k + 1], ordered or stream.chance(0.5))
+    when, length = drawing.frames()
+    return Task(whole(when), length)
+
+
+def _end(drawing: Drawing, end: str, joins: int) -> Maker:
+    if end == "bool":
+        return drawing.part(drawing.settings.roots, joins)
+    return drawing.number("Count", 0, 0) if end == "number" else drawing.report(end)
+
+
+def _switched(condition: Maker, one: Maker, other: Maker, ordered: bool) -> Maker:
+    then, otherwise = (one, other) if ordered else (other, one)
+    return lambda when: Switch(condition(when), then(when), otherwise(when))
+
+
+def _shared_out(joins: tuple[int, int], rooms: Sequence[int], stream: Stream) -> list[int]:
+    """How many joins each part has."""
+    if joins[0] > sum(rooms):
+        raise Unfit
+    shares = [0] * len(rooms)
+    for _ in range(stream.integer(joins[0], min(joins[1], sum(rooms)))):
+        shares[stream.choice([k for k, room in enumerate(rooms) if shares[k] < room])] += 1
+    return shares

@@ -1,0 +1,175 @@
+"""Lists of trials, by name: the paper's levels, single abilities, classic tasks, and tasks combined in time.
+
+``trial(list, split, seed)`` is the same trial for all time. Splits differ in the views of the objects that are shown. In every list answers
+are balanced by construction, and among the first thousand seeds no trial comes twice.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+
+from etude.decisions import abilities, levels
+from etude.decisions.asking import Question
+from etude.decisions.autotask import auto_question
+from etude.decisions.balance import turn, wanted
+from etude.decisions.classics import (
+    contextual_decision,
+    dual_match_to_sample,
+    match_to_sample,
+    n_back,
+    samples_abbcca,
+    samples_abcabc,
+)
+from etude.decisions.compose import condition, interleave, make_trial, overlap, queue
+from etude.decisions.distract import Distraction
+from etude.decisions.graph import Task
+from etude.decisions.listing import BOOLEAN, Draw, Lister, fresh_thing
+from etude.decisions.solver import Domain
+from etude.decisions.space import LOCATION, Space
+from etude.decisions.trial import Placed, Trial
+from etude.names import EtudeError, Stream, digest, pick, unknown
+
+VERSION = "iwisdm-lists-1"  # counts up whenever a trial of a list changes
+SPLITS = ("train", "val", "test")
+PROPERTIES = ("category", LOCATION, "identity")
+DELAYS = (0, 4)  # between sample and test
+DECISIONS = 4  # in a row, for n-back
+ATTEMPTS = 200
+
+# ------------------------------------------------------------------------------------------------ classic tasks
+
+PAIRS = ((LOCATION, "category"), (LOCATION, "identity"))  # category and identity depend on each other
+
+
+def match(draw: Draw, properties: Sequence[str]) -> Trial:
+    """Delayed match to sample, with a delay of 0 to 4 frames."""
+    prop, visit = turn(properties, draw.list, draw.seed)
+    stream = draw.stream()
+    return _matched(draw, match_to_sample(prop, stream.integer(*DELAYS)), prop, visit, stream)
+
+
+def dual_match(draw: Draw) -> Trial:
+    """Delayed match to sample in two properties: in both, or in one at least."""
+    kinds = tuple((*pair, join) for pair in PAIRS for join in ("and", "or"))
+    (first, second, join), visit = turn(kinds, draw.list, draw.seed)
+    stream = draw.stream()
+    return _matched(draw, dual_match_to_sample(first, second, stream.integer(*DELAYS), join), f"{second}/{join}", visit, stream)
+
+
+def context(draw: Draw) -> Trial:
+    """Contextual decision making with three objects: which property of the last two counts depends on the first two."""
+    kinds = tuple((first, *order) for first in PROPERTIES for pair in PAIRS for order in (pair, pair[::-1]))
+    (first, then, otherwise), visit = turn(kinds, draw.list, draw.seed)
+    stream = draw.stream()
+    return _matched(draw, contextual_decision(first, then, otherwise, stream.integer(0, 1)), f"{first}/{then}/{otherwise}", visit, stream)
+
+
+def _matched(draw: Draw, task: Task, kind: str, visit: int, stream: Stream) -> Trial:
+    (answer, branch), again = turn([(a, b) for a in BOOLEAN for b in (True, False)], f"{draw.list}/{kind}", visit)
+    thing = fresh_thing(draw.domain, f"{draw.list}/{kind}/{answer}/{branch}", again)
+    showing = draw.showing("classic")
+    return make_trial(draw.name, task, draw.domain, answer, stream, showing=showing, branch=branch, given={0: thing})
+
+
+def several(draw: Draw, properties: Sequence[str], name: str) -> Trial:
+    """Several decisions in one trial: n-back, or samples and tests that interlock."""
+    prop, visit = turn(properties, draw.list, draw.seed)
+    tasks = _several(name, prop)
+    answers = [wanted(BOOLEAN, f"{draw.list}/{prop}/{k}", visit) for k in range(len(tasks))]
+    return make_trial(draw.name, tasks, draw.domain, answers, draw.stream(), showing=draw.showing("classic"), adapt=False)
+
+
+def _several(name: str, prop: str) -> tuple[Placed, ...]:
+    if name.endswith("_back"):
+        return n_back(("one_back", "two_back", "three_back").index(name) + 1, prop, DECISIONS)
+    return {"samples_abcabc": samples_abcabc, "samples_abbcca": samples_abbcca}[name](prop)
+
+
+# ------------------------------------------------------------------------------------------------ tasks combined in time
+
+SHORT = replace(levels.LOW, joins=(0, 1), frames=(2, 5), delays=(0, 2), constants=0.1)
+LOOSE = replace(SHORT, frames=(4, 6), delays=(1, 3))  # with room between its objects
+
+
+def combined(draw: Draw, how: str) -> Trial:
+    """Short tasks drawn at random and combined; in every second trial there are distractors."""
+    distraction, visit = turn((None, Distraction(time=1, frames=1)), draw.list, draw.seed)
+    first, second = wanted(tuple(product(BOOLEAN, BOOLEAN)), f"{draw.list}/{distraction is None}", visit)
+    answers = [first, second]
+    if how == "condition":  # the second answer is that of the task that is done; the other says something else, so the condition counts
+        other = BOOLEAN[1 - BOOLEAN.index(second)]
+        answers = [first, second, other] if first == "true" else [first, other, second]
+    stream = draw.stream()
+    for _ in range(ATTEMPTS):
+        tasks = [_any(draw, stream, how).task for _ in answers]
+        try:
+            placed = _combined(tasks, how, stream)
+            return make_trial(
+                draw.name, placed, draw.domain, answers, stream, showing=draw.showing(how), distraction=distraction, adapt=False
+            )
+        except EtudeError:
+            continue
+    raise EtudeError(f"{draw.name}: no two tasks were found in {ATTEMPTS} attempts that can be combined by {how}")
+
+
+def _any(draw: Draw, stream: Stream, how: str) -> Question:
+    return auto_question(LOOSE if how == "interleave" else SHORT, stream, draw.domain)
+
+
+def _combined(tasks: Sequence[Task], how: str, stream: Stream) -> tuple[Placed, ...]:
+    if how == "queue":
+        return queue(*tasks, gap=stream.integer(0, 1))
+    if how == "condition":
+        first, then, otherwise = tasks
+        return condition(first, then, otherwise, gap=stream.integer(0, 1))
+    start = stream.integer(1, tasks[0].frames - 1)
+    return (overlap if how == "overlap" else interleave)(*tasks, starts=(0, start))
+
+
+# ------------------------------------------------------------------------------------------------ all of them
+
+
+def _lists() -> dict[str, Lister]:
+    found = {**levels.LISTS, **abilities.LISTS}
+    for name in ("match_to_sample", "one_back", "two_back", "three_back", "samples_abcabc", "samples_abbcca"):
+        for prop, properties in (("", PROPERTIES), *((f"_{p}", (p,)) for p in PROPERTIES)):
+            one: Lister = functools.partial(several, properties=properties, name=name)
+            found[name + prop] = functools.partial(match, properties=properties) if name == "match_to_sample" else one
+    found |= {"dual_match_to_sample": dual_match, "contextual_decision": context}
+    return found | {how: functools.partial(combined, how=how) for how in ("queue", "overlap", "interleave", "condition")}
+
+
+LISTS: dict[str, Lister] = _lists()
+
+
+@functools.cache
+def standard_domain(split: str) -> Domain:
+    """The procedural stimuli, with the views of a split."""
+    from etude.decisions.stimuli.sets import Procedural
+
+    if split not in SPLITS:
+        raise unknown("split", split, SPLITS)
+    stimuli = Procedural()
+    views = [stimuli.views(s) for s in SPLITS]
+    return Domain(Space(stimuli.classes, stimuli.properties, 1 + max(max(v) for v in views)), stimuli.views(split))
+
+
+def trial(task: str, split: str, seed: int, domain: Domain | None = None, stimuli: str = "procedural") -> Trial:
+    """The trial of a list for a seed. Another stimulus set comes with a ``domain`` of its own, made for the split."""
+    lister = pick("list of trials", task, LISTS)
+    if split not in SPLITS:
+        raise unknown("split", split, SPLITS)
+    return lister(Draw(task, split, seed, domain or standard_domain(split), stimuli))
+
+
+def fingerprint(task: str, split: str, count: int = 100) -> str:
+    """The digest of the first trials of a list. A list is frozen: its fingerprint changes with :data:`VERSION` only."""
+    return digest([trial(task, split, seed).id for seed in range(count)])
+
+
+def chance(trial: Trial) -> float:
+    """How often one is right who chooses any of the answers."""
+    return 1 / len(trial.choices)

@@ -1,0 +1,89 @@
+"""The paper's levels of complexity (iWISDM table 1): single frames, low, medium, high; each with all properties, or with one only.
+
+Every trial has a task of its own. Which answer it has, and through which branch, is settled first; then a task is drawn that can have it.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+from itertools import product
+
+from etude.decisions.autotask import auto_question
+from etude.decisions.balance import turn, wanted
+from etude.decisions.compose import make_trial
+from etude.decisions.connectivity import Settings
+from etude.decisions.graph import Const, Get, IsSame, NotSame, Select, Task
+from etude.decisions.listing import BOOLEAN, Draw, Lister, fresh_thing
+from etude.decisions.space import LOCATION, Space
+from etude.decisions.trial import Trial
+
+COMPARING = ("IsSame", "And", "Or", "NotSame")
+
+# Frames, And, Or and Switch are the paper's (table 1); depth, operators and constants those of its configuration files. 15 operators leave
+# no room for And or Or within And or Or. Delays are what is left of the frames: between none and four.
+LOW = Settings(roots=COMPARING, constants=0.2, max_switch=0, max_depth=5, max_operators=15, joins=(1, 1), frames=(6, 6), delays=(0, 4))
+MEDIUM = replace(LOW, max_switch=1, switch_chance=1.0, max_depth=7, frames=(8, 8))
+HIGH = replace(MEDIUM, roots=(*COMPARING, "Get"), max_depth=8, joins=(1, 2), frames=(9, 9))
+LEVELS = {"low": LOW, "medium": MEDIUM, "high": HIGH}
+ONE_PROPERTY = {LOCATION: 0.1, "category": 0.1, "identity": 0.0}  # the chance of constants then
+
+
+def restricted(settings: Settings, prop: str) -> Settings:
+    """The same level with one property only. Identities have no names: they are neither told nor compared with one."""
+    named = (prop,) if ONE_PROPERTY[prop] else ()
+    return replace(settings, properties=((prop, 1.0),), reported=named, named=named, constants=ONE_PROPERTY[prop])
+
+
+def possible_answers(settings: Settings, space: Space) -> tuple[str, ...]:
+    """Every answer that a task with these settings can have."""
+    values = [v for prop in settings.reported for v in space.values(prop)] if "Get" in settings.roots else []
+    return (*BOOLEAN, *values)
+
+
+def level(draw: Draw, name: str, settings: Settings) -> Trial:
+    """A trial of a level."""
+    return _with_its_turn(draw, name, settings, draw.list, draw.seed)
+
+
+def composite(draw: Draw, name: str, settings: Settings) -> Trial:
+    """A trial of a level in which everything is about categories, or everything about locations, in turn."""
+    prop, visit = turn(("category", LOCATION), f"{draw.list}/property", draw.seed)
+    return _with_its_turn(draw, name, restricted(settings, prop), f"{draw.list}/{prop}", visit)
+
+
+def _with_its_turn(draw: Draw, name: str, settings: Settings, order: str, visit: int) -> Trial:
+    """The answer whose turn it is, in the branch whose turn it is, of a task of its own."""
+    branches = (True, False) if settings.max_switch else (None,)
+    answer, branch = wanted(tuple(product(possible_answers(settings, draw.domain.space), branches)), order, visit)
+    stream = draw.stream()
+    question = auto_question(settings, stream, draw.domain, answer, branch)
+    return make_trial(draw.name, question.task, draw.domain, answer, stream, showing=draw.showing(name), branch=branch)
+
+
+def single_frame(draw: Draw, prop: str) -> Trial:
+    """One frame with one object: does its property have a given value, or has it not?"""
+    values = draw.domain.space.values(prop)
+    cells = tuple(product((IsSame, NotSame), range(len(values)), BOOLEAN))
+    (kind, value, answer), visit = turn(cells, draw.list, draw.seed)
+    equal = (kind is IsSame) is (answer == "true")
+    thing = fresh_thing(draw.domain, f"{draw.list}/{kind.__name__}/{value}/{answer}", visit, prop, value, equal)
+    stream = draw.stream()
+    sides = stream.shuffled([Get(prop, Select(0)), Const(prop, values[value])])
+    return make_trial(draw.name, Task(kind(*sides), 1), draw.domain, answer, stream, showing=draw.showing("single_frame"), given={0: thing})
+
+
+def _lists() -> dict[str, Lister]:
+    found: dict[str, Lister] = {f"single_frame_{p}": functools.partial(single_frame, prop=p) for p in (LOCATION, "category")}
+    for name, settings in LEVELS.items():
+        found[name] = functools.partial(level, name=name, settings=settings)
+        for prop in ONE_PROPERTY:
+            found[f"{name}_{prop}"] = functools.partial(level, name=name, settings=restricted(settings, prop))
+    for name, settings in LEVELS.items():
+        found[f"cvr_{name}"] = functools.partial(composite, name=f"cvr_{name}", settings=settings)
+        for prop in (LOCATION, "category"):
+            found[f"cvr_{name}_{prop}"] = functools.partial(level, name=f"cvr_{name}", settings=restricted(settings, prop))
+    return found
+
+
+LISTS = _lists()

@@ -1,0 +1,63 @@
+"""What the lists of trials are drawn from: a list is a function from a seed to a trial, the same for all time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from etude.decisions.balance import unrepeated
+from etude.decisions.compose import Showing
+from etude.decisions.solver import Domain, bits
+from etude.decisions.space import LOCATION, VIEW, Thing
+from etude.decisions.trial import Trial
+from etude.names import Stream, rng
+
+SUITE = "iwisdm"
+BOOLEAN = ("true", "false")
+
+
+@dataclass(frozen=True)
+class Draw:
+    """One place in a list. ``domain`` has the views of the split only."""
+
+    task: str
+    split: str
+    seed: int
+    domain: Domain
+    stimuli: str = "procedural"
+
+    @property
+    def list(self) -> str:
+        """The name of the list."""
+        return f"{SUITE}/{self.task}@{self.split}"
+
+    @property
+    def name(self) -> str:
+        """The name of the trial."""
+        return f"{self.list}#{self.seed}"
+
+    def stream(self, purpose: str = "trial") -> Stream:
+        """The random stream for a purpose."""
+        return rng(self.name, purpose)
+
+    def showing(self, level: str) -> Showing:
+        """How trials of this list are shown."""
+        return Showing(level, self.stimuli, self.split)
+
+
+Lister = Callable[[Draw], Trial]
+
+
+def fresh_thing(domain: Domain, name: str, visit: int, prop: str = "", value: int = 0, equal: bool = True) -> Thing:
+    """An object that is another one for every visit until all have been: in a short trial this is what keeps trials from being the same.
+
+    With ``prop`` it is one whose property has (or, if not ``equal``, has not) this value.
+    """
+    masks = {sort: domain.full(sort) for sort in ("item", LOCATION, VIEW)}
+    if prop:
+        masks[domain.sort(prop)] &= domain.alone(prop, value, equal)
+    items, cells, views = (bits(masks[sort]) for sort in ("item", LOCATION, VIEW))
+    number = unrepeated(range(len(items) * len(cells) * len(views)), name, visit)
+    number, view = divmod(number, len(views))
+    item, cell = divmod(number, len(cells))
+    return Thing(items[item], cells[cell], views[view])

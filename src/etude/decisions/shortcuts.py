@@ -1,0 +1,228 @@
+"""What could be scored without doing the task: a report on a list of trials.
+
+Each shortcut leaves something out. "Always then" and "always else" ignore the condition of a Switch, "larger branch" takes that with more
+possible answers; "first part" and "second part" look at one input of every And and Or; "last frame" sees nothing but the frame on which the
+answer is due, and knows how trials are made; "text" sees no picture and learns from the other half of the list which answer is usual for
+such a question (in a list that is balanced as a whole this comes out a little below chance); "majority" gives the most usual answer.
+
+Some shortcuts cannot be brought down to chance, whatever the objects are:
+
+* A Switch. Let p be how often the condition is true. "Always then" is right then, so its score is at least p, and that of "always else" at
+  least 1 − p. One of them is at least 1/2, and a list that treats both branches alike cannot do better than 1/2 for each. Where the
+  branches have m and n different answers and all are equally likely, as they must be for "text", the larger branch is taken in
+  m / (m + n) of the trials.
+* An And whose answers are balanced. When it is true both parts are true, and who looks at one of them is right: 1/2 of the trials. When it
+  is false, at least one part is false, so the two shortcuts together are right at least once: on average in 1/2 of the other half. Their
+  mean is at least 1/2 + 1/4 = 3/4. An Or is the same with true and false exchanged. Where such a question is only asked with probability q
+  (in one branch of a Switch), at most q/4 is lost: the floor is 1 − q/4, and with several of them the losses add up at most.
+* One frame. Where all objects of a question are on its last frame there is nothing left out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from etude.decisions.asking import Wanted, asked
+from etude.decisions.graph import And, Const, Count, Get, Node, Not, Or, Switch, Task, Xor, structure, walk
+from etude.decisions.meaning import answer
+from etude.decisions.solver import Domain
+from etude.decisions.space import LOCATION, VIEW, Space, Thing
+from etude.decisions.trial import Placed, Trial
+
+ENOUGH = 20  # questions of a kind from which their usual answer is learnt
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One answer that is due in a trial."""
+
+    placed: Placed
+    frames: tuple[tuple[Thing, ...], ...]
+    right: str
+    choices: tuple[str, ...]
+
+    @property
+    def root(self) -> Node:
+        """The question."""
+        return self.placed.task.root
+
+
+@dataclass(frozen=True)
+class Shortcut:
+    """What a shortcut scores on the answers it applies to, beside chance and the least any list of such questions allows."""
+
+    name: str
+    applies: int
+    score: float
+    chance: float
+    floor: float
+
+    @property
+    def excess(self) -> float:
+        """How far it is above what must be."""
+        return self.score - max(self.chance, self.floor)
+
+
+def report(trials: Iterable[Trial], domain: Domain) -> list[Shortcut]:
+    """All shortcuts on a list of trials. The domain is that of their split."""
+    space = domain.space
+    due = [one for trial in trials for one in answers_due(trial)]
+    rows = [_row("majority", due, _majority(due), lambda one: 0.0), _row("text", due, _text(due), lambda one: 0.0)]
+    rows.append(_row("last frame", due, [_from_last_frame(one, domain) for one in due], _last_frame_floor))
+    switches = _having(due, Switch)
+    for part, name in ((1, "always then"), (2, "always else")):
+        rows.append(_row(name, switches, [_right(one, _cut(one.root, (Switch,), part), space) for one in switches], lambda one: 0.5))
+    uneven = [one for one in switches if _shares(one.root, space)[0] != 0.5]
+    larger = [_right(one, _cut(one.root, (Switch,), 1 if _shares(one.root, space)[0] > 0.5 else 2), space) for one in uneven]
+    rows.append(_row("larger branch", uneven, larger, lambda one: max(_shares(one.root, space))))
+    joined = _having(due, And, Or)
+    for part, name in ((0, "first part"), (1, "second part")):
+        scores = [_right(one, _cut(one.root, (And, Or), part), space) for one in joined]
+        rows.append(_row(name, joined, scores, lambda one: 1 - _loss(one.root, space)))
+    return rows
+
+
+def table(rows: Iterable[Shortcut]) -> str:
+    """The report as text."""
+    lines = [f"{'shortcut':14} {'answers':>8} {'score':>7} {'chance':>7} {'floor':>7} {'excess':>7}"]
+    lines += [f"{r.name:14} {r.applies:8d} {r.score:7.3f} {r.chance:7.3f} {r.floor:7.3f} {r.excess:+7.3f}" for r in rows if r.applies]
+    return "\n".join(lines)
+
+
+def answers_due(trial: Trial) -> Iterator[Asked]:
+    """The answers of a trial, each with its task."""
+    answered: list[str] = []
+    for placed in trial.tasks:
+        due = placed.after is None or answered[placed.after] == placed.given
+        answered.append(trial.answers[placed.end] if due else "")
+        if due:
+            yield Asked(placed, trial.frames, trial.answers[placed.end], trial.choices)
+
+
+def _row(name: str, due: Sequence[Asked], scores: Sequence[float], floor: Callable[[Asked], float]) -> Shortcut:
+    count = max(len(due), 1)
+    chance = sum(1 / len(one.choices) for one in due) / count
+    return Shortcut(name, len(due), sum(scores) / count, chance, sum(floor(one) for one in due) / count)
+
+
+# ------------------------------------------------------------------------------------------------ without pictures
+
+
+def _majority(due: Sequence[Asked]) -> list[float]:
+    usual = Counter(one.right for one in due).most_common(1)
+    return [float(one.right == usual[0][0]) for one in due]
+
+
+def _text(due: Sequence[Asked]) -> list[float]:
+    """Half of the list tells what is usual in the other half: for this very question, for one of this form, for one with such answers."""
+    keys = [_keys(one) for one in due]
+    scores = [0.0] * len(due)
+    for half in (0, 1):
+        usual: dict[str, Counter[str]] = {}
+        for one, names in zip(due[1 - half :: 2], keys[1 - half :: 2], strict=True):
+            for name in names:
+                usual.setdefault(name, Counter())[one.right] += 1
+        for k in range(half, len(due), 2):
+            known = next((usual[n] for n in keys[k] if n in usual and usual[n].total() >= ENOUGH), Counter())
+            best = [a for a, n in known.items() if n == max(known.values())]
+            scores[k] = (due[k].right in best) / len(best) if best else 1 / len(due[k].choices)
+    return scores
+
+
+def _keys(one: Asked) -> list[str]:
+    task = one.placed.task
+    return [structure(task), _form(task.root), f"{type(task.root).__name__} {one.choices}", str(one.choices)]
+
+
+def _form(node: Node) -> str:
+    what = getattr(node, "property", "")
+    return f"{type(node).__name__}{what}({','.join(_form(part) for part in node.inputs())})"
+
+
+# ------------------------------------------------------------------------------------------------ half of the question
+
+
+def _having(due: Sequence[Asked], *kinds: type[Node]) -> list[Asked]:
+    return [one for one in due if any(isinstance(node, kinds) for node in walk(one.root))]
+
+
+def _right(one: Asked, root: Node, space: Space) -> float:
+    """Is the answer of another question, asked in its place, the right one?"""
+    return float(answer(Task(root, one.placed.task.frames), one.frames, space, one.placed.start) == one.right)
+
+
+def _cut(node: Node, kinds: tuple[type[Node], ...], part: int) -> Node:
+    """The question with one input in place of every operator of these kinds."""
+    if isinstance(node, kinds):
+        return _cut(node.inputs()[part], kinds, part)
+    if isinstance(node, (And, Or, Xor)):
+        return type(node)(_cut(node.left, kinds, part), _cut(node.right, kinds, part))
+    if isinstance(node, Not):
+        return Not(_cut(node.of, kinds, part))
+    if isinstance(node, Switch):
+        return Switch(*(_cut(each, kinds, part) for each in node.inputs()))
+    return node
+
+
+def _shares(node: Node, space: Space) -> tuple[float, float]:
+    """How often each branch of a Switch is taken if all answers are equally likely."""
+    if not isinstance(node, Switch) or node.then.kind() == node.otherwise.kind():
+        return 0.5, 0.5
+    then, otherwise = _weight(node.then, space), _weight(node.otherwise, space)
+    return then / (then + otherwise), otherwise / (then + otherwise)
+
+
+def _loss(node: Node, space: Space, share: float = 1.0) -> float:
+    """The most that looking at one part of every And and Or can cost, in the mean of both parts."""
+    if isinstance(node, Switch):
+        then, otherwise = _shares(node, space)
+        branches = _loss(node.then, space, share * then) + _loss(node.otherwise, space, share * otherwise)
+        return _loss(node.condition, space, share) + branches
+    if isinstance(node, (And, Or)):  # within another one it need not be balanced: then half of it can be lost
+        inner = sum(2 * _loss(part, space, share) for part in node.inputs())
+        return share / 4 + inner
+    return sum(_loss(part, space, share) for part in node.inputs())
+
+
+def _weight(node: Node, space: Space) -> int:
+    """How many answers a question has."""
+    if isinstance(node, Switch):
+        return _weight(node.then, space) + _weight(node.otherwise, space)
+    if isinstance(node, Count):
+        return len(node.of) + 1
+    return len(space.values(node.property)) if isinstance(node, (Get, Const)) else 2
+
+
+# ------------------------------------------------------------------------------------------------ the last frame
+
+
+def _from_last_frame(one: Asked, domain: Domain) -> float:
+    """The score of one who sees the last frame only, knows in which ways answers are made, and gives the likeliest (of equals, any)."""
+    question = asked(one.placed.task, domain, one.placed.start)
+    last = one.placed.end
+    seen = next((t for t in one.frames[last] if not t.distractor), None) if last in question.meaning.frames else None
+    likely: dict[str, float] = {}
+    for said in question.answers:
+        ways = [(option, 1 / len(options)) for options in question.best(said).values() for option in options]
+        total = sum(share * (_likelihood(seen, last, question.wanted(option), domain) if seen else 1.0) for option, share in ways)
+        likely[said] = total / len(question.best(said))
+    best = [said for said, value in likely.items() if value >= max(likely.values()) * (1 - 1e-9)]
+    return (one.right in best) / len(best)
+
+
+def _likelihood(seen: Thing, last: int, wanted: Wanted, domain: Domain) -> float:
+    """How likely this object is on the last frame, as far as conditions on it alone tell."""
+    found = 1.0
+    for sort, value in (("item", seen.item), (LOCATION, seen.location), (VIEW, seen.view)):
+        mask = domain.full(sort)
+        for atom, truth in wanted:
+            if atom.second is None and atom.first == last and domain.sort(atom.property) == sort:
+                mask &= domain.alone(atom.property, atom.value, truth)
+        found *= (mask >> value & 1) / max(mask.bit_count(), 1)
+    return found
+
+
+def _last_frame_floor(one: Asked) -> float:
+    return float(one.placed.task.seen == (one.placed.task.frames - 1,))

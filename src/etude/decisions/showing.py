@@ -1,0 +1,55 @@
+"""The frames of a trial as pictures."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from etude.decisions.space import Space, Thing
+from etude.decisions.stimuli.canvas import cell_pixels, frame
+from etude.decisions.stimuli.sets import Procedural, StimulusSet
+from etude.decisions.text import instruction
+from etude.decisions.trial import SILENT, Trial
+from etude.names import pick
+
+PIXELS = 224  # the side of a frame in the paper
+
+
+@functools.cache
+def stimuli(name: str) -> StimulusSet:
+    """A stimulus set that comes with etude, by its name."""
+    found: StimulusSet = pick("stimulus set", name, {"procedural": Procedural})()
+    return found
+
+
+@functools.cache
+def space_of(name: str, grid: tuple[int, int] = (2, 2)) -> Space:
+    """What can be seen with a stimulus set."""
+    found = stimuli(name)
+    views = [v for split in ("train", "val", "test") for v in found.views(split)]
+    return Space(found.classes, found.properties, 1 + max(views), grid)
+
+
+def told(trial: Trial, grammar: str = "exact") -> str:
+    """The instruction of a trial."""
+    return instruction(trial, space_of(trial.stimuli, trial.grid), grammar)
+
+
+def pictures(trial: Trial, size: int = PIXELS) -> list[NDArray[np.uint8]]:
+    """Every frame (size, size, 3). A cross says when to keep silent, or when to speak, as the trial has it."""
+    return [drawn(trial.stimuli, trial.grid, things, cross, size) for things, cross in zip(trial.frames, crosses(trial), strict=True)]
+
+
+def crosses(trial: Trial) -> list[bool]:
+    """Whether each frame has a cross."""
+    return [trial.fixation == ("withhold" if right == SILENT else "action") for right in trial.answers]
+
+
+def drawn(set_name: str, grid: tuple[int, int], things: Sequence[Thing], cross: bool, size: int = PIXELS) -> NDArray[np.uint8]:
+    """One frame (size, size, 3)."""
+    shown, pixels = stimuli(set_name), cell_pixels(size, grid)
+    placed = [(shown.picture(t.item, t.view, pixels), t.location) for t in things]
+    return frame(size, grid, placed, fixation="cross" if cross else "none")

@@ -1,0 +1,129 @@
+"""Stimulus sets: what can be shown on a frame. Ours is procedural; :class:`~etude.decisions.stimuli.folder.ImageFolder` takes any images.
+
+A set has *items*; every item has a value of every property. An item can be shown from several *views*; those of one split are shown in no
+other. Where a view is asked for, its *angle* is meant: what one can tell about it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from etude.decisions.stimuli.album import Rgba
+from etude.decisions.stimuli.models import BUILDERS, IDENTITIES, PALETTES, colour_of, model
+from etude.decisions.stimuli.rendering import ANGLES, SPLITS, VIEWS, sprite
+from etude.names import EtudeError, unknown
+from etude.render.renderer import VERSION as RENDERER
+
+GENERATOR = "etude-stimuli-1"  # counts up whenever a model, a view or the light changes
+LICENCE = "Apache-2.0"
+
+
+class StimulusSet(Protocol):
+    """Things to show, by number, with their properties."""
+
+    @property
+    def name(self) -> str:
+        """What results call it."""
+
+    @property
+    def version(self) -> str:
+        """Changes whenever a picture may change."""
+
+    @property
+    def properties(self) -> Mapping[str, tuple[str, ...]]:
+        """Every property, at least "category" and "identity", and the words for its values."""
+
+    @property
+    def classes(self) -> Mapping[str, tuple[int, ...]]:
+        """For every property the value (a number) of each item."""
+
+    @property
+    def angles(self) -> tuple[str, ...]:
+        """The words for the view angles."""
+
+    def views(self, split: str, item: int | None = None) -> tuple[int, ...]:
+        """The views of a split: those of one item, or those that all items have."""
+
+    def angle(self, view: int) -> int:
+        """The number of the view angle (in ``angles``) to which a view belongs."""
+
+    def picture(self, item: int, view: int, pixels: int = 112) -> Rgba:
+        """An item from a view, (pixels, pixels, 4), read-only."""
+
+    def record(self, item: int, view: int) -> dict[str, Any]:
+        """All that is known about a picture, as JSON data."""
+
+
+def known_split(split: str) -> str:
+    """The split itself, or the error that names the nearest."""
+    if split not in SPLITS:
+        raise unknown("split", split, SPLITS)
+    return split
+
+
+class Procedural:
+    """Eight categories of eight identities, made and rendered by us, from 48 views; 32 of them for training, 8 for each other split."""
+
+    name = "procedural"
+    version = f"{GENERATOR}/{RENDERER}"
+    angles = ANGLES
+
+    @functools.cached_property
+    def properties(self) -> Mapping[str, tuple[str, ...]]:
+        """Category, identity and colour. Identities are counted through all categories: two things are one identity or they are not."""
+        return {
+            "category": tuple(BUILDERS),
+            "identity": tuple(f"{category} {k + 1}" for category in BUILDERS for k in range(IDENTITIES)),
+            "colour": tuple(PALETTES),
+        }
+
+    @functools.cached_property
+    def classes(self) -> Mapping[str, tuple[int, ...]]:
+        """The values of the 64 items."""
+        items = range(len(BUILDERS) * IDENTITIES)
+        return {
+            "category": tuple(k // IDENTITIES for k in items),
+            "identity": tuple(items),
+            "colour": tuple(tuple(PALETTES).index(colour_of(k % IDENTITIES)) for k in items),
+        }
+
+    def views(self, split: str, item: int | None = None) -> tuple[int, ...]:
+        """The views of a split; all items have the same."""
+        known_split(split)
+        return tuple(k for k, view in enumerate(VIEWS) if view.split == split)
+
+    def angle(self, view: int) -> int:
+        """From which corner a view looks at the item."""
+        return VIEWS[view].angle
+
+    def picture(self, item: int, view: int, pixels: int = 112) -> Rgba:
+        """An item from a view, (pixels, pixels, 4), read-only."""
+        return sprite(*self._which(item), view, pixels)
+
+    def record(self, item: int, view: int) -> dict[str, Any]:
+        """Who is seen, from where, and who made the picture. Angles are in degrees."""
+        category, identity = self._which(item)
+        place = VIEWS[view]
+        return {
+            "item": item,
+            "category": category,
+            "identity": self.properties["identity"][item],
+            "colour": colour_of(identity),
+            "title": model(category, identity).title,
+            "view": view,
+            "angle": ANGLES[place.angle],
+            "yaw": place.yaw,
+            "pitch": place.pitch,
+            "roll": 0.0,
+            "light": list(place.light),
+            "split": place.split,
+            "generator": self.version,
+            "licence": LICENCE,
+        }
+
+    def _which(self, item: int) -> tuple[str, int]:
+        if not 0 <= item < len(BUILDERS) * IDENTITIES:
+            raise EtudeError(f"the items are numbered 0 to {len(BUILDERS) * IDENTITIES - 1}, got {item}")
+        return tuple(BUILDERS)[item // IDENTITIES], item % IDENTITIES

@@ -1,0 +1,136 @@
+"""The Gymnasium environment of decisions: frames are shown one after the other, and the subject answers or keeps silent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from etude.decisions.prompts import expected
+from etude.decisions.showing import PIXELS, pictures, told
+from etude.decisions.space import CATEGORIES, QUARTERS
+from etude.decisions.stimuli.models import PALETTES
+from etude.decisions.trial import SILENT, Trial
+from etude.envs.env import CHARSET, SEEDS
+from etude.envs.observer import LONGEST_TEXT, Observation
+from etude.library import tasks
+from etude.library import trial as find_trial
+from etude.names import EtudeError, unknown
+
+# What every action means, in all tasks alike: silence, truth, places, categories, numbers, colours. New answers come at the end.
+ANSWERS: tuple[str, ...] = (SILENT, "true", "false", *QUARTERS, *CATEGORIES, *(str(n) for n in range(10)), *PALETTES)
+_NUMBERS = {answer: number for number, answer in enumerate(ANSWERS)}
+
+
+class DecisionEnv(gymnasium.Env[Observation, np.int64]):
+    """Shows the trials of one list, one frame a step.
+
+    ``reset(seed=k)`` shows ``suite/task@split#k``; ``reset(options={"episode": name})`` any trial of the list by name. Without a seed the
+    next one is drawn from the environment's own generator. Frames are ``size`` pixels wide and high.
+
+    Observations: the ``frame``, the ``instruction`` as text, and ``cue``: 1 on the frames on which an answer is to be given. An action is
+    the number of an answer in :data:`ANSWERS`, 0 for silence. A right answer gives a reward of 1, everything else 0. A trial ends with its
+    last frame, which is then seen once more, without a cue.
+
+    ``info``: ``answer`` is the right action for the frame that is seen, ``choices`` are the answers a subject may choose from, by their
+    numbers. ``progress`` is the share of the questions that were answered rightly; ``success`` (also ``is_success``) means that all of
+    them were, and that silence was kept otherwise.
+    """
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 1}  # noqa: RUF012
+
+    def __init__(self, suite: str, task: str, split: str = "val", size: int = PIXELS, render_mode: str | None = None) -> None:
+        known = tasks(suite)
+        if task not in known:
+            raise unknown(f"task of {suite}", task, known)
+        if split not in known[task].splits:
+            raise unknown(f"split of {suite}/{task}", split, known[task].splits)
+        self._suite, self._task, self._split, self._size = suite, task, split, size
+        self.render_mode = render_mode
+        self.observation_space = spaces.Dict({
+            "frame": spaces.Box(0, 255, (size, size, 3), np.uint8),
+            "instruction": spaces.Text(LONGEST_TEXT, min_length=0, charset=CHARSET),
+            "cue": spaces.Discrete(2),
+        })  # fmt: skip
+        self.action_space = spaces.Discrete(len(ANSWERS))
+        self._trial: Trial | None = None
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
+        """Show the first frame of a trial; see the class."""
+        super().reset(seed=seed)
+        if options and "episode" in options:
+            trial = find_trial(options["episode"])
+            if (trial.parsed.suite, trial.parsed.task) != (self._suite, self._task):
+                raise EtudeError(f"{trial.name} is not a trial of {self._suite}/{self._task}")
+        else:
+            number = int(self.np_random.integers(SEEDS)) if seed is None else seed
+            trial = find_trial(f"{self._suite}/{self._task}@{self._split}#{number}")
+        for answer in (*trial.choices, *trial.answers):
+            if answer not in _NUMBERS:
+                raise unknown("answer", answer, ANSWERS[1:])
+        self._trial, self._frames, self._text = trial, pictures(trial, self._size), told(trial)
+        self._given: list[str] = []
+        return self._observe(), self._info()
+
+    def step(self, action: np.int64 | int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Answer, or keep silent, and see the next frame."""
+        trial, at = self.trial, len(self._given)
+        if at == len(trial.frames):
+            raise EtudeError("the trial is over; call reset()")
+        if not self.action_space.contains(np.int64(action)):
+            raise EtudeError(f"an action is a number from 0 to {len(ANSWERS) - 1}, got {action}")
+        self._given.append(ANSWERS[int(action)])
+        reward = float(trial.answers[at] != SILENT and self._given[at] == trial.answers[at])
+        return self._observe(), reward, len(self._given) == len(trial.frames), False, self._info()
+
+    @property
+    def trial(self) -> Trial:
+        """The trial that is shown."""
+        if self._trial is None:
+            raise EtudeError("call reset() first")
+        return self._trial
+
+    def render(self) -> NDArray[np.uint8] | None:
+        """The frame that is seen, if the environment was made with ``render_mode="rgb_array"``."""
+        return self._frames[self._seen] if self.render_mode == "rgb_array" and self._trial is not None else None
+
+    @property
+    def _seen(self) -> int:
+        return min(len(self._given), len(self._frames) - 1)
+
+    @property
+    def _over(self) -> bool:
+        return len(self._given) == len(self._frames)
+
+    def _observe(self) -> Observation:
+        cue = not self._over and self.trial.answers[self._seen] != SILENT
+        return {"frame": self._frames[self._seen].copy(), "instruction": self._text, "cue": np.int64(cue)}
+
+    def _info(self) -> dict[str, Any]:
+        trial, given = self.trial, self._given
+        right = [g == a for g, a in zip(given, trial.answers, strict=False) if a != SILENT]
+        done = self._over and tuple(given) == trial.answers
+        return {
+            "success": done,
+            "is_success": done,
+            "progress": sum(right) / sum(a != SILENT for a in trial.answers),
+            "episode": trial.name,
+            "answer": 0 if self._over else _NUMBERS[trial.answers[self._seen]],
+            "choices": {_NUMBERS[c]: c for c in trial.choices},
+        }
+
+
+def whole_trial(name: str, size: int = PIXELS) -> dict[str, Any]:
+    """All of a trial at once: ``frames`` (N, size, size, 3), the ``instruction``, the ``choices``, the right ``answers`` on every frame
+    ("" where none is asked for) and the last of them as ``answer``."""
+    trial = find_trial(name)
+    return {
+        "frames": np.stack(pictures(trial, size)),
+        "instruction": told(trial),
+        "choices": trial.choices,
+        "answers": trial.answers,
+        "answer": expected(trial),
+    }

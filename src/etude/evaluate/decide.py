@@ -1,0 +1,94 @@
+"""One decision from its name to its record: frames are shown, and the subject answers or keeps silent."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from etude.decisions.graph import Node
+from etude.decisions.showing import pictures, told
+from etude.decisions.trial import SILENT, Trial
+from etude.evaluate.record import Record, Subgoal
+from etude.names import EtudeError
+from etude.policies.contract import ANSWER
+from etude.policies.policy import Observation, Policy
+
+
+def decide(policy: Policy, trial: Trial) -> Record:
+    """Have a policy take a trial. It succeeds when every question is answered rightly, and nothing is said when nothing was asked."""
+    begun = time.perf_counter()
+    contract = policy.contract
+    if contract.action not in (None, ANSWER):
+        raise EtudeError(f"policy and environment do not fit: action: policy gives {contract.action!r}, {trial.parsed.suite} takes answers")
+    text = told(trial)
+    frames = np.stack(pictures(trial, contract.size[0]))
+    policy.reset(text, (), trial.name)
+    shown: Observation = {"instruction": text, "choices": trial.choices}
+    if contract.privileged:
+        shown["trial"] = trial
+    asked = [k for k, right in enumerate(trial.answers) if right != SILENT]
+    given = [SILENT] * len(frames)
+    thinking = time.perf_counter()
+    if contract.whole:
+        answers = np.atleast_1d(np.asarray(policy.act({**shown, "frames": frames, "asked": tuple(asked)})))
+        if answers.shape != (len(asked),):
+            raise EtudeError(f"the policy gave {answers.size} answers; the trial asks {len(asked)} questions")
+        for k, number in zip(asked, answers.tolist(), strict=True):
+            given[k] = chosen(number, trial.choices)
+    else:
+        for k, frame in enumerate(frames):
+            answer = np.asarray(policy.act({**shown, "frame": frame, "step": k, "cue": k in asked}))
+            if answer.size != 1:
+                raise EtudeError(f"the policy gave {answer.size} numbers; an answer is one: 0 for silence, or the number of a choice")
+            given[k] = chosen(answer.item(), trial.choices)
+    spent = time.perf_counter() - thinking
+    remarks = getattr(policy, "remarks", ())
+    return replace(score(trial, given, remarks), timings={"seconds": round(time.perf_counter() - begun, 4), "policy": round(spent, 4)})
+
+
+def score(trial: Trial, given: list[str], remarks: Sequence[str] = ()) -> Record:
+    """What became of a trial on whose frames this was said. Every question must be answered rightly, and silence kept elsewhere.
+
+    ``remarks`` are notes on each answer, as a policy may have them.
+    """
+    asked = [k for k, right in enumerate(trial.answers) if right != SILENT]
+    right = [given[k] == trial.answers[k] for k in asked]
+    quiet = all(given[k] == SILENT for k in range(len(given)) if k not in asked)
+    return Record(
+        id=trial.id,
+        episode=trial.name,
+        mode="vanilla",
+        level=trial.level,
+        outcome="success" if all(right) and quiet else "failure",
+        steps=len(given),
+        reward=float(sum(right)),
+        progress=round(sum(right) / len(asked), 6),
+        subgoals=_subgoals(trial, given, asked, remarks),
+        first_failure=next((f"task.{k}" for k, ok in enumerate(right) if not ok), None if quiet else "silence"),
+    )
+
+
+def chosen(number: float, choices: tuple[str, ...]) -> str:
+    """The answer of a number: silence, or a choice."""
+    if number != int(number) or not 0 <= number <= len(choices):
+        raise EtudeError(f"the policy answered {number:g}; expected 0 for silence, or 1 to {len(choices)} for a choice")
+    return SILENT if number == 0 else choices[int(number) - 1]
+
+
+def _subgoals(trial: Trial, given: list[str], asked: list[int], remarks: Sequence[str]) -> tuple[Subgoal, ...]:
+    found = []
+    for k, frame in enumerate(asked):
+        task = next(placed.task for placed in trial.tasks if placed.end == frame)
+        ok = given[frame] == trial.answers[frame]
+        words = f"answer {trial.answers[frame]}, given {given[frame] or 'nothing'}"
+        if k < len(remarks) and remarks[k]:
+            words += f" ({remarks[k]})"
+        found.append(Subgoal(f"task.{k}", _kind(task.root), words, ok, float(ok), False, frame if ok else None))
+    return tuple(found)
+
+
+def _kind(root: Node) -> str:
+    return type(root).__name__

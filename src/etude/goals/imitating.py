@@ -1,0 +1,109 @@
+"""Predicates about who moves when: each step by a move of its own, in its turn, and nothing else besides.
+
+They look at the world only. A move is what lies between two moments of rest: something was elsewhere before, and is out of the hand now.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from etude.goals.goal import Goal, Node, Status
+from etude.goals.laying import Laid
+from etude.goals.shaping import across_of, judged
+from etude.pose import Vec3
+
+if TYPE_CHECKING:
+    from etude.goals.watch import Watch
+
+ELSEWHERE = 0.02  # m: what came to rest nearer to where it lay was nudged, not moved
+
+
+def _place(watch: Watch, thing: str) -> Vec3:
+    x, y, z = watch.position(thing).tolist()
+    return (x, y, z)
+
+
+@dataclass(frozen=True)
+class Anew(Goal):
+    """The member holds, and its thing was taken or moved since its turn came: what lay there already does not count."""
+
+    member: Laid
+
+    def parts(self) -> tuple[Goal, ...]:
+        return (self.member,)
+
+    def begin(self, watch: Watch, memory: dict[str, Any]) -> None:
+        memory.update(start=_place(watch, self.member.thing), moved=False)
+
+    def judge(self, watch: Watch, node: Node) -> Status:
+        thing, memory = self.member.thing, node.memory
+        status = node.members[0].judge(watch)
+        memory["moved"] = memory["moved"] or watch.grasped(thing) or math.dist(_place(watch, thing), memory["start"]) > ELSEWHERE
+        return status if memory["moved"] or not status.satisfied else judged(False, watch.reach(thing), 6.0)
+
+    def following(self, node: Node) -> Node | None:
+        return None if node.status.satisfied else node.members[0]
+
+
+@dataclass(frozen=True)
+class Followed(Goal):
+    """The latest completed move brought about the next of ``moves``. One that did not breaks this; the next that does mends it.
+
+    ``things`` is all that can be moved: whichever of them comes to rest elsewhere has been. Things that were pushed aside while the
+    right one went to its place do not count against it.
+    """
+
+    moves: tuple[Laid, ...]
+    things: tuple[str, ...]
+
+    def begin(self, watch: Watch, memory: dict[str, Any]) -> None:
+        memory.update(turn=0, right=True, rest={t: _place(watch, t) for t in self.things})
+
+    def judge(self, watch: Watch, node: Node) -> Status:
+        memory = node.memory
+        moved = self._moved(watch, memory["rest"])
+        if moved:
+            turn: int = memory["turn"]
+            wanted = self.moves[turn] if turn < len(self.moves) else None
+            memory["right"] = wanted is not None and wanted.thing in moved and wanted.judge(watch, node).satisfied
+            memory["turn"] = turn + int(memory["right"])
+            memory["rest"].update(moved)
+        return Status(memory["right"], float(memory["right"]), 0.0)
+
+    def _moved(self, watch: Watch, rest: dict[str, Vec3]) -> dict[str, Vec3]:
+        """Where the things are that a move has just brought elsewhere; none while anything is held, touched or still on its way."""
+        if watch.held is not None:
+            return {}
+        now = {t: _place(watch, t) for t in self.things}
+        moved = {t: p for t, p in now.items() if math.dist(p, rest[t]) > ELSEWHERE}
+        if not moved or any(watch.by_robot(t) for t in moved) or not all(watch.static(t) for t in self.things):
+            return {}
+        return moved
+
+
+@dataclass(frozen=True)
+class InTurn(Goal):
+    """No step has come about before its turn: nothing lies where it is to go only later.
+
+    What lies there from the start may stay until it is first taken away (the original container of a thing to be restored).
+    """
+
+    steps: tuple[Laid, ...]
+
+    def begin(self, watch: Watch, memory: dict[str, Any]) -> None:
+        memory.update(turn=0, old=[self._near(watch, s) for s in self.steps])
+
+    def judge(self, watch: Watch, node: Node) -> Status:
+        memory = node.memory
+        memory["old"] = [old and self._near(watch, s) for old, s in zip(memory["old"], self.steps, strict=True)]
+        holds = [s.judge(watch, node).satisfied for s in self.steps]
+        while memory["turn"] < len(holds) and holds[memory["turn"]]:
+            memory["turn"] += 1
+        early = any(h and not old for h, old in list(zip(holds, memory["old"], strict=True))[memory["turn"] + 1 :])
+        return Status(not early, float(not early), 0.0)
+
+    @staticmethod
+    def _near(watch: Watch, step: Laid) -> bool:
+        return across_of(watch.position(step.thing), (*step.place, 0.0)) < step.tolerance

@@ -1,0 +1,73 @@
+"""Text in place of pictures: "the red swirl star"."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from etude.episode import Episode
+from etude.names import EtudeError, Stream
+from etude.perturb.perturbation import perturbation
+from etude.perturb.wording import article_of
+from etude.prompts.instruction import Instruction, ObjectPicture, Part, TexturePicture, Words
+
+DESCRIBES = 1  # rank: after paraphrase, whose sentences it fills in
+VIMA = (
+    "visual_manipulation", "rotate", "novel_noun", "sweep_without_exceeding", "sweep_without_touching", "same_texture", "same_shape",
+    "manipulate_old_neighbor", "pick_in_order_then_restore",
+)  # fmt: skip
+"""The nine tasks whose pictures can be put into words (CoGeLoT D.5): the others show scenes, or what only a picture can tell."""
+
+GREY = "gray"  # as the original spells it
+_PLAIN = r"all|any|each|one|two|three|four|five|six|seven|eight|nine|ten"
+_OPEN = re.compile(
+    rf"\b(?:(?:{_PLAIN}|the|an?|this|same)|(?:the|an?|this)(?: less)? (?!(?:as|at|for|in|into|of|on|than|to|with) )\w+) $", re.IGNORECASE
+)
+_NAMED = re.compile(r"\b(?:this|here) is an? \w+ $", re.IGNORECASE)
+
+
+@perturbation("descriptors", "instruction", plausible=True, rank=DESCRIBES)
+def descriptors(episode: Episode, stream: Stream) -> Episode:
+    """Say in words what the pictures of the instruction show.
+
+    Refused where words cannot: for VIMA in all but nine tasks, elsewhere where a picture shows a scene or is there to compare sizes.
+    """
+    told, name = episode.instruction, episode.parsed
+    if name.suite == "vima" and name.task not in VIMA:
+        raise EtudeError(f"descriptors: words cannot stand for the pictures of vima/{name.task}; they can for {', '.join(VIMA)}")
+    if not told.pictures():
+        raise EtudeError(f"descriptors: the instruction of {episode.name} has no pictures that words could stand for")
+    for part in told.pictures():
+        if not isinstance(part, (ObjectPicture, TexturePicture)) or (isinstance(part, ObjectPicture) and part.frame is not None):
+            what = "compares sizes" if isinstance(part, ObjectPicture) else "is no single object"
+            raise EtudeError(f"descriptors: a picture in the instruction of {episode.name} {what}; words can stand for plain objects only")
+    return replace(episode, instruction=described(told))
+
+
+def described(instruction: Instruction) -> Instruction:
+    """The instruction with the words of every picture in its place, with the article that the words before ask for."""
+    text = ""
+    for part in instruction.parts:
+        text = text + part.words if isinstance(part, Words) else _continued(text, part)
+    return Instruction((Words(text),))
+
+
+def _continued(before: str, part: Part) -> str:
+    """The text so far, and what the picture shows."""
+    article = article_of(part.words)
+    noun = part.words.removeprefix(article)
+    if isinstance(part, ObjectPicture) and not part.texture and not noun.startswith(GREY):
+        noun = f"{GREY} {noun}"
+    if isinstance(part, TexturePicture):
+        return before + part.words
+    if _NAMED.search(before):
+        return f"{before[:-1]}, {_indefinite(noun)}"  # "This is a dax, a gray block."
+    if _OPEN.search(before):
+        return before + noun
+    shown = _indefinite(noun) if article.startswith("a") else (article or "the ") + noun
+    starts = not before or before.endswith((". ", "! ", "? "))
+    return before + (shown[0].upper() + shown[1:] if starts else shown)
+
+
+def _indefinite(noun: str) -> str:
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"

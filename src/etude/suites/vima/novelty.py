@@ -1,0 +1,178 @@
+"""Words nobody has heard before, defined in the prompt: novel_adj, novel_noun and novel_adj_and_noun."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from etude.pose import Vec2, Vec3
+from etude.prompts.instruction import ObjectPicture, Part, told
+from etude.suites.task import Draft, Draw, task
+from etude.suites.vima.stage import HORIZON, OPTIONS, PICK, SUITE, Actor, Stage, clear, laid
+from etude.suites.vima.things import BLOCK, SPLITS, TEXTURES, Thing, dark, with_dark
+
+ADJECTIVES, ODD_ADJECTIVES = ("daxer", "blicker", "modier", "kobar"), ("xachupiar", "feplicatarie", "gazipierdo", "duchatler")
+NOUNS, ODD_NOUNS = ("dax", "blicket", "wug", "zup"), ("xachup", "feplicat", "gazip", "duchat")  # odd: when extreme
+OPPOSITE = {"shorter": "taller", "taller": "shorter", "lighter": "darker", "darker": "lighter"}
+EXAMPLES = 3
+SHORT, TALLER = (0.3, 0.4), 2.0  # of the usual height, and how much more of it the tall ones have
+# Distractors besides the object's opposite, default and distracting (CoGeLoT E.1): some share the object's look, the others have any.
+ADJ_OTHERS, ADJ_OTHERS_MANY = (0, 0), (1, 1)
+NOUN_OTHERS, NOUN_OTHERS_MANY = 1, 3
+BOTH_OTHERS, BOTH_OTHERS_MANY = (0, 2), (1, 4)
+
+
+@dataclass(frozen=True)
+class Adjective:
+    """A word for a look: ``meaning`` is a key of OPPOSITE, ``short`` the height of short things as a share of the usual one."""
+
+    word: str
+    meaning: str
+    short: float
+
+    def opposite(self) -> Adjective:
+        """What is less so."""
+        return replace(self, meaning=OPPOSITE[self.meaning])
+
+    def look(self, texture: str) -> tuple[str, Vec3]:
+        """Texture and scale of something that is so."""
+        plain, height = texture.removeprefix("dark "), {"shorter": self.short, "taller": self.short + TALLER}.get(self.meaning, 1.0)
+        return {"lighter": plain, "darker": dark(plain)}.get(self.meaning, texture), (1.0, 1.0, height)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A table with an object and its opposite on it; ``asked`` is how the object is called, ``examples`` what the prompt shows first."""
+
+    base: Actor
+    place: Vec2
+    target: Actor
+    others: list[Actor]
+    asked: str
+    examples: list[str | Part]
+
+    def draft(self, stage: Stage, *text: str | Part) -> Draft:
+        """The episode with this prompt."""
+        goal = stage.goal(laid(self.target, self.place, self.base), [self.target], clear(self.others, [self.place]))
+        roles = (("manipulated", self.target.name), ("receiving", self.base.name))
+        return Draft(stage.scene(), goal, (told(*text),), roles=roles, least=1)
+
+    @property
+    def pictures(self) -> tuple[ObjectPicture, ObjectPicture]:
+        """Object and base in grey, the object at its usual height: neither look nor height gives it away."""
+        usual = replace(self.target, scale=(1.0, 1.0, 1.0))
+        return usual.picture("dragged_obj", grey=True), self.base.picture("base_obj", grey=True)
+
+
+@task(SUITE, "novel_adj", level="", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=PICK)
+def novel_adj(draw: Draw) -> Draft:
+    """T6: put the object that a new adjective fits into a base.
+
+    Asked: three times "{demo_blicker_obj_i} is ADJ than {demo_less_blicker_obj_i}.", then "Put the [less ]ADJ {dragged_obj} into the
+    {base_obj}.", both in grey. Randomised: the word and whether it means shorter, taller, lighter or darker; "less" in half of the
+    episodes; objects, textures, places. Beside the object lies its opposite; when distracting, also another shape of the same look, and
+    anything else. When extreme the words are odder and the base has the shape of another dragged object. Succeeds when the right object
+    lies within 10 cm of the base and no other does.
+    """
+    stage = Stage(draw)
+    found = compared(stage, *(ADJ_OTHERS_MANY if stage.distracting else ADJ_OTHERS))
+    dragged, base = found.pictures
+    return found.draft(stage, *found.examples, f"Put the {found.asked} ", dragged, " into the ", base, ".")
+
+
+@task(SUITE, "novel_adj_and_noun", level="", splits=("L4",), horizon=HORIZON, options=OPTIONS, control=PICK)
+def novel_adj_and_noun(draw: Draw) -> Draft:
+    """T8: put the object that a new adjective and a new noun fit into what another new noun names.
+
+    Asked: "This is a NOUN {dragged_obj}. This is a NOUN {base_obj}." in either order, the examples of novel_adj, and "Put the [less ]ADJ
+    NOUN into the NOUN." Randomised: as in novel_adj, with two distractors of other shapes (five when distracting, one of them with the
+    object's look). Succeeds when the right object lies within 10 cm of the base and no other does.
+    """
+    stage = Stage(draw)
+    found = compared(stage, *(BOTH_OTHERS_MANY if stage.distracting else BOTH_OTHERS))
+    nouns = stage.stream.sample(ODD_NOUNS if stage.extreme else NOUNS, 2)
+    meant = definitions(stage, nouns, found.pictures)
+    return found.draft(stage, *meant, *found.examples, f"Put the {found.asked} {nouns[0]} into the {nouns[1]}.")
+
+
+@task(SUITE, "novel_noun", level="", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=PICK)
+def novel_noun(draw: Draw) -> Draft:
+    """T7: put what a new noun names into what another one names.
+
+    Asked: "This is a NOUN {dragged_obj_1}. This is a NOUN {base_obj}." in either order and in grey, then "Put a NOUN into a NOUN."
+    Randomised: the nouns, both objects, their textures and places, and one distractor of another shape (three when distracting). When
+    extreme the nouns are odder and the base has the shape of another dragged object. Succeeds when the object lies within 10 cm of the base
+    and no distractor does.
+    """
+    stage = Stage(draw)
+    stream, pools = stage.stream, stage.pools
+    dragged = stage.actor(stream.choice(pools.dragged), stream.choice(pools.dragged_textures))
+    base = stage.actor(stream.choice(bases(stage, pools.dragged, dragged.thing)), stream.choice(pools.base_textures))
+    nouns = stream.sample(ODD_NOUNS if stage.extreme else NOUNS, 2)
+    pictures = dragged.picture("dragged_obj_1", grey=True), base.picture("base_obj", grey=True)
+    text = told(*definitions(stage, nouns, pictures), f"Put a {nouns[0]} into a {nouns[1]}.")
+    place = stage.middle(base, stage.put(base, fixed=True))
+    stage.keep_free(place)
+    stage.put(dragged)
+    textures = (*pools.dragged_textures, *pools.base_textures)
+    others = anything(stage, NOUN_OTHERS_MANY if stage.distracting else NOUN_OTHERS, pools.dragged, textures, (dragged, base))
+    goal = stage.goal(laid(dragged, place, base), [dragged], clear(others, [place]))
+    return Draft(stage.scene(), goal, (text,), roles=(("manipulated", dragged.name), ("receiving", base.name)), least=1)
+
+
+def compared(stage: Stage, sharing: int, others: int) -> Comparison:
+    """Draw an adjective and what it is about, and set the table: ``sharing`` distractors have the object's look, ``others`` have any."""
+    stream, pools, split = stage.stream, stage.pools, stage.draw.split
+    lights = with_dark(TEXTURES if split in ("L3", "L4") else pools.dragged_textures)
+    textures = (*lights, *(dark(t) for t in lights))
+    shapes = [t for t in pools.dragged if t != BLOCK]  # a flat block is no block
+    more = Adjective(stream.choice(ODD_ADJECTIVES if stage.extreme else ADJECTIVES), stream.choice(list(OPPOSITE)), stream.uniform(*SHORT))
+    less = stream.chance(0.5)
+    wanted = more.opposite() if less else more
+    thing, texture = stream.choice(shapes), stream.choice(textures)
+    target = stage.actor(thing, *wanted.look(texture))
+    opposite = stage.actor(thing, *wanted.opposite().look(texture))
+    base = stage.actor(stream.choice(bases(stage, shapes, thing)), stream.choice(pools.base_textures))
+    examples = [piece for k in range(1, EXAMPLES + 1) for piece in example(more, stream.choice(shapes), stream.choice(textures), k)]
+    place = stage.middle(base, stage.put(base, fixed=True))
+    stage.keep_free(place)
+    stage.put(target)
+    stage.put(opposite)
+    alike = [stage.actor(stream.choice([t for t in shapes if t not in (thing, base.thing)]), *wanted.look(texture)) for _ in range(sharing)]
+    for actor in alike:
+        stage.put(actor)
+    rest = anything(stage, others, shapes, (*textures, *pools.base_textures), (target, base))
+    return Comparison(base, place, target, [opposite, *alike, *rest], f"less {more.word}" if less else more.word, examples)
+
+
+def example(adjective: Adjective, thing: Thing, texture: str, number: int) -> list[str | Part]:
+    """A sentence with two pictures: the same shape, once more and once less so."""
+    pictures = []
+    for one, slot in ((adjective, f"demo_blicker_obj_{number}"), (adjective.opposite(), f"demo_less_blicker_obj_{number}")):
+        picture = Actor(slot, thing, *one.look(texture)).picture(slot)
+        height = {"shorter": "short ", "taller": "tall "}.get(one.meaning, "")
+        pictures.append(replace(picture, words=height + picture.words))
+    return [pictures[0], f" is {adjective.word} than ", pictures[1], ". "]
+
+
+def definitions(stage: Stage, nouns: Sequence[str], pictures: Sequence[ObjectPicture]) -> list[str | Part]:
+    """A sentence for each noun, in random order."""
+    return [
+        piece
+        for noun, picture in stage.stream.shuffled(list(zip(nouns, pictures, strict=True)))
+        for piece in (f"This is a {noun} ", picture, ". ")
+    ]
+
+
+def bases(stage: Stage, shapes: Sequence[Thing], dragged: Thing) -> Sequence[Thing]:
+    """What may receive: when extreme, the shapes of other dragged objects. In grey, equal shapes could not be told apart."""
+    return [t for t in shapes if t != dragged] if stage.extreme else stage.pools.bases
+
+
+def anything(stage: Stage, count: int, shapes: Sequence[Thing], textures: Sequence[str], unlike: Sequence[Actor]) -> list[Actor]:
+    """Put distractors that differ in shape from some actors on the table; the answer is those that can be moved."""
+    things = [t for t in (*shapes, *stage.pools.bases) if t not in [a.thing for a in unlike]]
+    found = [stage.actor(stage.stream.choice(things), stage.stream.choice(textures)) for _ in range(count)]
+    for actor in found:
+        stage.put(actor, fixed=actor.thing in stage.pools.bases)
+    return [actor for actor in found if actor.thing not in stage.pools.bases]

@@ -1,0 +1,69 @@
+"""A verb defined by examples: twist."""
+
+from __future__ import annotations
+
+import math
+
+from etude.goals.goal import All, Once
+from etude.goals.laying import Laid
+from etude.prompts.instruction import Part, told
+from etude.suites.task import Draft, Draw, task
+from etude.suites.vima.manipulation import ANGLES, FINE_ANGLES, asymmetric
+from etude.suites.vima.stage import HORIZON, OPTIONS, PICK, SUITE, Actor, Stage, clear, scene_picture
+from etude.suites.vima.things import SPLITS, TEXTURES
+
+WIDE_ANGLES = range(30, 360, 30)  # degrees: what the original declares but does not use (VIMA 3, T9)
+ANGLE_SETS = ("usual", "wide")
+TOTAL, MANY = 3, 8  # objects on the table: default and distracting
+TWISTED = (1, TOTAL - 1)  # of them to be twisted
+EXAMPLES = 3
+SPREAD = (0.0625, 0.375)  # m: how far from the middle of the table an example may lie, in x and in y
+NEAR = 0.05  # m
+
+
+@task(SUITE, "twist", level="", splits=SPLITS, horizon=HORIZON, options=(*OPTIONS, "angles"), control=PICK)
+def twist(draw: Draw) -> Draft:
+    """T9: turn all objects of a texture by the angle that examples show.
+
+    Asked: '"Twist" is defined as rotating object a specific angle. For examples: From {before_twist_1} to {after_twist_1}.' and two more,
+    then "Now twist all TEXTURE objects." Randomised: the angle (30° to 150° in steps of 30°, to 330° with ``angles=wide``; 20° to 160° in
+    steps of 20° when extreme), clockwise; one or two objects of one texture and any shapes, their places; distractors of other textures,
+    three things in total (eight when distracting); shape, texture and pose of every example. Succeeds when every object has been turned to
+    within 15° within 5 cm of where it was.
+    """
+    stage = Stage(draw)
+    stream, shapes = stage.stream, asymmetric(draw.split)
+    textures = TEXTURES if draw.split == "L3" else stage.pools.dragged_textures
+    wide = stage.one_of("angles", ANGLE_SETS) == "wide"
+    angle = stream.choice(FINE_ANGLES if stage.extreme else WIDE_ANGLES if wide else ANGLES)
+    texture = stream.choice(textures)
+    twisted = [stage.actor(stream.choice(shapes), texture) for _ in range(stream.integer(*TWISTED))]
+    other_textures = [t for t in textures if t != texture]
+    text: list[str | Part] = ['"Twist" is defined as rotating object a specific angle. For examples:']
+    for number in range(1, EXAMPLES + 1):
+        actor = Actor(f"example {number}", stream.choice(twisted).thing, stream.choice(other_textures))
+        text += example(stage, actor, angle, number)
+    text.append(f" Now twist all {texture} objects.")
+    starts = [stage.find(actor, free=True) for actor in twisted]
+    stage.things += [actor.body(pose) for actor, pose in zip(twisted, starts, strict=True)]
+    around = [
+        stage.actor(stream.choice(shapes), stream.choice(other_textures))
+        for _ in range((MANY if stage.distracting else TOTAL) - len(twisted))
+    ]
+    for actor in around:
+        stage.put(actor)
+    places = [(pose.position[0], pose.position[1]) for pose in starts]
+    turned = tuple(
+        Once(Laid(actor.name, place, NEAR, round(pose.yaw - math.radians(angle), 9), symmetry=max(1, actor.thing.symmetry)))
+        for actor, place, pose in zip(twisted, places, starts, strict=True)
+    )
+    goal = stage.goal(All(turned), twisted, clear(around, places, NEAR))
+    return Draft(stage.scene(), goal, (told(*text),), roles=(("manipulated", twisted[0].name),), least=len(twisted))
+
+
+def example(stage: Stage, actor: Actor, degrees: int, number: int) -> list[str | Part]:
+    """A sentence with two pictures of a thing that lies anywhere: as it was, and twisted."""
+    x, y = (middle + stage.stream.uniform(-spread, spread) for middle, spread in zip((0.5, 0.0), SPREAD, strict=True))
+    yaw = stage.stream.uniform(-math.pi, math.pi)
+    before, after = (actor.body(actor.standing(x, y, turned)) for turned in (yaw, yaw - math.radians(degrees)))
+    return [" From ", scene_picture(f"before_twist_{number}", [before]), " to ", scene_picture(f"after_twist_{number}", [after]), "."]

@@ -1,0 +1,1 @@
+"""Local pages that talk to a server of ours."""

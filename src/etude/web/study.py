@@ -1,0 +1,226 @@
+"""A study with people: trials are shown in a browser, answers and response times are kept as a run like any policy's.
+
+The paper's baseline is people; with this page anyone can be one. The run folder is that of ``etude evaluate`` with the policy
+``human:NAME``, so reports and comparisons work on it. Answers are written as they come: a reload, or a new start, goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import shlex
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import resources
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from etude import machine
+from etude.decisions.showing import PIXELS, pictures, told
+from etude.decisions.trial import SILENT, Trial
+from etude.evaluate.decide import score
+from etude.evaluate.plan import SCHEMA, Plan
+from etude.evaluate.record import Record
+from etude.evaluate.store import Store
+from etude.library import trial as find_trial
+from etude.names import PROTOCOL, EtudeError
+from etude.prompts.pictures import data_url
+
+LONGEST = 10_000  # bytes of an answer
+FOREVER = 1e9  # seconds that nobody waits
+PATIENCE = 30  # seconds for a request to arrive
+RULES = (  # what a browser may do with the page: talk to the server it came from, and nothing else
+    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+
+def study_plan(person: str, names: tuple[str, ...]) -> Plan:
+    """The plan of a study: the policy is a person."""
+    if not person or any(not (c.isalnum() or c in "-_.") for c in person):
+        raise EtudeError(f"--person {person!r} must be a name of letters, digits, '-', '_' and '.'")
+    return Plan(f"human:{person}", names)
+
+
+class Study:
+    """The state of a study: which trials, and what has been answered. One person at a time; use it as a context."""
+
+    def __init__(self, plan: Plan, folder: Path) -> None:
+        find_trial(plan.names[0])  # an episode with a robot is refused before a folder is made
+        self._store = Store(folder, plan)
+        self._lock = threading.Lock()
+        try:
+            self._introduce()
+        except BaseException:
+            self._store.__exit__(None, None, None)
+            raise
+
+    def _introduce(self) -> None:
+        """Check that what was answered before is still what was asked, and write down who answers here, once."""
+        for record in self._store.records.values():
+            if find_trial(record.episode).id != record.id:
+                raise EtudeError(
+                    f"{record.episode} is no longer the trial that {str(self._store.folder)!r} has an answer to; choose another --out"
+                )
+        if not self._store.info():
+            self._store.write_info({
+                "schema": SCHEMA, "protocol": PROTOCOL, "plan": self._store.plan.digest, "policy": self._store.plan.policy, "planner": "",
+                "contract": None, "renderer": "", "machine": machine.describe(), "command": shlex.join(["etude", *sys.argv[1:]]),
+            })  # fmt: skip
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        with self._lock:
+            self._store.seal()
+            self._store.__exit__(kind, error, trace)
+
+    def state(self) -> dict[str, Any]:
+        """How far it is, and the next trial: its instruction, its frames, what is asked and what can be answered."""
+        with self._lock:
+            missing = self._store.missing
+            done, total = len(self._store.records), len(self._store.plan.episodes)
+            trial = _shown(find_trial(missing[0][0])) if missing else None
+        return {"done": done, "total": total, "trial": trial}
+
+    def answer(self, name: str, answers: list[str], times: list[float]) -> None:
+        """Keep the answers to the trial that is shown, and the seconds after which each was given.
+
+        An answer to one that has been answered is ignored: a double click is no change of mind.
+        """
+        with self._lock:
+            if (name, "vanilla") in self._store.records:
+                return
+            missing = self._store.missing
+            if not missing or name != missing[0][0]:
+                raise EtudeError(f"{name} is not the trial that is shown")
+            record = scored(find_trial(name), answers, times)
+            self._store.add(record)
+            self._store.sync()
+
+
+def _shown(trial: Trial) -> dict[str, Any]:
+    return {
+        "name": trial.name,
+        "instruction": told(trial, "fluent"),
+        "frames": [data_url(picture) for picture in pictures(trial, PIXELS)],
+        "asked": _asked(trial),
+        "choices": list(trial.choices),
+    }
+
+
+def _asked(trial: Trial) -> list[int]:
+    return [k for k, right in enumerate(trial.answers) if right != SILENT]
+
+
+def scored(trial: Trial, answers: list[str], times: list[float]) -> Record:
+    """The record of a trial that was answered question by question, each after so many seconds."""
+    asked = _asked(trial)
+    if len(answers) != len(asked) or any(a not in trial.choices for a in answers):
+        raise EtudeError(f"expected {len(asked)} answers, each one of {', '.join(trial.choices)}")
+    if len(times) != len(asked) or times != sorted(times) or times[0] < 0:
+        raise EtudeError(f"expected {len(asked)} times in seconds, none before the one before it")
+    given = [SILENT] * len(trial.frames)
+    for k, answer in zip(asked, answers, strict=True):
+        given[k] = answer
+    each = {f"task.{k}": round(seconds, 3) for k, seconds in enumerate(times)} if len(times) > 1 else {}
+    return replace(score(trial, given), timings={"seconds": round(times[-1], 3), **each})
+
+
+# ------------------------------------------------------------------------------------------------ the server
+
+
+def _handler(study: Study, host: str) -> type[BaseHTTPRequestHandler]:
+    page = resources.files("etude.web").joinpath("study.html").read_bytes()
+
+    class Handler(BaseHTTPRequestHandler):
+        """Three addresses: the page, the state, and the answers."""
+
+        timeout = PATIENCE
+
+        def do_GET(self) -> None:
+            if not _named(self.headers.get("Host", ""), host):
+                self.send_error(HTTPStatus.FORBIDDEN, explain="open this page by the number of its machine, not by a name")
+            elif self.path == "/":
+                self._send(page, "text/html; charset=utf-8")
+            elif self.path == "/state":
+                self._send(json.dumps(study.state()).encode(), "application/json")
+            else:
+                self.send_error(HTTPStatus.NOT_FOUND)
+
+        def do_POST(self) -> None:
+            at, origin, length = self.headers.get("Host", ""), self.headers.get("Origin"), self.headers.get("Content-Length", "")
+            if not _named(at, host) or origin not in (f"http://{at}", f"https://{at}"):
+                self.send_error(HTTPStatus.FORBIDDEN, explain="answers are taken from the page of this study only")
+            elif self.path != "/answer":
+                self.send_error(HTTPStatus.NOT_FOUND)
+            elif self.headers.get_content_type() != "application/json":
+                self.send_error(HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
+            elif not (length.isascii() and length.isdigit() and 0 < int(length) <= LONGEST):
+                self.send_error(HTTPStatus.BAD_REQUEST)
+            else:
+                self._take(self.rfile.read(int(length)))
+
+        def _take(self, body: bytes) -> None:
+            try:
+                study.answer(*_read(body))
+            except EtudeError as error:
+                self.send_error(HTTPStatus.BAD_REQUEST, explain=str(error))
+                return
+            self._send(json.dumps(study.state()).encode(), "application/json")
+
+        def _send(self, body: bytes, kind: str) -> None:
+            self.send_response(HTTPStatus.OK)
+            for header, value in (
+                ("Content-Type", kind), ("Content-Length", str(len(body))), ("Cache-Control", "no-store"),
+                ("Content-Security-Policy", RULES), ("X-Content-Type-Options", "nosniff"),
+            ):  # fmt: skip
+                self.send_header(header, value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Keep quiet."""
+
+    return Handler
+
+
+def _named(at: str, host: str) -> bool:
+    """Is a Host header one of ours? A number is, and so are the names we know. Any other name may be one that somebody else's page
+    was given to reach us by."""
+    try:
+        name = urlsplit(f"//{at}").hostname or ""
+        return name in ("localhost", host.lower()) or bool(ipaddress.ip_address(name))
+    except ValueError:
+        return False
+
+
+def _read(body: bytes) -> tuple[str, list[str], list[float]]:
+    """An answer from JSON: the trial, what was answered, and when."""
+    try:
+        data = json.loads(body)
+    except (ValueError, RecursionError):
+        raise EtudeError("an answer must be JSON") from None
+    match data:
+        case {"trial": str(name), "answers": list(answers), "times": list(times)}:
+            if all(isinstance(a, str) for a in answers) and all(type(t) in (int, float) and abs(t) < FOREVER for t in times):
+                return name, answers, [float(t) for t in times]
+    raise EtudeError("an answer must have a trial, a list of answers and a list of times in seconds")
+
+
+def serve_study(study: Study, host: str, port: int, ready: Callable[[str, ThreadingHTTPServer], None]) -> None:
+    """Serve the page until it is interrupted; ``ready`` gets its address."""
+    try:
+        server = ThreadingHTTPServer((host, port), _handler(study, host))
+    except OSError as error:
+        raise EtudeError(f"no page can be served at {host}:{port}: {error.strerror}; choose another --host or --port") from None
+    with server:
+        ready(f"http://{host}:{server.server_address[1]}/", server)
+        server.serve_forever()

@@ -1,0 +1,28 @@
+"""The second opinion: an evaluator that shares nothing with the package says the same about every trial."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice
+
+from agreement import faults, some_trials
+
+from etude.decisions.benchmarks import trial
+
+
+def test_trials_of_all_lists_and_combinations_have_the_right_answers() -> None:
+    for one in islice(some_trials(), 1000):
+        assert list(faults(one)) == [], one.name
+
+
+def test_a_wrong_answer_is_noticed() -> None:
+    one = trial("low", "val", 0)
+    other = {"true": "false", "false": "true", "": ""}
+    assert "the answers differ" in list(faults(replace(one, answers=tuple(other[a] for a in one.answers))))
+
+
+def test_an_object_that_is_changed_is_noticed() -> None:
+    one = trial("perception_category_report", "val", 0)
+    (thing,) = one.frames[0]
+    changed = replace(one, frames=((replace(thing, item=(thing.item + 8) % 64),),))
+    assert "the answers differ" in list(faults(changed))

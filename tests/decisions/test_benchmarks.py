@@ -1,0 +1,168 @@
+"""Lists of trials: frozen, balanced, without repetitions, and fair to guessers."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from etude.decisions.benchmarks import LISTS, SPLITS, chance, fingerprint, standard_domain, trial
+from etude.decisions.graph import Switch, operators
+from etude.decisions.solver import Domain
+from etude.decisions.space import standard_space
+from etude.decisions.trial import Trial
+from etude.names import EtudeError
+
+SHORTEST = (  # so few frames that the same trial could come twice
+    "single_frame_location",
+    "single_frame_category",
+    "perception",
+    "perception_category_report",
+    "perception_location_report",
+    "perception_location_compare",
+    "memory_category_report",
+    "spatial_attention_category_report",
+    "match_to_sample_identity",
+    "dual_match_to_sample",
+)
+FROZEN = {  # of the first ten trials
+    "single_frame_location": "da1988db81fb",
+    "single_frame_category": "0d5bdb3fcb22",
+    "low": "ea9b0aa6fc58",
+    "medium": "2fb539ca5098",
+    "high": "88a9106e1013",
+    "high_category": "1d5a91a39945",
+    "cvr_low": "d4297e3cdfe1",
+    "perception": "4591c9961db8",
+    "spatial_attention": "1d655036eb75",
+    "temporal_attention": "15da543b111a",
+    "match_to_sample": "d4254fca3293",
+    "two_back": "ab6a87b15841",
+    "contextual_decision": "10857e903fca",
+    "samples_abbcca": "afed31d24642",
+    "queue": "f1de71984c9c",
+    "overlap": "63eb22fc5d08",
+    "interleave": "99c849837189",
+    "condition": "c1d3e1109db6",
+}
+
+
+def some(task: str, count: int, split: str = "val") -> list[Trial]:
+    return [trial(task, split, seed) for seed in range(count)]
+
+
+@pytest.mark.parametrize("task", FROZEN)
+def test_lists_are_frozen(task: str) -> None:
+    assert fingerprint(task, "val", 10) == FROZEN[task]
+
+
+def test_trials_depend_on_nothing_but_their_name() -> None:
+    """Neither on what was made before, nor on Python's hash seed."""
+    code = "from etude.decisions.benchmarks import trial; print(trial('high', 'val', 7).id, trial('overlap', 'test', 3).id)"
+    lines = {
+        subprocess.run(
+            [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert lines == {f"{trial('high', 'val', 7).id} {trial('overlap', 'test', 3).id}\n"}
+
+
+@pytest.mark.parametrize("task", LISTS)
+def test_every_list_in_every_split_is_balanced_and_never_repeats(task: str) -> None:
+    """Within what can be answered: a list of several kinds of questions is balanced in each kind."""
+    trials = some(task, 1000 if task in SHORTEST else 120)
+    assert len({replace(one, name="") for one in trials}) == len(trials)
+    kinds: dict[tuple[str, ...], Counter[str]] = {}
+    for one in trials:
+        key = one.choices if one.level not in ("high", "cvr_high") else ()
+        kinds.setdefault(key, Counter()).update(a for a in one.answers if a)
+        assert one.name == f"iwisdm/{task}@val#{one.parsed.seed}"
+    if task != "cvr_high":  # two kinds of lists in one, whose answers partly agree
+        for counts in kinds.values():
+            assert max(counts.values()) - min(counts.values()) <= max(0.02 * counts.total(), 1)
+    for split in ("train", "test"):
+        assert trial(task, split, 0).split == split
+
+
+def test_high_complexity_has_all_fourteen_answers_equally_often() -> None:
+    counts = Counter(a for one in some("high", 280) for a in one.answers if a)
+    assert len(counts) == 14
+    assert max(counts.values()) - min(counts.values()) <= 0.02 * 280
+
+
+def test_given_what_a_question_can_answer_all_its_answers_are_equally_likely() -> None:
+    """Otherwise its text would tell something."""
+    counts = Counter(one.answers[-1] for one in some("high_category", 1500) if len(one.choices) == 10)
+    assert max(counts.values()) / counts.total() < 0.13
+
+
+@pytest.mark.parametrize(
+    ("task", "frames", "joins", "switches"),
+    [("low", 6, {1}, 0), ("medium_category", 8, {1}, 1), ("high", 9, {1, 2}, 1), ("single_frame_category", 1, {0}, 0)],
+)
+def test_levels_are_those_of_the_paper(task: str, frames: int, joins: set[int], switches: int) -> None:
+    found = set()
+    for one in some(task, 100):
+        counts = operators(one.tasks[0].task.root)
+        found.add(counts.get("And", 0) + counts.get("Or", 0))
+        assert len(one.frames) == frames and counts.get("Switch", 0) == switches
+        assert all(len(things) <= 1 for things in one.frames)
+    assert found == joins
+
+
+def test_both_branches_are_taken_equally_often() -> None:
+    for task in ("medium", "high"):
+        then = 0
+        for one in some(task, 200):
+            root = one.tasks[0].task.root
+            assert isinstance(root, Switch)
+            condition = replace(one.tasks[0].task, root=root.condition)
+            then += _truth(condition, one)
+        assert abs(then / 200 - 0.5) <= 0.02
+
+
+def _truth(task, one: Trial) -> bool:  # type: ignore[no-untyped-def]
+    from etude.decisions.meaning import answer
+
+    return answer(task, one.frames, standard_domain("val").space) == "true"
+
+
+def test_splits_show_different_views() -> None:
+    shown = {s: {t.view for one in some("low", 60, s) for things in one.frames for t in things} for s in SPLITS}
+    assert all(shown[a].isdisjoint(shown[b]) for a in SPLITS for b in SPLITS if a != b)
+
+
+def test_chance_is_one_of_the_choices() -> None:
+    assert chance(trial("low", "val", 0)) == 0.5
+    assert chance(trial("perception_category_report", "val", 0)) == 1 / 8
+
+
+def test_abilities_take_the_forms_of_their_suites() -> None:
+    for one in some("spatial_attention", 40):
+        assert all(2 <= len(things) <= 4 for things in one.frames)
+        assert {prop for _, prop in one.named} == {"location"}
+    for one in some("feature_attention", 40):
+        assert {prop for _, prop in one.named} == {"category"}
+    for one in some("temporal_attention", 40):
+        assert all(len(things) == 1 for things in one.frames)
+        assert any(things[0].distractor for things in one.frames)
+    for one in some("memory", 40):
+        assert not one.frames[-1] and one.answers[-1]
+
+
+def test_another_stimulus_set_brings_its_own_domain() -> None:
+    one = trial("low", "train", 0, Domain(standard_space(grid=(3, 3)), views=(0,)), stimuli="mine")
+    assert (one.grid, one.stimuli) == ((3, 3), "mine")
+    assert {t.view for things in one.frames for t in things} == {0}
+
+
+def test_unknown_names_get_the_nearest() -> None:
+    with pytest.raises(EtudeError, match="did you mean 'medium'"):
+        trial("medum", "val", 0)
+    with pytest.raises(EtudeError, match="unknown split 'L1'; valid: test, train, val"):
+        trial("low", "L1", 0)

@@ -1,0 +1,79 @@
+"""What is scored without doing the task, and that the report would notice a list that gives answers away."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from etude.decisions.benchmarks import standard_domain, trial
+from etude.decisions.compose import actions
+from etude.decisions.graph import Get, IsSame, Or, Select, Switch, Task
+from etude.decisions.meaning import answer
+from etude.decisions.shortcuts import answers_due, report, table
+from etude.decisions.space import Thing
+from etude.decisions.trial import Placed, Trial
+from etude.names import rng
+
+DOMAIN = standard_domain("val")
+
+
+def scores(trials: list[Trial]) -> dict[str, float]:
+    return {row.name: row.score for row in report(trials, DOMAIN)}
+
+
+@pytest.mark.parametrize("task", ["low", "medium", "high", "low_location", "high_category", "contextual_decision", "two_back", "condition"])
+def test_no_shortcut_pays_more_than_it_must(task: str) -> None:
+    for row in report([trial(task, "val", seed) for seed in range(400)], DOMAIN):
+        assert row.applies == 0 or row.excess <= 0.05, row
+
+
+def test_the_original_levels_leave_more() -> None:
+    """0.75 for ignoring the condition and 0.8 for half a conjunction there; 0.5 and 0.75 are the least there can be."""
+    medium = scores([trial("medium", "val", seed) for seed in range(400)])
+    low = scores([trial("low", "val", seed) for seed in range(400)])
+    assert max(medium["always then"], medium["always else"]) <= 0.55
+    assert (low["first part"] + low["second part"]) / 2 <= 0.77
+
+
+def at_random(task: Task, seed: int) -> Trial:
+    """A trial with any objects, as one gets them without asking for an answer."""
+    stream = rng(f"careless/{seed}", "objects")
+    frames = tuple((Thing(stream.integer(0, 63), stream.integer(0, 3), 4),) for _ in range(task.frames))
+    placed = (Placed(task),)
+    said = answer(task, frames, DOMAIN.space)
+    assert said is not None
+    return Trial(f"test/careless@val#{seed}", placed, frames, actions(placed, [said], task.frames), ("true", "false"))
+
+
+def same(prop: str, earlier: int, later: int) -> IsSame:
+    return IsSame(Get(prop, Select(earlier)), Get(prop, Select(later)))
+
+
+def test_a_careless_list_is_noticed() -> None:
+    tasks = Task(Switch(same("category", 5, 4), same("location", 3, 2), Or(same("category", 1, 0), same("location", 1, 0))), 6)
+    found = scores([at_random(tasks, seed) for seed in range(300)])
+    assert found["majority"] > 0.6 and found["text"] > 0.6
+    assert found["always else"] > 0.9
+    assert found["first part"] > 0.75
+
+
+def test_a_last_frame_that_tells_is_noticed() -> None:
+    shown = [trial("perception_category_report", "val", seed) for seed in range(64)]
+    assert scores(shown)["last frame"] == 1.0
+    hidden = [trial("memory_category_report", "val", seed) for seed in range(64)]
+    assert scores(hidden)["last frame"] == pytest.approx(1 / 8)
+
+
+def test_only_answers_that_are_due_count() -> None:
+    one = trial("condition", "val", 0)
+    assert len(list(answers_due(one))) == 2
+    assert [a.right for a in answers_due(one)] == [a for a in one.answers if a]
+
+
+def test_the_report_is_a_table() -> None:
+    rows = report([trial("low", "val", seed) for seed in range(20)], DOMAIN)
+    lines = table(rows).splitlines()
+    assert lines[0].split() == ["shortcut", "answers", "score", "chance", "floor", "excess"]
+    assert not any(line.startswith("always then") for line in lines)  # there is no condition in these
+    assert replace(rows[0], score=0.9).excess == pytest.approx(0.4)
