@@ -7,10 +7,10 @@ BIN := $(VENV)/bin
 
 demo: $(VENV)/.installed
 	$(BIN)/etude doctor
-	$(BIN)/etude evaluate --suite clevrskills --episodes 2 --policy oracle --perturb mask_language --out out/demo/oracle
-	$(BIN)/etude evaluate --suite clevrskills --episodes 2 --policy oracle:colour_blind --record failures --out out/demo/colour-blind
-	$(BIN)/etude evaluate --suite clevrskills --episodes 2 --policy oracle:noise=0.007 --out out/demo/shaky
-	$(BIN)/etude report out/demo/oracle out/demo/colour-blind out/demo/shaky --out out/report.html
+	$(BIN)/etude evaluate --plan examples/demo.txt --policy oracle --out out/demo/oracle
+	$(BIN)/etude evaluate --plan examples/demo.txt --policy oracle:noise=0.01,wrong=0.3 --record failures --out out/demo/shaky
+	$(BIN)/etude evaluate --plan examples/demo.txt --policy random --out out/demo/random
+	$(BIN)/etude report out/demo/oracle out/demo/shaky out/demo/random --out out/report.html
 	@echo "Open out/report.html"
 
 test: $(VENV)/.tested lint browser

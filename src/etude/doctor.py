@@ -7,7 +7,12 @@ import time
 from etude import machine
 
 # extra → (module it needs, what it is for)
-EXTRAS = {"video": ("av", "films as MP4"), "ray": ("ray", "evaluation on a Ray cluster")}
+EXTRAS = {
+    "video": ("av", "films as MP4"),
+    "ray": ("ray", "evaluation on a Ray cluster"),
+    "parquet": ("pyarrow", "export as parquet"),
+    "inspect": ("inspect_ai", "language models under inspect_ai"),
+}
 
 
 def examine() -> dict[str, object]:

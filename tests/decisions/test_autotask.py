@@ -9,7 +9,7 @@ from agreement import RICH
 
 from etude.decisions.autotask import MOST_MISSES, auto_question, auto_task, distinct_tasks, spread
 from etude.decisions.connectivity import CONNECTIVITY, Settings
-from etude.decisions.graph import Switch, depth, operators, selects, structure
+from etude.decisions.graph import Const, Node, Switch, depth, operators, selects, structure, walk
 from etude.decisions.levels import HIGH, LEVELS, LOW, MEDIUM, restricted
 from etude.decisions.solver import Domain
 from etude.decisions.space import standard_space
@@ -92,9 +92,7 @@ def test_the_last_frame_alone_tells_nothing() -> None:
         assert 0 not in alone or set(alone) == {s.when for s in selects(root)}
 
 
-def operators_with_constants(root):  # type: ignore[no-untyped-def]
-    from etude.decisions.graph import Const, walk
-
+def operators_with_constants(root: Node) -> list[Node]:
     return [node for node in walk(root) if any(isinstance(part, Const) for part in node.inputs())]
 
 

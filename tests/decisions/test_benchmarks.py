@@ -12,6 +12,7 @@ import pytest
 
 from etude.decisions.benchmarks import LISTS, SPLITS, chance, fingerprint, standard_domain, trial
 from etude.decisions.graph import Switch, operators
+from etude.decisions.meaning import answer
 from etude.decisions.solver import Domain
 from etude.decisions.space import standard_space
 from etude.decisions.trial import Trial
@@ -121,15 +122,8 @@ def test_both_branches_are_taken_equally_often() -> None:
         for one in some(task, 200):
             root = one.tasks[0].task.root
             assert isinstance(root, Switch)
-            condition = replace(one.tasks[0].task, root=root.condition)
-            then += _truth(condition, one)
+            then += answer(replace(one.tasks[0].task, root=root.condition), one.frames, standard_domain("val").space) == "true"
         assert abs(then / 200 - 0.5) <= 0.02
-
-
-def _truth(task, one: Trial) -> bool:  # type: ignore[no-untyped-def]
-    from etude.decisions.meaning import answer
-
-    return answer(task, one.frames, standard_domain("val").space) == "true"
 
 
 def test_splits_show_different_views() -> None:

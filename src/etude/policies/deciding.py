@@ -14,11 +14,14 @@ from etude.pose import Array
 
 
 class KnowingPolicy:
-    """Gives the right answers; with ``wrong``, another one with this probability: a subject with known faults."""
+    """Gives the right answers; with ``wrong``, another one with this probability: a subject with known faults.
+
+    ``noise`` and ``colour_blind`` are the robot's oracle's and mean nothing here: so one text can stand for the oracle of every suite.
+    """
 
     contract = Contract(action=ANSWER, privileged=True)
 
-    def __init__(self, wrong: float = 0.0) -> None:
+    def __init__(self, wrong: float = 0.0, noise: float = 0.0, colour_blind: bool = False) -> None:
         if not 0 <= wrong <= 1:
             raise EtudeError(f"the share of wrong answers must be from 0 to 1, got {wrong:g}")
         self._wrong = wrong

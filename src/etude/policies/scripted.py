@@ -62,10 +62,11 @@ class OraclePolicy(_Scripted):
     """Solves episodes with the true state (see :class:`etude.skills.oracle.Oracle`).
 
     ``noise`` shakes its hand: the standard deviation, in metres, of what is added to every step of the tip. ``colour_blind`` makes it
-    confuse things that differ only in how they are painted; it knows which shape is meant, and takes one of those that have it.
+    confuse things that differ only in how they are painted; it knows which shape is meant, and takes one of those that have it. ``wrong``
+    is for decisions alone (see :class:`etude.policies.deciding.KnowingPolicy`).
     """
 
-    def __init__(self, noise: float = 0.0, colour_blind: bool = False, action: ActionSpace | None = None) -> None:
+    def __init__(self, noise: float = 0.0, colour_blind: bool = False, action: ActionSpace | None = None, wrong: float = 0.0) -> None:
         super().__init__(action)
         if noise < 0:
             raise EtudeError(f"the oracle's noise must not be negative, got {noise:g}")

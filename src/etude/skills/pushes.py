@@ -25,9 +25,12 @@ SLIDE = 0.003  # m that a thing slides on when the plate stops
 GRIP = 1.0  # friction between plate and thing
 TICK = 0.002  # m of a push that are followed at once
 DOUBT = math.radians(3)  # a thing may be turned by this much more or less than is seen
-VAGUE = 0.003  # m: the plate's corners catch things, or they do not
+VAGUE = 0.004  # m by which the plate may be beside where it is meant to be
+HOLD = 0.023  # m from its middle: beyond, the plate's corners do not hold things
 VARIANTS = ((0, 0), (1, 1), (1, -1), (-1, 1), (-1, -1))
 ASIDE = 0.014  # m: a thing whose centre is farther from the middle of the plate may slip off
+SECURE = 0.019  # m from the middle of the plate: what it touches beyond may slip off
+FLUSH = 0.001  # m: what is this near to the plate touches it
 TURNING = 0.08  # m after which a thing lies against the plate
 HEADINGS = 72
 STEP = 0.01  # m between the lengths of pushes that are looked at
@@ -175,6 +178,16 @@ def _follow(u: Array, v: Array, at: Array, face: float, right: float, left: floa
 
 
 @njit(cache=True)
+def _held(u: Array, v: Array, centre: float, face: float, middle: float) -> bool:
+    """Does the plate touch the thing on both sides of its centre, well inside its own corners? Otherwise it turns on, and slips off."""
+    right, left = False, False
+    for i in range(len(u)):
+        if u[i] - face < FLUSH and abs(v[i] - middle) < SECURE:
+            right, left = right or v[i] < centre - FLUSH, left or v[i] > centre + FLUSH
+    return right and left
+
+
+@njit(cache=True)
 def _meets(u: Array, v: Array, low: float, high: float, left: float, right: float) -> bool:
     for i in range(len(u)):
         if low < u[i] < high and left < v[i] < right:
@@ -220,8 +233,8 @@ def _fan(
             free[k] = False
             continue
         for case in range(5):
-            wide, turned = VARIANTS[case]
-            a, b, reach = math.cos(turned * DOUBT), math.sin(turned * DOUBT), PLATE[1] / 2 + wide * VAGUE
+            shift, turned = VARIANTS[case]
+            a, b, middle = math.cos(turned * DOUBT), math.sin(turned * DOUBT), beside + shift * VAGUE
             for i in range(size):
                 x, y = a * rim[i, 0] - b * rim[i, 1], b * rim[i, 0] + a * rim[i, 1]
                 u[i], v[i] = x * c + y * s, y * c - x * s
@@ -230,12 +243,13 @@ def _fan(
             for n in range(steps):
                 while ticks * TICK < lengths[n] - 1e-9:
                     ticks += 1
-                    _follow(u, v, at, rear + ticks * TICK, beside - reach, beside + reach, spin)
+                    _follow(u, v, at, rear + ticks * TICK, middle - HOLD, middle + HOLD, spin)
                 low, high, right, left = u.min(), u.max(), v.min(), v.max()
                 if (
                     _meets(pu, pv, low - margin, high + SLIDE + margin, right - margin, left + margin)
                     or _meets(pu, pv, rear, rear + ticks * TICK, beside - half, beside + half)
                     or abs(at[1] - beside) > ASIDE
+                    or (lengths[n] > TURNING and not _held(u, v, at[1], rear + ticks * TICK, middle))
                     or _meets(bu, bv, low - shy, high + SLIDE + shy, right - shy, left + shy)
                 ):
                     free[k, n:] = False

@@ -72,18 +72,18 @@ class Cast:
 
 
 def cast_of(stage: Stage) -> Cast:
-    """Draw everything but places."""
-    stream, pools = stage.stream, stage.pools
+    """Draw everything but places. What takes part does not depend on whether it could be laid out; only sizes do."""
+    stream, pools = replace(stage.draw, attempt=0).rng("cast"), stage.pools
     texture, other = stream.sample(pools.dragged_textures, 2)
     bounds, line = stream.sample(pools.base_textures, 2)
     number = drawn(stream, MANY if stage.distracting else COUNTS)
     words = [(word, n) for word, n in DETERMINERS if n <= number] + [("all", number)]
     determiner, count = words[int(stream.uniform() * len(words))]
-    odd, scale = stream.choice(ODD_SHAPES), [stream.uniform(*SHRUNK) for _ in range(3)]
-    thing = replace(odd, mass=0.1) if stage.extreme else SMALL_BLOCK
-    size: Vec3 = (scale[0], scale[1], scale[2]) if stage.extreme else (1.0, 1.0, 1.0)
-    swept = [stage.actor(thing, texture, size) for _ in range(number)]
-    return Cast(swept, [stage.actor(thing, other, size) for _ in range(number)], count, determiner, bounds, line)
+    thing, scale = SMALL_BLOCK, (1.0, 1.0, 1.0)
+    if stage.extreme:
+        thing, scale = stream.choice(ODD_SHAPES), (stage.stream.uniform(*SHRUNK), stage.stream.uniform(*SHRUNK), stage.stream.uniform(*SHRUNK))
+    swept = [stage.actor(thing, texture, scale) for _ in range(number)]
+    return Cast(swept, [stage.actor(thing, other, scale) for _ in range(number)], count, determiner, bounds, line)
 
 
 def drawn(stream: Stream, table: Sequence[tuple[int, float]]) -> int:
