@@ -10,14 +10,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from etude.catalog.polygon import area, hull
-from etude.pose import Array, Vec2
+from etude.pose import Vec2
 from etude.scene.rooms import VIMA_LOWER, VIMA_UPPER
 from etude.skills.strokes import BACK, SHORT, Stroke
+
+Array = NDArray[Any]  # numbers, truths and counts: numba makes no difference between them in a signature
 
 PLATE = (0.005, 0.05)  # m: thickness and width
 GAP = 0.004  # m between plate and thing where the plate comes down
@@ -30,7 +34,8 @@ HOLD = 0.023  # m from its middle: beyond, the plate's corners do not hold thing
 VARIANTS = ((0, 0), (1, 1), (1, -1), (-1, 1), (-1, -1))
 ASIDE = 0.014  # m: a thing whose centre is farther from the middle of the plate may slip off
 SECURE = 0.019  # m from the middle of the plate: what it touches beyond may slip off
-FLUSH = 0.001  # m: what is this near to the plate touches it
+FLUSH = 0.003  # m: what is this near to the plate touches it
+BESIDES = 0.001  # m
 TURNING = 0.08  # m after which a thing lies against the plate
 HEADINGS = 72
 STEP = 0.01  # m between the lengths of pushes that are looked at
@@ -151,7 +156,7 @@ class Care:
 
 @njit(cache=True)
 def _follow(u: Array, v: Array, at: Array, face: float, right: float, left: float, spin: float) -> None:
-    """Make way for a plate from ``right`` to ``left`` whose face is at ``face``: moves rim (u, v) and centre with angle ``at`` (3,) of a thing, all in place.
+    """Make way for a plate from ``right`` to ``left``, its face at ``face``: moves rim (u, v) and centre with angle ``at`` (3,) in place.
 
     The motion is that of a slider whose friction at the table is bounded by an ellipsoid, with force and torque as axes.
     """
@@ -183,13 +188,13 @@ def _held(u: Array, v: Array, centre: float, face: float, middle: float) -> bool
     right, left = False, False
     for i in range(len(u)):
         if u[i] - face < FLUSH and abs(v[i] - middle) < SECURE:
-            right, left = right or v[i] < centre - FLUSH, left or v[i] > centre + FLUSH
+            right, left = right or v[i] < centre - BESIDES, left or v[i] > centre + BESIDES
     return right and left
 
 
 @njit(cache=True)
 def _meets(u: Array, v: Array, low: float, high: float, left: float, right: float) -> bool:
-    for i in range(len(u)):
+    for i in range(len(u)):  # noqa: SIM110  (numba compiles loops, not generators)
         if low < u[i] < high and left < v[i] < right:
             return True
     return False
@@ -388,7 +393,7 @@ def _counted(
                 for k in range(len(along)):
                     length = GRID
                     while length <= reach[i, j, k] and cost[i, j] > turn:
-                        a, b = i + int(round(length * along[k, 0] / GRID)), j + int(round(length * along[k, 1] / GRID))
+                        a, b = i + round(length * along[k, 0] / GRID), j + round(length * along[k, 1] / GRID)
                         if a < 0 or b < 0 or a >= rows or b >= columns:
                             break
                         if cost[a, b] == turn - 1:
@@ -410,7 +415,9 @@ def further(board: Board, name: str, region: Rect, spots: Array | None, care: Ca
     if spots is not None:
         done &= (np.linalg.norm(places[..., None, :] - spots, axis=-1) < 1.2 * GRID).any(-1)
     along = np.ascontiguousarray(_ALONG[::2])
-    return _counted(origin, along, radius, care.things, care.line, board.obstacles(name), board.barrier(name), on_table(places), done)
+    blocked = board.obstacles(name), board.barrier(name)
+    counts: Array = _counted(origin, along, radius, care.things, care.line, *blocked, on_table(places), done)
+    return counts
 
 
 def looked_up(counts: Array, places: Array) -> Array:

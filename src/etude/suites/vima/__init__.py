@@ -8,6 +8,7 @@ from etude.suites.vima import (
     novelty,  # noqa: F401
     rearranging,  # noqa: F401
     sameness,  # noqa: F401
+    sweeping,  # noqa: F401
     twisting,  # noqa: F401
     understanding,  # noqa: F401
 )
@@ -18,4 +19,4 @@ ORDER = (
     "novel_adj_and_noun", "twist", "follow_motion", "follow_order", "sweep_without_exceeding", "sweep_without_touching", "same_texture",
     "same_shape", "manipulate_old_neighbor", "pick_in_order_then_restore",
 )  # fmt: skip
-TASKS["vima"] = {name: TASKS["vima"][name] for name in ORDER if name in TASKS["vima"]}
+TASKS["vima"] = {name: TASKS["vima"][name] for name in ORDER}

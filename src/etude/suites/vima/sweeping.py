@@ -14,7 +14,7 @@ from etude.episode import ActionSpace
 from etude.goals.goal import Always
 from etude.goals.sweeping import Gathered, KeptOff, NoMore
 from etude.names import Stream
-from etude.pose import Array, Pose, Vec2, Vec3
+from etude.pose import Array, Pose, Vec2
 from etude.prompts.instruction import ObjectPicture, told
 from etude.scene.placement import NoRoom
 from etude.scene.rooms import VIMA_UPPER
@@ -81,7 +81,8 @@ def cast_of(stage: Stage) -> Cast:
     determiner, count = words[int(stream.uniform() * len(words))]
     thing, scale = SMALL_BLOCK, (1.0, 1.0, 1.0)
     if stage.extreme:
-        thing, scale = stream.choice(ODD_SHAPES), (stage.stream.uniform(*SHRUNK), stage.stream.uniform(*SHRUNK), stage.stream.uniform(*SHRUNK))
+        thing = stream.choice(ODD_SHAPES)
+        scale = (stage.stream.uniform(*SHRUNK), stage.stream.uniform(*SHRUNK), stage.stream.uniform(*SHRUNK))
     swept = [stage.actor(thing, texture, scale) for _ in range(number)]
     return Cast(swept, [stage.actor(thing, other, scale) for _ in range(number)], count, determiner, bounds, line)
 
@@ -172,8 +173,7 @@ def draft(stage: Stage, cast: Cast, zone: Area, line: Area, region: Rect, manner
 
 @task(SUITE, "sweep_without_exceeding", level="", splits=("train", "L1", "L2"), horizon=HORIZON, options=OPTIONS, control=SWEEP)
 def sweep_without_exceeding(draw: Draw) -> Draft:
-    """T12: sweep so many things into a zone, but not as far as a line across it.
-    """
+    """T12: sweep so many things into a zone, but not as far as a line across it."""
     stage = Stage(draw, hand="spatula")
     cast = cast_of(stage)
     model = shape(cast.swept[0].thing.shape, cast.swept[0].size)
@@ -191,8 +191,7 @@ def sweep_without_exceeding(draw: Draw) -> Draft:
 
 @task(SUITE, "sweep_without_touching", level="", splits=("L4",), horizon=HORIZON, options=OPTIONS, control=SWEEP)
 def sweep_without_touching(draw: Draw) -> Draft:
-    """T13: sweep so many things into a zone, round a line that bars the way.
-    """
+    """T13: sweep so many things into a zone, round a line that bars the way."""
     stage = Stage(draw, hand="spatula")
     cast = cast_of(stage)
     (x, y), (wide, deep) = TOUCH_BOUNDS_AT, TOUCH_BOUNDS
