@@ -17,11 +17,13 @@ import mujoco
 from etude.bench_decisions import bench_decisions
 from etude.envs.env import EpisodeEnv
 from etude.envs.simulation import Simulation
+from etude.envs.tasks import TASKS
+from etude.envs.vima_prompt import prompt_assets
 from etude.evaluate.plan import Plan, make_names
 from etude.evaluate.record import Record
 from etude.evaluate.run import Settings, evaluate
 from etude.evaluate.store import Store
-from etude.library import episode
+from etude.library import episode, tasks
 from etude.policies.scripted import OraclePolicy
 from etude.render.renderer import Renderer
 from etude.render.studio import Studio
@@ -207,6 +209,25 @@ def _episode(env: EpisodeEnv, seed: int | None, steps: int) -> tuple[int, float]
     return count, spent
 
 
+def bench_vima(episodes: int = 6) -> list[Result]:
+    """Episodes for each second of CPU time, task by task: reset, prompt pictures, the oracle's actions, both views after every one."""
+    results = []
+    with _one_core():
+        for task in TASKS["vima"]:
+            env = EpisodeEnv("vima", task, split=tasks("vima")[task].splits[-1], size=(256, 128), cameras=("front", "top"))
+            oracle = OraclePolicy()
+            env.reset(seed=0)  # compiles what has to be
+            begun = time.process_time()
+            for seed in range(1, episodes + 1):
+                env.reset(seed=seed)
+                prompt_assets(env.simulation.episode)
+                oracle.reset("", (), env.simulation.episode.name)
+                while not env.simulation.over:
+                    env.step(oracle.act({"simulation": env.simulation}))
+            results.append(Result(f"vima/{task}", round(episodes / (time.process_time() - begun), 2), "episodes/CPU-s"))
+    return results
+
+
 def bench_evaluate() -> list[Result]:
     """The evaluation engine beside a bare loop of the same episodes in one process, and two workers beside one."""
     names = make_names(["clevrskills"], ["pick", "touch_push", "sort", "stack"], episodes=20)
@@ -267,6 +288,7 @@ BENCHES: dict[str, Callable[[], list[Result]]] = {
     "physics": bench_physics,
     "build": bench_build,
     "suites": bench_suites,
+    "vima": bench_vima,
     "evaluate": bench_evaluate,
     "decisions": bench_decisions,
 }
