@@ -139,7 +139,13 @@ def test_matched_controls_are_planned_unless_told_otherwise():
 
 def test_an_interrupt_leaves_no_worker_behind(tmp_path):
     command = [sys.executable, "-c", "from etude.cli import main; main()", "evaluate", "--suite", "clevrskills", "--policy", "noop"]
-    process = subprocess.Popen([*command, "--out", str(tmp_path / "run")], stderr=subprocess.PIPE, text=True, start_new_session=True)
+    process = subprocess.Popen(
+        [*command, "--out", str(tmp_path / "run")],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell that runs tests in the background has it ignored
+    )
     path = tmp_path / "run" / LINES
     while not (path.exists() and path.stat().st_size):
         assert process.poll() is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import signal
 import subprocess
 import sys
 import threading
@@ -317,7 +318,12 @@ def test_every_answer_has_a_key_of_its_own_and_a_phone_shows_all(tab, tmp_path):
 
 def test_the_command_says_where_the_page_is_and_ends_quietly(tmp_path):
     command = [sys.executable, "-c", "from etude.cli import main; main()", "study", "--task", "low", "--trials", "2", "--person", "7"]
-    process = subprocess.Popen([*command, "--port", "0", "--out", str(tmp_path / "run")], stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [*command, "--port", "0", "--out", str(tmp_path / "run")],
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell that runs tests in the background has it ignored
+    )
     assert process.stderr is not None
     try:
         port = int(process.stderr.readline().split("127.0.0.1:")[1].split("/")[0])

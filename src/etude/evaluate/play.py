@@ -226,7 +226,7 @@ class _Stage:
         given = np.asarray(policy.act(seen), float)
         chunk = given[None] if given.ndim == 1 else given
         if chunk.ndim != 2 or not len(chunk) or chunk.shape[1] != self.simulation.action_size:
-            wanted = f"{self.contract.action!r} takes (n, {self.simulation.action_size})"
+            wanted = f"{self.episode.control!r} takes (n, {self.simulation.action_size})"
             raise EtudeError(f"the policy gave actions of shape {given.shape}; {wanted}")
         if len(chunk) > self.contract.chunk:
             raise EtudeError(f"the policy gave {len(chunk)} actions at once; its contract says at most {self.contract.chunk}")
