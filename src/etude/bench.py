@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
 import os
 import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,7 @@ from etude.evaluate.plan import Plan, make_names
 from etude.evaluate.record import Record
 from etude.evaluate.run import Settings, evaluate
 from etude.evaluate.store import Store
+from etude.evaluate.worker import one_thread
 from etude.library import episode, tasks
 from etude.policies.scripted import OraclePolicy
 from etude.render.renderer import Renderer
@@ -230,13 +233,14 @@ def bench_vima(episodes: int = 6) -> list[Result]:
 
 def bench_evaluate() -> list[Result]:
     """The evaluation engine beside a bare loop of the same episodes in one process, and two workers beside one."""
-    names = make_names(["clevrskills"], ["pick", "touch_push", "sort", "stack"], episodes=20)
+    names = make_names(["clevrskills"], ["pick", "touch_push", "sort", "stack"], episodes=30)
     bare: list[float] = []
     one: list[float] = []
     two: list[float] = []
     starts: list[float] = []
     for _ in range(3):
-        bare.append(_bare(names))
+        with one_thread(), ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as fresh:  # as cold as a worker is at first
+            bare.append(fresh.submit(_bare, names).result())
         for workers, rates in ((1, one), (2, two)):
             start, rate = _engine(names, workers)
             starts.append(start)

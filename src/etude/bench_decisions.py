@@ -8,8 +8,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from etude.datasets.decisions import png_frames
+from etude.decisions.asking import asked
 from etude.decisions.autotask import distinct_tasks
-from etude.decisions.benchmarks import trial
+from etude.decisions.benchmarks import standard_domain, trial
+from etude.decisions.compose import make_trial
 from etude.decisions.levels import HIGH, LEVELS
 from etude.decisions.showing import PIXELS, pictures, stimuli, told
 from etude.decisions.stimuli.canvas import cell_pixels
@@ -40,7 +42,8 @@ def bench_decisions() -> list[Result]:
     for level in LEVELS:
         made: dict[int, Trial] = {}
         results += [
-            Result(f"decisions, {level}: trials made", _rate(_making(level, made), TRIALS), UNIT),
+            Result(f"decisions, {level}: trials made, each of a new task", _rate(_making(level, made), TRIALS), UNIT),
+            Result(f"decisions, {level}: trials made of given tasks", _rate(_instantiating(made), TRIALS), UNIT),
             Result(f"decisions, {level}: trials shown at {PIXELS}x{PIXELS}", _rate(lambda k, made=made: pictures(made[k]), SHOWN), UNIT),  # type: ignore[misc]
             Result(f"decisions, {level}: trials as PNG", _rate(lambda k, made=made: png_frames(made[k]), SHOWN // 2), UNIT),  # type: ignore[misc]
         ]
@@ -54,6 +57,13 @@ def _making(level: str, made: dict[int, Trial]) -> Callable[[int], object]:
         return told(made[seed])
 
     return make
+
+
+def _instantiating(made: dict[int, Trial]) -> Callable[[int], object]:
+    """The work that is left when a task has been drawn: its analysis, the objects, the answers, the instruction."""
+    asked.cache_clear()
+    domain = standard_domain(SPLIT)
+    return lambda k: told(make_trial(made[k].name, made[k].tasks, domain, made[k].answers[-1], rng(made[k].name, "bench")))
 
 
 def _rate(action: Callable[[int], object], count: int) -> float:

@@ -117,23 +117,22 @@ class Local:
         queue = deque(items)
         while len(self._workers) < min(self._count, len(queue)):
             self._start()
+        self._hand_out(queue)
         while queue or any(w.item for w in self._workers):
-            for worker in self._workers:
-                if queue and worker.ready and worker.item is None:
-                    self._give(worker, queue.popleft())
             ready = wait([w.connection for w in self._workers], LOOK)
-            for worker in [w for w in self._workers if w.connection in ready]:
-                record = self._take(worker)
-                if record is not None:
-                    yield record
+            records = [self._take(w) for w in self._workers[:] if w.connection in ready]
+            self._hand_out(queue)  # before anybody writes down what has ended: nobody waits for a disk
+            yield from (r for r in records if r is not None)
             yield from self._examined()
             while queue and len(self._workers) < min(self._count, len(queue)):
                 self._start()
 
-    def _give(self, worker: _Worker, item: tuple[str, str]) -> None:
-        worker.item, worker.since = item, time.monotonic()
-        with contextlib.suppress(OSError):  # if it is gone, the next look finds out
-            worker.connection.send_bytes(json.dumps(item).encode())
+    def _hand_out(self, queue: deque[tuple[str, str]]) -> None:
+        for worker in self._workers:
+            if queue and worker.ready and worker.item is None:
+                worker.item, worker.since = queue.popleft(), time.monotonic()
+                with contextlib.suppress(OSError):  # if it is gone, the next look finds out
+                    worker.connection.send_bytes(json.dumps(worker.item).encode())
 
     def _take(self, worker: _Worker) -> Record | None:
         """Read what a worker sent; if it is gone, its episode is broken and another worker takes its place."""
