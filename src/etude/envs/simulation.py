@@ -15,6 +15,7 @@ from etude.goals.monitor import Memory, Monitor
 from etude.names import EtudeError
 from etude.pose import Array, Pose
 from etude.scene.rooms import VIMA_LOWER, VIMA_UPPER
+from etude.scene.scene import Body
 from etude.scene.world import State, World
 from etude.skills.aim import delta_action
 from etude.skills.strokes import Kind, Motion, Stroke
@@ -140,9 +141,10 @@ class Simulation:
             self._period()
         self.robot.move_by(np.zeros(6))
         self.robot.grip(False)
+        loose = [e.name for e in self.world.scene.entities if isinstance(e, Body) and not e.fixed]
         for _ in range(CALM):
             self._period()
-            if self.world.still():
+            if self.world.still() and all(self.monitor.watch.static(name) for name in loose):
                 break
 
     def _command(self, values: Array) -> None:

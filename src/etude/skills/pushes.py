@@ -223,12 +223,12 @@ def _fan(
         bu, bv = dx * c + dy * s, dy * c - dx * s
         for i in range(size):
             u[i], v[i] = rim[i, 0] * c + rim[i, 1] * s, rim[i, 1] * c - rim[i, 0] * s
-        # The middle of the plate shall be where the middle of the thing comes to when it has turned.
+        # The plate is set between where the middle of the thing is and where it comes to when the thing has turned.
         at[:] = 0.0
         rear = u.min()
         for tick in range(1, round(TURNING / TICK)):
             _follow(u, v, at, rear + tick * TICK, -9.0, 9.0, spin)
-        beside, rear = at[1], 9.0
+        beside, rear = at[1] / 2, 9.0
         for i in range(size):
             x, y = rim[i, 0] * c + rim[i, 1] * s, rim[i, 1] * c - rim[i, 0] * s
             if abs(y - beside) < PLATE[1] / 2 + GAP:
@@ -246,6 +246,8 @@ def _fan(
             at[:] = 0.0
             ticks = 0
             for n in range(steps):
+                if not free[k, n]:
+                    break
                 while ticks * TICK < lengths[n] - 1e-9:
                     ticks += 1
                     _follow(u, v, at, rear + ticks * TICK, middle - HOLD, middle + HOLD, spin)

@@ -21,6 +21,8 @@ from etude.skills.strokes import Stroke
 CARE = (Care(0.010, 0.020), Care(0.006, 0.012), Care(0.003, 0.006))  # the widest that works
 BESIDE = 0.012  # m between things in the zone
 CLOSE = 0.02  # m: places this much worse than the best are as good
+LOOKED_AT, APART = 8, 0.03  # first pushes of two that are looked at, and metres between their ends
+ROOMY = 0.1  # m gained: more room is no better
 SURE = 0.015  # m inside the zone: farther in is no better
 
 
@@ -81,7 +83,7 @@ def next_push(board: Board, goal: Gathered) -> Push | None:
     best: Push | None = None
     for spots in (slots.around(), None):
         for care in CARE:
-            pushes = [p for t in left if (p := _roundabout(board, t, region, spots, care)) is not None]
+            pushes = [p for t in left if (p := _roundabout(board, t, region, slots, spots, care)) is not None]
             best = min([*([best] if best else []), *pushes], key=lambda p: (p.needed, -p.score), default=None)
             if best is not None and best.needed == 2:
                 return best
@@ -96,8 +98,11 @@ def _straight(board: Board, thing: str, region: Rect, slots: Slots, care: Care) 
     return fan.best(np.where(fan.free & (slack >= min(care.things, 0.008)), score, -math.inf), 1)
 
 
-def _roundabout(board: Board, thing: str, region: Rect, spots: Array | None, care: Care) -> Push | None:
-    """The first of the fewest pushes that get a thing into the region; near one of the spots (N, 2), if they are given."""
+def _roundabout(board: Board, thing: str, region: Rect, slots: Slots, spots: Array | None, care: Care) -> Push | None:
+    """The first of the fewest pushes that get a thing into the region; near one of the spots (N, 2), if they are given.
+
+    The map of further pushes takes the thing for a disc. Where it says that one more will do, that push is looked for.
+    """
     counts = further(board, thing, region, spots, care)
     fan = Fan.of(board, thing, care)
     left = np.where(fan.free, looked_up(counts, fan.ends), NEVER)
@@ -105,8 +110,35 @@ def _roundabout(board: Board, thing: str, region: Rect, spots: Array | None, car
     if fewest >= NEVER:
         return None
     middle = (np.asarray(region.lower) + region.upper) / 2
-    score = -fan.travel() - np.linalg.norm(fan.ends - middle, axis=-1) - 2 * fan.doubt
-    return fan.best(np.where(left == fewest, score, -math.inf), 1 + fewest)
+    others = [t.place for n, t in board.things.items() if n != thing]
+    room = np.minimum(np.linalg.norm(fan.ends[..., None, :] - np.stack(others), axis=-1).min(-1), ROOMY) if others else 0.0
+    score = 3 * room - 0.5 * fan.travel() - np.linalg.norm(fan.ends - middle, axis=-1) - 2 * fan.doubt
+    if fewest == 1:
+        hoped = np.where(left == 1, score, -math.inf)
+        for _ in range(LOOKED_AT):
+            push = fan.best(hoped, 2)
+            if push is None:
+                break
+            if _straight(board.moved(push), thing, region, slots, care) is not None:
+                return push
+            hoped[np.linalg.norm(fan.ends - push.after.place, axis=-1) < APART] = -math.inf
+    return fan.best(np.where(left == fewest, score, -math.inf), max(3, 1 + fewest))
+
+
+def aside(board: Board, goal: Gathered) -> Push | None:
+    """The push that makes the most room: of anything outside the zone, to where it is far from everything and from the zone."""
+    region = Rect(goal.lower, goal.upper)
+    best: Push | None = None
+    for name, thing in board.things.items():
+        if region.holds(thing):
+            continue
+        fan = Fan.of(board, name, CARE[-1])
+        others = np.stack([t.place for n, t in board.things.items() if n != name])
+        room = np.linalg.norm(fan.ends[..., None, :] - others, axis=-1).min(-1) - np.linalg.norm(others - thing.place, axis=1).min()
+        off = np.maximum(np.asarray(region.lower) - fan.ends, fan.ends - np.asarray(region.upper)).max(-1)
+        push = fan.best(np.where(fan.free & (off > 2 * thing.radius), np.minimum(room, ROOMY) - fan.doubt, -math.inf), NEVER)
+        best = max((p for p in (best, push) if p is not None), key=lambda p: p.score, default=None)
+    return best
 
 
 def free_slots(board: Board, goal: Gathered, there: Sequence[str], left: Sequence[str]) -> Slots:
@@ -150,7 +182,8 @@ def sweep_in(context: Context) -> Stroke:
     """Sweep one more thing towards the zone."""
     goal, watch = context.node.goal, context.watch
     assert isinstance(goal, Gathered)
-    push = next_push(board_of(watch.world.scene, goal, watch), goal)
+    board = board_of(watch.world.scene, goal, watch)
+    push = next_push(board, goal) or aside(board, goal)
     if push is None:
         return Stroke("sweep", (0.3, -0.45), (0.3, -0.45))
     return push.stroke

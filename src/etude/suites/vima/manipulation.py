@@ -7,7 +7,7 @@ import math
 from etude.goals.laying import Laid
 from etude.prompts.instruction import told
 from etude.suites.task import Draft, Draw, task
-from etude.suites.vima.stage import HORIZON, OPTIONS, PICK, SUITE, Actor, Stage, clear, laid
+from etude.suites.vima.stage import DECIMALS, HORIZON, OPTIONS, PICK, SUITE, Actor, Stage, clear, laid
 from etude.suites.vima.things import NOVEL_ASYMMETRIC, SEEN_ASYMMETRIC, SPLITS, TEXTURES, Thing
 
 DISTRACTORS, MANY = 1, 6  # T1: default and distracting
@@ -28,6 +28,7 @@ def visual_manipulation(draw: Draw) -> Draft:
     base = stage.actor(stage.stream.choice(pools.dragged if stage.extreme else pools.bases), stage.stream.choice(pools.base_textures))
     dragged = stage.actor(stage.stream.choice(pools.dragged), stage.stream.choice(pools.dragged_textures))
     place = stage.middle(base, stage.put(base, fixed=True))
+    stage.keep_free(place)
     stage.put(dragged)
     others = distractors(stage, base, dragged, MANY if stage.distracting else DISTRACTORS)
     text = told("Put the ", dragged.picture("dragged_obj_1"), " into the ", base.picture("base_obj"), ".")
@@ -71,6 +72,8 @@ def rotate(draw: Draw) -> Draft:
     shapes, textures = asymmetric(draw.split), TEXTURES if draw.split == "L3" else stage.pools.dragged_textures
     dragged = stage.actor(stage.stream.choice(shapes), stage.stream.choice(textures))
     at = stage.put(dragged)
+    place = (at.position[0], at.position[1])
+    stage.keep_free(place)
     others = [t for t in textures if t != dragged.texture]
     around = [
         stage.actor(stage.stream.choice(shapes), stage.stream.choice(others))
@@ -79,8 +82,7 @@ def rotate(draw: Draw) -> Draft:
     for other in around:
         stage.put(other)
     degrees = stage.stream.choice(FINE_ANGLES if stage.extreme else ANGLES)
-    place = (at.position[0], at.position[1])
-    goal = Laid(dragged.name, place, yaw=at.yaw - math.radians(degrees), symmetry=max(1, dragged.thing.symmetry))
+    goal = Laid(dragged.name, place, yaw=round(at.yaw - math.radians(degrees), DECIMALS), symmetry=max(1, dragged.thing.symmetry))
     text = told("Rotate the ", dragged.picture("dragged_obj"), f" {degrees} degrees.")
     return Draft(
         stage.scene(), stage.goal(goal, [dragged], clear(around, [place])), (text,), roles=(("manipulated", dragged.name),), least=1

@@ -31,6 +31,7 @@ REACH = 0.86  # m from the robot: farther out the hand cannot carry things high 
 SPAN = 0.1  # m for one repetition of a texture
 EPS = 0.1  # m: how near is near enough, in most tasks
 FINDS = 60
+DECIMALS = 9  # what is computed with sines is rounded: names and results must not depend on a machine's last bit
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ class Stage:
             return pose.position[0], pose.position[1]
         (x0, y0, _), (x1, y1, _) = hollow
         x, y, _ = pose.apply(((x0 + x1) / 2, (y0 + y1) / 2, 0.0)).tolist()
-        return x, y
+        return round(x, DECIMALS), round(y, DECIMALS)
 
     def scene(self) -> Scene:
         """The set table."""

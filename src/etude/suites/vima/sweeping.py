@@ -139,7 +139,7 @@ def enlarged(actor: Actor, words: str) -> ObjectPicture:
 
 
 def draft(stage: Stage, cast: Cast, zone: Area, line: Area, region: Rect, manner: str, most: int) -> Draft:
-    """Set the table and say what is wanted."""
+    """Set the table and say what is wanted. A table on which more than ``most`` strokes are needed is not set (table B.1: 8 and 14)."""
     stage.things += [zone, line]
     first, second = stage.stream.shuffled(ANCHORS)
     taken = [corners(region), corners(rect_of(line))]
@@ -155,9 +155,9 @@ def draft(stage: Stage, cast: Cast, zone: Area, line: Area, region: Rect, manner
         KeptOff(others, region.lower, region.upper, zone.name),
         Always(KeptOff(swept, kept.lower, kept.upper, line.name)),
     )
-    needed = pushes_needed(board_of(stage.scene(), gathered), gathered, most * cast.count)
+    needed = pushes_needed(board_of(stage.scene(), gathered), gathered, most)
     if needed is None:
-        raise NoRoom(f"no way is seen to sweep {cast.count} things into the zone with {most * cast.count} strokes")
+        raise NoRoom(f"no way is seen to sweep {cast.count} things into the zone with {most} strokes")
     plural = "" if cast.determiner in ("any", "one") else "es" if cast.swept[0].thing.words.endswith("s") else "s"
     text = told(
         f"Sweep {cast.determiner} ",
@@ -186,7 +186,7 @@ def sweep_without_exceeding(draw: Draw) -> Draft:
     zone = flat(f"{cast.bounds} zone", "three-sided rectangle", cast.bounds, BOUNDS_AT, BOUNDS, -math.pi / 2, 0)
     line = flat(f"{cast.line} line", "line", cast.line, (x, 0.0), LINE, math.pi / 2, 1)
     region = Rect((x + LINE[1] / 2 + OUT, -BOUNDS[0] / 2), (edge + OUT, BOUNDS[0] / 2))
-    return draft(stage, cast, zone, line, region, "exceeding", 1)
+    return draft(stage, cast, zone, line, region, "exceeding", min(8, cast.count + 2))
 
 
 @task(SUITE, "sweep_without_touching", level="", splits=("L4",), horizon=HORIZON, options=OPTIONS, control=SWEEP)
@@ -199,4 +199,4 @@ def sweep_without_touching(draw: Draw) -> Draft:
     zone = flat(f"{cast.bounds} zone", "three-sided rectangle", cast.bounds, TOUCH_BOUNDS_AT, TOUCH_BOUNDS, -math.pi / 2, 0)
     line = flat(f"{cast.line} line", "line", cast.line, (x + (deep + TOUCH_LINE[1]) / 2, y), (length, TOUCH_LINE[1]), math.pi / 2, 1)
     region = Rect((x - deep / 2, y - wide / 2), (x + deep / 2, y + wide / 2))
-    return draft(stage, cast, zone, line, region, "touching", 3)
+    return draft(stage, cast, zone, line, region, "touching", min(14, 2 * cast.count + 2))
