@@ -10,9 +10,9 @@ from etude.names import EpisodeName, canonical_json, episode_id, from_json
 from etude.prompts.instruction import Instruction
 from etude.scene.scene import Scene
 
-ActionSpace = Literal["ee_delta", "ee_pose", "joint", "pick_place", "sweep", "answer"]
-PRIMITIVES = ("pick_place", "sweep")  # actions that take many control steps
-MODALITIES = ("rgb", "depth", "segmentation", "objects")  # what can be seen of an episode
+ActionSpace = Literal["ee_delta", "ee_pose", "joint", "pick_place", "sweep", "keypose", "answer"]
+PRIMITIVES = ("pick_place", "sweep", "keypose")  # actions that take many control steps
+MODALITIES = ("rgb", "depth", "segmentation", "points", "objects")  # what can be seen of an episode
 PRIMITIVE_STEPS = 100  # control steps that one of them counts for, when another space is used instead
 
 
@@ -22,7 +22,8 @@ class Episode:
 
     ``held`` is the entity that starts in the hand, if any. ``roles`` names the entities a perturbation may ask for: "manipulated" and
     "receiving". ``level`` is the suite's own grouping (L0, L1, …). ``least`` is the smallest number of primitives it can be done with, 0
-    where nobody has counted.
+    where nobody has counted. ``budget`` is the number of control steps it may take in other action spaces than primitives; 0 stands for
+    100 of them for each primitive.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Episode:
     held: str = ""
     roles: tuple[tuple[str, str], ...] = ()
     least: int = 0
+    budget: int = 0
 
     @property
     def parsed(self) -> EpisodeName:
@@ -50,7 +52,7 @@ class Episode:
         """The same episode in another action space, its horizon in actions of that; None leaves it as it is."""
         if control is None or control == self.control:
             return self
-        steps = self.horizon * PRIMITIVE_STEPS if self.control in PRIMITIVES else self.horizon
+        steps = (self.budget or self.horizon * PRIMITIVE_STEPS) if self.control in PRIMITIVES else self.horizon
         return replace(self, control=control, horizon=-(-steps // PRIMITIVE_STEPS) if control in PRIMITIVES else steps)
 
     def to_json(self) -> str:

@@ -10,9 +10,10 @@ from etude.episode import Episode
 from etude.names import EpisodeName, EtudeError, pick, unknown
 from etude.perturb.perturbation import known_perturbations, perturbed
 from etude.scene.placement import NoRoom
+from etude.scene.scene import Scene
 from etude.suites.task import TASKS, Draft, Draw, Task
 
-SUITES = ("clevrskills", "vima", "iwisdm")
+SUITES = ("clevrskills", "vima", "vlmbench", "himan", "iwisdm")
 RESAMPLES = 20  # layouts tried before an episode is given up
 
 
@@ -57,6 +58,14 @@ def episode(name: str | EpisodeName) -> Episode:
     return found
 
 
+def told_in(found: Episode) -> Scene:
+    """The scene in which the pictures of its instruction are taken: without perturbations, which must not show in what is told."""
+    parsed = found.parsed
+    if not parsed.perturbations or not found.instruction.pictures():
+        return found.scene
+    return episode(replace(parsed, perturbations=())).scene
+
+
 def trial(name: str | EpisodeName) -> Trial:
     """The trial of this name. Equal names give equal trials, anywhere."""
     found = find(name)
@@ -80,6 +89,7 @@ def _episode(found: Task, parsed: EpisodeName, draft: Draft) -> Episode:
         held=draft.held,
         roles=draft.roles,
         least=draft.least,
+        budget=found.budget,
     )
     return perturbed(base, parsed.perturbations)
 

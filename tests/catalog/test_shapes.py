@@ -19,7 +19,7 @@ from etude.names import EtudeError
 from etude.pose import matrix
 
 OWN = tuple(n for g in ("fixture", "flat", "letter", "primitive", "vessel", "zone") for n in shapes_in(g))
-MERGED = {"pallet", "pan"}  # of several closed meshes
+MERGED = {"pallet", "pan", "shape sorter lid"}  # of several closed meshes
 ROLLING = {"sphere", "capsule", "rod"}
 VESSELS = (*shapes_in("vessel"), "shape sorter box")
 SOFTNESS = 0.006  # s, with which the worlds of the platform push back
@@ -197,7 +197,7 @@ def test_meshes_and_pieces_stay_within_their_budget(name):
     thing = shape(name)
     triangles, pieces = (700, 27) if group_of(name) == "vessel" else (290, 14)
     if name == "shape sorter lid":
-        pieces = 32
+        pieces = 36
     assert len(thing.mesh.faces) <= triangles
     assert len(thing.pieces) <= pieces
 
@@ -330,7 +330,7 @@ def test_a_sorter_piece_passes_its_hole_with_room_to_spare(hole):
     lid = shape("shape sorter lid")
     c, s = math.cos(hole.yaw), math.sin(hole.yaw)
     plan = shape(hole.shape, (*hole.size, 0.04)).mesh.vertices[:, :2] @ np.array([[c, s], [-s, c]]) + hole.position
-    for shift in 0.002 * np.array([(1, 0), (0, 1), (-1, 0), (0, -1)]):
+    for shift in 0.6 * hole.room * np.array([(1, 0), (0, 1), (-1, 0), (0, -1)]):
         points = np.column_stack([plan + shift, np.zeros(len(plan))])
         assert not inside_pieces(lid.pieces, points).any()
         assert not inside_mesh(lid.mesh, points).any()

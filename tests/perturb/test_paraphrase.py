@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from phrasing import PHRASINGS, phrasings, well_written
 from reading import READERS
 
 from etude.library import episode, tasks
@@ -18,15 +19,7 @@ from etude.perturb.paraphrase.vima import FORMS
 from etude.perturb.wording import marked
 from etude.prompts.instruction import Instruction, ObjectPicture, Words, told
 
-DRAWS = 120
-PHRASINGS = 20
 CLEVRSKILLS = tuple(tasks("clevrskills"))
-
-
-def phrasings(instruction, name, count=DRAWS):
-    """Paraphrases of one instruction, from as many streams."""
-    parsed = EpisodeName.parse(name)
-    return [paraphrased(instruction, parsed, rng(f"reading {k}", "test")) for k in range(count)]
 
 
 def prompts(suite, task, seed):
@@ -38,13 +31,6 @@ def prompts(suite, task, seed):
             found.append((name, episode(f"{name}?prompt={len(found)}").instruction))
         except EtudeError:
             return found
-
-
-def well_written(text):
-    assert text.endswith("."), text
-    assert not re.search(r"  | [.,:]|\.\.|\b(\w+) \1\b(?<!that that)", text), text
-    for sentence in re.split(r"(?<=[.!?]) ", text):
-        assert re.match(r'"?[A-Z{]', sentence), text
 
 
 # ------------------------------------------------------------------------------------------------ VIMA

@@ -197,7 +197,7 @@ def test_replies_that_break_the_protocol_are_refused_in_one_line(server: Server,
 def test_every_option_can_be_written(tmp_path: Path) -> None:
     text = (
         "cameras=top&size=64&temperature=0.7&seed=9&max_tokens=5&timeout=2.5&retries=1&"
-        f"strict=true&json=true&detail=high&cache={tmp_path}/a%26b"
+        f"strict=true&json=true&detail=high&prompt=list&cache={tmp_path}/a%26b"
     )
     assert len(text.split("&")) == len(fields(ChatOptions))
     planner = chat_planner(f"chat:org/name@v2@https://example.com/api/v1/?{text}")

@@ -8,35 +8,57 @@ from typing import Annotated
 import typer
 
 from etude.cli.app import app, console, print_json
-from etude.names import EtudeError
+from etude.names import EpisodeName, EtudeError, pick
 
 
 @app.command()
 def export(
     out: Annotated[Path, typer.Option(help="a new folder")],
-    suite: Annotated[list[str] | None, typer.Option(help="iwisdm")] = None,
+    suite: Annotated[list[str] | None, typer.Option(help="iwisdm; himan with --form questions")] = None,
     task: Annotated[list[str] | None, typer.Option(help="repeat for several; all when none is given")] = None,
     split: Annotated[list[str] | None, typer.Option(help="repeat for several; the first of each task when none is given")] = None,
     episodes: Annotated[int, typer.Option(help="seeds for each of these")] = 100,
     first_seed: Annotated[int, typer.Option(help="the first of them")] = 0,
     plan_file: Annotated[Path | None, typer.Option("--plan", help="names from a file: plan.json, or one a line")] = None,
-    form: Annotated[str, typer.Option(help="jsonl: JSON lines and PNG files; parquet: for Hugging Face (extra 'parquet')")] = "jsonl",
-    size: Annotated[int, typer.Option(help="width and height of the frames, in pixels")] = 224,
+    form: Annotated[
+        str,
+        typer.Option(
+            help="jsonl: JSON lines and PNG files; parquet: for Hugging Face (extra 'parquet'); questions: for planners, from himan"
+        ),
+    ] = "jsonl",
+    size: Annotated[int | None, typer.Option(help="width and height of the frames, in pixels; 224, or 256 of questions")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
-    """Write trials of decisions as a data set: frames, instructions, right answers, objects and graphs."""
-    from etude.datasets.decisions import export as write
+    """Write a data set: trials of decisions with frames and right answers, or demonstrations as questions for planners."""
+    from etude.datasets import decisions, questions
+    from etude.decisions.showing import PIXELS
     from etude.evaluate.plan import make_names, read_names
+    from etude.evaluate.stages import EVERY
 
+    pick("form of export", form, {f: f for f in ("jsonl", "parquet", "questions")})
+    asking = form == "questions"
     if (plan_file is None) == (not suite):
-        raise EtudeError("say what to export: either --suite iwisdm or --plan FILE")
+        raise EtudeError(f"say what to export: either --suite {'himan' if asking else 'iwisdm'} or --plan FILE")
+    if size is None:
+        size = questions.PIXELS if asking else PIXELS
     if not 16 <= size <= 4096:
         raise EtudeError(f"--size must be from 16 to 4096 pixels, got {size}")
     if plan_file is not None:
         names = read_names(plan_file)
     else:
         names = make_names(suite or (), task or (), split or (), episodes=episodes, first_seed=first_seed)
-    files = write(names, out, form, size)
+    if asking:
+        done = questions.export(names, out, size)
+        if as_json:
+            counts = {"questions": done.questions, "files": done.files, "unsolved": list(done.unsolved)}
+            print_json({"folder": str(out), "form": form, "episodes": len(names), **counts})
+            return
+        left = f"; the oracle did not solve {', '.join(done.unsolved)}" if done.unsolved else ""
+        console.print(f"{done.questions} questions in {done.files} files are in {out}{left}", highlight=False, soft_wrap=True)
+        return
+    for suite_name in {EpisodeName.parse(name).suite for name in names} & {suite_name for suite_name, _ in EVERY}:
+        raise EtudeError(f"{suite_name} has no decisions to write as {form!r}; its form is --form questions")
+    files = decisions.export(names, out, form, size)
     if as_json:
         print_json({"folder": str(out), "form": form, "trials": len(names), "files": files})
         return

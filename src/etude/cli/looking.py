@@ -163,7 +163,7 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="one JSON object
 @app.command()
 def bench(
     what: Annotated[
-        list[str] | None, typer.Argument(help="render, physics, build, suites, vima, evaluate, decisions; all when none is given")
+        list[str] | None, typer.Argument(help="render, physics, build, suites, vima, vlmbench, evaluate, decisions; all when none is given")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:

@@ -17,7 +17,7 @@ from etude.envs.simulation import BOUNDS, Simulation, Snapshot
 from etude.episode import MODALITIES, PRIMITIVES, ActionSpace, Episode
 from etude.goals.goal import Status
 from etude.library import episode as find_episode
-from etude.library import tasks
+from etude.library import tasks, told_in
 from etude.names import EtudeError, unknown
 from etude.perturb.perturbation import out_of_sight
 from etude.prompts.pictures import multimodal
@@ -34,8 +34,8 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
     ``reset(seed=k)`` plays ``suite/task@split#k``; ``reset(options={"episode": name})`` any episode of the task by name. Without a seed
     the next one is drawn from the environment's own generator. ``control`` is the action space, the task's own if not given; ``cameras``
     are names of cameras in the scene (all but "render" by default), ``size`` their (width, height), ``modalities`` some of "rgb", "depth",
-    "segmentation", "objects". With ``boxes``, ``info`` has a bounding box and the visibility of every body in every camera; with ``labels``
-    it has the words for what is to be done now, in three levels: the task, the oracle's sub-task, and its next step.
+    "segmentation", "points", "objects". With ``boxes``, ``info`` has a bounding box and the visibility of every body in every camera; with
+    ``labels`` it has the words for what is to be done now, in three levels: the task, the oracle's sub-task, and its next step.
 
     Observations: one entry for each camera and modality (``base``, ``base_depth``, ``base_segmentation``), ``proprioception`` (joint
     values and velocities, pose of the tip as position and quaternion wxyz, hand closed, something held, opening in metres), and the
@@ -100,6 +100,10 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
             for modality in self._modalities:
                 if modality in pictured:
                     found[key(camera, modality)] = pictured[modality]
+            if "points" in self._modalities:
+                found[key(camera, "points")] = spaces.Box(-1000.0, 1000.0, (height, width, 3), np.float32)
+                found[key(camera, "intrinsics")] = spaces.Box(-1e6, 1e6, (3, 3), np.float64)
+                found[key(camera, "extrinsics")] = spaces.Box(-1000.0, 1000.0, (4, 4), np.float64)
         if "objects" in self._modalities:
             slots = (len(self._cameras), SLOTS)
             found["objects_crops"] = spaces.Box(0, 255, (*slots, SIDE, SIDE, 3), np.uint8)
@@ -111,7 +115,7 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
 
     def _action_space(self) -> spaces.Space[NDArray[Any]]:
         if self._control in PRIMITIVES:
-            low, high = (bound.astype(np.float32) for bound in BOUNDS)
+            low, high = (bound.astype(np.float32) for bound in BOUNDS[self._control])
             return spaces.Box(low, high, dtype=np.float32)
         if self._control == "ee_delta":
             return spaces.Box(-1.0, 1.0, (7,), np.float32)
@@ -193,7 +197,7 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
     def instruction_pictures(self, pixels: int = 128) -> tuple[str, list[NDArray[np.uint8]]]:
         """The multimodal instruction: text with ``{image:k}``, and the images."""
         sim = self.simulation
-        return multimodal(sim.episode.instruction, sim.episode.scene, pixels)
+        return multimodal(sim.episode.instruction, told_in(sim.episode), pixels)
 
     def render(self) -> NDArray[np.uint8] | None:
         """A picture for people, if the environment was made with ``render_mode="rgb_array"``."""

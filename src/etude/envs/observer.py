@@ -13,6 +13,8 @@ from etude.envs.simulation import Simulation
 from etude.episode import MODALITIES
 from etude.names import EtudeError, unknown
 from etude.perturb.perturbation import observed
+from etude.pose import matrix
+from etude.render.camera import intrinsics, point_cloud
 from etude.render.picture import Picture
 from etude.render.studio import Studio
 from etude.render.tokens import tokens
@@ -30,6 +32,9 @@ def key(camera: str, modality: str) -> str:
 
 class Observer:
     """Looks at one simulation through some of its cameras. ``size`` is (width, height) in pixels.
+
+    The modality "points" adds for each camera ``NAME_points`` float32 (H, W, 3), where every pixel is in the world (m; 0 where nothing is
+    seen), ``NAME_intrinsics`` (3, 3) and ``NAME_extrinsics`` (4, 4), the world pose of its optical frame (x right, y down, z forward).
 
     The modality "objects" adds ``objects_crops`` uint8 (V, SLOTS, 32, 32, 3), ``objects_boxes`` int32 (V, SLOTS, 4) and ``objects_mask``
     bool (V, SLOTS), see :class:`~etude.render.tokens.Tokens`. Views are in the order of the cameras. Slot k is the k-th entity of the scene
@@ -64,6 +69,8 @@ class Observer:
             for modality in self._modalities:
                 if modality in values:
                     seen[key(camera, modality)] = values[modality]
+            if "points" in self._modalities:
+                seen.update(self._measured(camera, picture))
         if "objects" in self._modalities:
             seen.update(self._cut(pictures))
         episode = self._simulation.episode
@@ -73,6 +80,20 @@ class Observer:
         # Names go along, so that what changes the slots changes them as well, but they are not for the policy's eyes.
         self.objects = seen.pop("objects_names", ())
         return seen
+
+    def _measured(self, name: str, picture: Picture) -> Observation:
+        """Where every pixel is, and the camera's own measures."""
+        world = self._simulation.world
+        camera = world.scene.camera(name)
+        pose = world.camera_pose(camera)
+        points = np.nan_to_num(point_cloud(camera, picture.depth, pose), nan=0.0).astype(np.float32)
+        extrinsics = np.eye(4)
+        extrinsics[:3, :3], extrinsics[:3, 3] = matrix(pose.rotation), pose.position
+        return {
+            key(name, "points"): points,
+            key(name, "intrinsics"): intrinsics(camera, self._size),
+            key(name, "extrinsics"): extrinsics,
+        }
 
     def _cut(self, pictures: Sequence[Picture]) -> Observation:
         scene, ids = self._simulation.world.scene, self._simulation.world.segmentation_ids()

@@ -12,19 +12,22 @@ from etude.episode import PRIMITIVES, Episode
 from etude.goals.goal import Status
 from etude.goals.markers import changed_markers, marked
 from etude.goals.monitor import Memory, Monitor
-from etude.names import EtudeError
+from etude.names import EtudeError, rng
 from etude.pose import Array, Pose
 from etude.scene.rooms import VIMA_LOWER, VIMA_UPPER
 from etude.scene.scene import Body
 from etude.scene.world import State, World
 from etude.skills.aim import delta_action
+from etude.skills.journeys import Journey, Keypose
 from etude.skills.strokes import Kind, Motion, Stroke
 
 SETTLING = 25  # control steps before the first observation (ClevrSkills 1.2)
 CALM = 60  # control steps, at most, until things have come to rest after a primitive
-SIZES = {"ee_delta": 7, "ee_pose": 8, "pick_place": 12, "sweep": 12}
-# Of a primitive's numbers (12,): places on VIMA's table, quaternions (VIMA 1.3).
-BOUNDS = (np.array([*VIMA_LOWER, *[-1.0] * 4] * 2), np.array([*VIMA_UPPER, *[1.0] * 4] * 2))
+SIZES = {"ee_delta": 7, "ee_pose": 8, "pick_place": 12, "sweep": 12, "keypose": 8}
+# Of a primitive's numbers: places on VIMA's table (VIMA 1.3), or of the tip above RLBench's (VLMbench 0.1); quaternions.
+_ON_TABLE = (np.array([*VIMA_LOWER, *[-1.0] * 4] * 2), np.array([*VIMA_UPPER, *[1.0] * 4] * 2))
+_ABOVE_TABLE = (np.array([-0.275, -0.655, 0.712, *[-1.0] * 5]), np.array([0.775, 0.655, 1.752, *[1.0] * 5]))
+BOUNDS = {"pick_place": _ON_TABLE, "sweep": _ON_TABLE, "keypose": _ABOVE_TABLE}
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +62,7 @@ class Simulation:
 
     def _begin(self) -> None:
         self.steps = 0
+        self.unreachable = 0  # keyposes that the arm could not come to
         if self.episode.held:
             self.robot.grip(True)
             self.world.attach(self.episode.held)
@@ -132,20 +136,29 @@ class Simulation:
 
     def _stroke(self, values: Array) -> None:
         """Carry out a primitive, and wait until things have come to rest; both are bounded in simulated time."""
-        kind: Kind = "sweep" if self.episode.control == "sweep" else "pick_place"
-        values = np.clip(values, BOUNDS[0], BOUNDS[1])
-        motion = Motion(Stroke.from_action(kind, values))
-        while (aim := motion.aim(self.monitor.watch)) is not None:
-            self.robot.move_by(delta_action(aim, self.monitor.watch.tip)[:6])
-            self.robot.grip(aim.closed)
-            self._period()
+        low, high = BOUNDS[self.episode.control]
+        if self.episode.control == "keypose":
+            journey = Keypose.from_action(values).motion(rng(self.episode.parsed, f"keypose/{self.steps}"))
+            outside = bool((values[:3] < low[:3]).any() or (values[:3] > high[:3]).any())
+            if not outside:
+                self._carry_out(journey)
+            self.unreachable += outside or journey.unreachable
+        else:
+            kind: Kind = "sweep" if self.episode.control == "sweep" else "pick_place"
+            self._carry_out(Motion(Stroke.from_action(kind, np.clip(values, low, high))))
+            self.robot.grip(False)
         self.robot.move_by(np.zeros(6))
-        self.robot.grip(False)
         loose = [e.name for e in self.world.scene.entities if isinstance(e, Body) and not e.fixed]
         for _ in range(CALM):
             self._period()
             if self.world.still() and all(self.monitor.watch.static(name) for name in loose):
                 break
+
+    def _carry_out(self, motion: Motion | Journey) -> None:
+        while (aim := motion.aim(self.monitor.watch)) is not None:
+            self.robot.move_by(delta_action(aim, self.monitor.watch.tip)[:6])
+            self.robot.grip(aim.closed)
+            self._period()
 
     def _command(self, values: Array) -> None:
         if self.episode.control == "ee_delta":

@@ -16,6 +16,19 @@ VIMA = (
     "same_shape", "manipulate_old_neighbor", "pick_in_order_then_restore",
 )  # fmt: skip
 
+VLMBENCH = (
+    "pick_color", "pick_relative", "pick_shape", "pick_size", "stack_color", "stack_relative", "stack_shape", "stack_size",
+    "drop_color", "drop_relative", "drop_size", "sorter_color", "sorter_relative", "sorter_shape", "pour_color", "pour_relative",
+    "pour_size", "wipe_color", "wipe_relative", "wipe_shape", "wipe_size", "wipe_direction", "drawer", "door",
+)  # fmt: skip
+
+HIMAN = (
+    "open_drawer", "close_drawer", "put_in_opened_drawer", "take_out_of_opened_drawer", "box_out_of_opened_drawer", "box_in_cupboard",
+    "box_out_of_cupboard", "broom_out_of_cupboard", "sweep_to_dustpan", "rubbish_in_dustpan", "put_in_without_close",
+    "take_out_without_close", "put_in_and_close", "take_out_and_close", "put_two_in_same", "take_two_out_of_same", "put_two_in_different",
+    "take_two_out_of_different", "box_exchange", "sweep_and_drop", "transfer_box", "retrieve_and_sweep",
+)  # fmt: skip
+
 IWISDM = (
     "single_frame_location", "single_frame_category", "low", "low_location", "low_category", "low_identity", "medium",
     "medium_location", "medium_category", "medium_identity", "high", "high_location", "high_category", "high_identity", "cvr_low",
@@ -33,7 +46,7 @@ IWISDM = (
     "interleave", "condition",
 )  # fmt: skip
 
-TASKS: dict[str, tuple[str, ...]] = {"clevrskills": CLEVRSKILLS, "vima": VIMA, "iwisdm": IWISDM}
+TASKS: dict[str, tuple[str, ...]] = {"clevrskills": CLEVRSKILLS, "vima": VIMA, "vlmbench": VLMBENCH, "himan": HIMAN, "iwisdm": IWISDM}
 DECISIONS = ("iwisdm",)  # suites without a robot
 
 

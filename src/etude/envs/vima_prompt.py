@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from etude.episode import Episode
+from etude.library import told_in
 from etude.names import EtudeError
 from etude.prompts.instruction import ObjectPicture, Part
 from etude.prompts.views import Views, part_views
@@ -25,6 +26,7 @@ def prompt_assets(episode: Episode, size: tuple[int, int] = (256, 128)) -> tuple
     ``obj_name`` and ``obj_color`` of the object (id 0), or of each in a list (ids from 2, the table is 1); 255 is nothing.
     ``placeholder_type``: "object" or "scene"; a picture that was made blank is a scene of nothing.
     """
+    scene = told_in(episode)
     assets: dict[str, dict[str, Any]] = {}
     parts: dict[str, Part] = {}
     for part in episode.instruction.pictures():
@@ -35,7 +37,7 @@ def prompt_assets(episode: Episode, size: tuple[int, int] = (256, 128)) -> tuple
             )
         if parts.setdefault(slot, part) != part:
             raise EtudeError(f"{episode.name}: the slot {slot!r} of its instruction stands for two different pictures")
-        assets[slot] = _asset(part, part_views(part, episode.scene, size, VIEWS))
+        assets[slot] = _asset(part, part_views(part, scene, size, VIEWS))
     return episode.instruction.template(slots=True), assets
 
 

@@ -68,7 +68,16 @@ def score(trial: Trial, given: list[str], remarks: Sequence[str] = ()) -> Record
         progress=round(sum(right) / len(asked), 6),
         subgoals=_subgoals(trial, given, asked, remarks),
         first_failure=next((f"task.{k}" for k, ok in enumerate(right) if not ok), None if quiet else "silence"),
+        cause=None if all(right) and quiet else _cause([given[k] for k in asked], all(right), remarks),
     )
+
+
+def _cause(said: Sequence[str], right: bool, remarks: Sequence[str]) -> str:
+    if any(answer == SILENT and remark for answer, remark in zip(said, remarks, strict=False)):
+        return "answer that could not be read"
+    if SILENT in said:
+        return "no answer"
+    return "answer out of turn" if right else "wrong answer"
 
 
 def chosen(number: float, choices: tuple[str, ...]) -> str:

@@ -13,6 +13,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from etude.envs.simulation import Simulation
 from etude.episode import Episode
+from etude.library import told_in
 from etude.names import EtudeError
 from etude.pose import Array
 from etude.prompts.instruction import Words
@@ -49,7 +50,7 @@ class Film:
                     pen.text((x, y), word, INK, font)
                     x += width
             else:
-                picture = part_picture(part, episode.scene, 112)
+                picture = part_picture(part, told_in(episode), 112)
                 width = round(54 * picture.shape[1] / picture.shape[0])
                 if x + width + 6 > canvas.width:
                     x, y = 0, y + 62

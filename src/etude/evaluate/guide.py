@@ -6,34 +6,43 @@ from collections.abc import Sequence
 
 from etude.envs.observer import Observer
 from etude.envs.simulation import Simulation
+from etude.episode import PRIMITIVES
 from etude.evaluate.record import Fault, Stage
+from etude.evaluate.stages import asked_every, position
 from etude.goals.goal import Node
 from etude.goals.monitor import Monitor
-from etude.policies.answers import lenient, strict
+from etude.policies.answers import given, lenient, plain, strict
 from etude.policies.policy import Planner
 from etude.skills.subtasks import right_now, vocabulary
 
 SHORTEST = 10  # control steps between questions: a planner that repeats what is done already shall not be asked at every step
+FEWEST = 8  # primitives, at most, that a sub-task may take before the planner is asked again
 
 
 class Guide:
     """Asks the planner at the start, when a sub-task is done, and when it has not been for ``patience`` control steps.
 
-    With ``follows`` False nobody follows what it says (the offline mode): it is asked whenever what would be right changes. Its answers are
-    read leniently, unless it has an attribute ``strict`` that is true.
+    With ``follows`` False nobody follows what it says (the offline mode): it is asked whenever what would be right changes, or about
+    frames at a fixed distance in suites that have it so (:func:`~etude.evaluate.stages.asked_every`). Those are questions apart from each
+    other: the sub-tasks so far are then those of the demonstration, and answers count that are right once normalised. Otherwise answers
+    are read leniently, unless the planner has an attribute ``strict`` that is true.
     """
 
     def __init__(self, simulation: Simulation, planner: Planner, eyes: Observer, patience: int, follows: bool = True) -> None:
-        self._simulation, self._planner, self._eyes, self._patience, self.follows = simulation, planner, eyes, patience, follows
+        primitive = simulation.episode.control in PRIMITIVES
+        self._patience, self._shortest = (min(patience, FEWEST), 1) if primitive else (patience, SHORTEST)
+        self._simulation, self._planner, self._eyes, self.follows = simulation, planner, eyes, follows
         known = vocabulary(simulation.episode)
         self._vocabulary = {text: known[text] for text in sorted(known)}  # the goal's own order would give the answer away
-        self._read = strict if getattr(planner, "strict", False) else lenient
+        self._every = 0 if follows else asked_every(simulation.episode)
+        self._read = strict if getattr(planner, "strict", False) else plain if self._every else lenient
         self._stages: list[Stage] = []
         self._history: list[str] = []
         self._begun = 0
         self._right: dict[str, Node] = {}
         self._own: Monitor | None = None  # judges a sub-task that is not one of the goal's
         self._done = False
+        self._exact = False
         self.waiting = True
         self.text = ""
         self.node: Node | None = None
@@ -44,9 +53,16 @@ class Guide:
         seen = {**self._eyes.look(), "vocabulary": tuple(self._vocabulary)}
         if self._planner.contract.privileged:
             seen["simulation"] = simulation
+        if self._every:
+            now = position(simulation.monitor)
+            self._history = list(now.earlier) if now is not None else []
         answer = self._planner.next_subtask(seen, simulation.episode.instruction.text, tuple(self._history))
+        raw: str = getattr(self._planner, "last_answer", answer)  # a chat planner gives what it understood
         self._right = right_now(simulation.monitor)
+        if self._every:
+            answer = raw
         understood = self._read(answer, tuple(self._vocabulary))
+        self._exact = given(raw).strip().lower() in (text.lower() for text in self._right)
         self.text = understood or answer.strip()
         self._history.append(self.text)
         self._begun, self.waiting, self._done, self._own = simulation.steps, False, False, None
@@ -67,13 +83,17 @@ class Guide:
         else:
             self._done = list(right_now(self._simulation.monitor)) != list(self._right)
         taken = self._simulation.steps - self._begun
-        if (self._done and (self.text in self._right or taken >= SHORTEST)) or taken >= self._patience:
+        if self._every:
+            if taken >= self._every:
+                self._close()
+        elif (self._done and (self.text in self._right or taken >= self._shortest)) or taken >= self._patience:
             self._close()
 
     def _close(self) -> None:
         right = self.text in self._right
         done = self._done or not self.follows
-        self._stages.append(Stage(self.text, tuple(self._right), right, done, self._begun, self._simulation.steps))
+        exact = right and self._exact
+        self._stages.append(Stage(self.text, tuple(self._right), right, done, self._begun, self._simulation.steps, exact))
         self.waiting = True
 
     def finished(self) -> tuple[Stage, ...]:

@@ -21,6 +21,9 @@ SCHEMA = 1
 PATIENCE = 150  # control steps a planner waits for a sub-task before it is asked again
 
 
+GRASPED = ("vlmbench",)  # suites with the mode in which the oracle takes hold first
+
+
 @dataclass(frozen=True)
 class Plan:
     """Every name of ``names`` is played once in every mode. ``renderer`` and ``patience`` are here because they can move a result.
@@ -51,6 +54,10 @@ class Plan:
             raise EtudeError(
                 f"--planner {self.planner} is used by the modes planner, coupled and offline, not by {' and '.join(self.modes)}"
             )
+        if "grasped" in self.modes:
+            others = sorted({EpisodeName.parse(n).suite for n in self.names} - set(GRASPED))
+            if others:
+                raise EtudeError(f"--mode grasped is for suites whose tasks begin with a grasp ({', '.join(GRASPED)}), not for {others[0]}")
         if self.patience < 1:
             raise EtudeError(f"--patience must be at least 1 control step, got {self.patience}")
 

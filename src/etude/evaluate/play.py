@@ -12,16 +12,17 @@ import numpy as np
 from etude.decisions.trial import Trial
 from etude.envs.observer import Observer
 from etude.envs.simulation import Simulation
-from etude.episode import PRIMITIVES, Episode
+from etude.episode import PRIMITIVES, ActionSpace, Episode
 from etude.evaluate.decide import decide
+from etude.evaluate.granting import take_hold
 from etude.evaluate.guide import Guide, fault_of
 from etude.evaluate.record import Record, Stage, Subgoal
-from etude.library import find, find_task
+from etude.library import find, find_task, told_in
 from etude.names import EpisodeName, EtudeError
 from etude.policies.contract import Contract, refuse_mismatches
 from etude.policies.loading import load_decider, load_planner, load_policy
 from etude.policies.policy import Observation, Picture, Planner, Policy
-from etude.policies.scripted import OraclePolicy, converted
+from etude.policies.scripted import OraclePolicy, converted, idle
 from etude.pose import Array
 from etude.prompts.pictures import multimodal
 from etude.skills.aim import delta_action
@@ -58,6 +59,7 @@ class Cast:
             "planner": (None, self.planner),
             "coupled": (self.policy, self.planner),
             "offline": (OraclePolicy(), self.planner),
+            "grasped": (self.policy, None),
         }[mode]
 
     def decider(self, mode: str) -> Policy:
@@ -91,7 +93,9 @@ def play(cast: Cast, name: str, mode: str = "vanilla") -> tuple[Record, Course]:
     policy, planner = cast.roles(mode)
     contract = policy.contract if policy is not None else Contract(privileged=True)
     refuse_mismatches(contract, [found])
-    stage = _Stage(found.under(contract.action), contract, policy, planner, mode, cast.work)
+    # Frames on which a planner is scored are those of every control step, not those between keyposes.
+    control: ActionSpace | None = "ee_delta" if mode == "offline" and found.control == "keypose" else contract.action
+    stage = _Stage(found.under(control), contract, policy, planner, mode, cast.work)
     simulation, course = stage.simulation, Course([], [], stage.episode)
     reached: dict[str, int] = {}
     _note(simulation, reached)
@@ -118,6 +122,7 @@ def play(cast: Cast, name: str, mode: str = "vanilla") -> tuple[Record, Course]:
         first_failure=simulation.monitor.first_failure(),
         stages=stages,
         fault=fault_of(stages, success) if planner is not None else None,
+        cause=None if success else _cause(simulation),
         least=found.least if stage.episode.control in PRIMITIVES else 0,
         timings={k: round(v, 4) for k, v in {"seconds": time.perf_counter() - begun, **stage.seconds}.items()},
     )
@@ -143,6 +148,11 @@ def broken(name: str, mode: str, error: str, seconds: float = 0.0) -> Record:
     except EtudeError:
         identity, level = name, find_task(EpisodeName.parse(name)).level
     return Record(identity, name, mode, level, "error", error=error[:500], timings={"seconds": round(seconds, 4)})
+
+
+def _cause(simulation: Simulation) -> str | None:
+    found = simulation.monitor.cause()
+    return "unreachable" if found == "wrong grasp pose" and simulation.unreachable else found or None
 
 
 def _note(simulation: Simulation, reached: dict[str, int]) -> None:
@@ -174,6 +184,8 @@ class _Stage:
         self.simulation = Simulation(episode)
         self._observer = Observer(self.simulation, contract.cameras, contract.size, contract.modalities, work.renderer)
         self._oracle = Oracle(episode, self.simulation.world, self.simulation.monitor)
+        if mode == "grasped":
+            take_hold(self.simulation, self._oracle)
         self._words = ("", "")
         self._queue: list[Array] = []
         self.seconds = {"policy": 0.0}
@@ -182,7 +194,8 @@ class _Stage:
         self._guide: Guide | None = None
         if planner is not None:
             self.seconds["planner"] = 0.0
-            eyes = planner.contract
+            suited = getattr(planner, "contract_for", None)  # of one that takes the cameras it finds
+            eyes: Contract = suited([c.name for c in episode.scene.cameras]) if suited is not None else planner.contract
             looker = Observer(self.simulation, eyes.cameras, eyes.size, eyes.modalities, work.renderer)
             planner.reset(*self._told(eyes), episode.name)
             self._guide = Guide(self.simulation, planner, looker, work.patience, follows=mode != "offline")
@@ -190,7 +203,7 @@ class _Stage:
     def _told(self, contract: Contract) -> tuple[str, Sequence[Picture]]:
         if contract.told == "text":
             return self.episode.instruction.text, ()
-        return multimodal(self.episode.instruction, self.episode.scene, contract.size[0])
+        return multimodal(self.episode.instruction, told_in(self.episode), contract.size[0])
 
     def action(self) -> Array:
         """The next action; a planner is asked first where it is time to."""
@@ -213,6 +226,10 @@ class _Stage:
         assert self._guide is not None
         watch = self.simulation.monitor.watch
         node = self._guide.node
+        if self.episode.control in PRIMITIVES:
+            stroke = None if node is None else self._oracle.stroke(node)
+            self._words = (self._guide.text, stroke.label if stroke is not None else "Do nothing")
+            return idle(self.simulation) if stroke is None else stroke.to_action()
         aim = held_still(watch, self.simulation.robot.closed) if node is None else self._oracle.aim(node)
         self._words = (aim.task, aim.step)
         return converted(delta_action(aim, watch.tip), self.simulation)

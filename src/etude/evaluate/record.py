@@ -11,7 +11,7 @@ from etude.names import EpisodeName, EtudeError, decode
 
 Outcome = Literal["success", "failure", "error"]
 Fault = Literal["planning", "execution"]
-MODES = ("vanilla", "rule", "planner", "coupled", "offline")
+MODES = ("vanilla", "rule", "planner", "coupled", "offline", "grasped")
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,8 @@ class Stage:
     """A sub-task that a planner gave at control step ``begun``, and what it led to.
 
     ``expected`` are the sub-tasks that would have been right then; ``right`` says whether it was one of them, ``done`` whether it was
-    achieved before the next one was asked for at step ``ended``.
+    achieved before the next one was asked for at step ``ended``. ``exact`` says whether it was right letter for letter, but for the case
+    of letters and spaces around it; None in results from before that was noted.
     """
 
     subtask: str
@@ -41,6 +42,7 @@ class Stage:
     done: bool
     begun: int
     ended: int
+    exact: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -48,8 +50,9 @@ class Record:
     """One line of ``episodes.jsonl``.
 
     An *error* is ours or the machine's, never the policy's failure: the episode could not be played to its end. ``fault`` says whether
-    planning or execution went wrong first, where a planner took part. ``least`` is the smallest number of steps it could have taken, 0
-    where that is not known. ``timings`` are seconds, and the only part that differs between runs.
+    planning or execution went wrong first, where a planner took part; ``cause`` what went wrong, in the suite's own categories.
+    ``least`` is the smallest number of steps it could have taken, 0 where that is not known. ``timings`` are seconds, and the only part
+    that differs between runs.
     """
 
     id: str
@@ -65,6 +68,7 @@ class Record:
     error: str | None = None
     stages: tuple[Stage, ...] = ()
     fault: Fault | None = None
+    cause: str | None = None
     least: int = 0
     film: str | None = None
     timings: Mapping[str, float] = field(default_factory=dict)
@@ -101,6 +105,9 @@ class Record:
         if not isinstance(data, dict) or "return" not in data:
             raise EtudeError("not a result of an episode")
         data["reward"] = data.pop("return")
+        for stage in data.get("stages") or ():
+            if isinstance(stage, dict):
+                stage.setdefault("exact", None)
         found: Record = decode(cls, data, "result")
         if found.mode not in MODES:
             raise EtudeError(f"result.mode: {found.mode!r} is none of {', '.join(MODES)}")

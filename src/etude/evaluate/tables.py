@@ -287,11 +287,17 @@ class FaultRow:
     other: int
     stages: int
     stages_right: int
+    stages_exact: int | None
 
     @property
     def accuracy(self) -> float | None:
         """The share of sub-tasks that were right when they were given."""
         return self.stages_right / self.stages if self.stages else None
+
+    @property
+    def exact(self) -> float | None:
+        """The share of sub-tasks that were right letter for letter, but for case; None where that was not noted."""
+        return self.stages_exact / self.stages if self.stages and self.stages_exact is not None else None
 
 
 def faults(records: Sequence[Record]) -> list[FaultRow]:
@@ -308,9 +314,10 @@ def _fault_row(suite: str, task: str, mode: str, members: Sequence[Record]) -> F
     played = [r for r in members if r.outcome != "error"]
     failed = Counter(r.fault for r in played if not r.success)
     stages = [stage for r in played for stage in r.stages]
+    exact = [stage.exact for stage in stages if stage.exact is not None]
     return FaultRow(
         suite, task, mode, len(played), sum(r.success for r in played), failed["planning"], failed["execution"], failed[None],
-        len(stages), sum(stage.right for stage in stages),
+        len(stages), sum(stage.right for stage in stages), sum(exact) if len(exact) == len(stages) else None,
     )  # fmt: skip
 
 

@@ -72,6 +72,14 @@ class Goal(Family):
         """The goal as a sub-task in words, names of entities between braces. Groups have none: their members do."""
         return ""
 
+    def saying(self, node: Node) -> str:
+        """The sub-task that is worked on now, in words."""
+        return self.words()
+
+    def cause(self, watch: Watch, node: Node) -> str:
+        """What went wrong, in categories of its own; empty where it has none."""
+        return ""
+
     def undoing(self) -> str:
         """In words, what would make the goal false."""
         return f"Undo: {self.words()}"

@@ -1,13 +1,15 @@
-"""How the markers of a tracing goal look: they follow its progress, so that the next one can be told from the others."""
+"""What follows the progress of a goal: the markers of a tracing goal, of which the next stands out, and dirt that is wiped away."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
+from etude.goals.detecting import Wiped
 from etude.goals.goal import Node
 from etude.goals.leaves import Traced
 from etude.pose import Pose, Vec3
-from etude.scene.scene import Marker, Scene
+from etude.scene.scene import Entity, Marker, Scene, Specks
 
 # Texture and radius in metres (ClevrSkills 2.2).
 NEXT = ("#00ff00", 0.10)
@@ -22,17 +24,22 @@ def marker(name: str, position: Vec3, look: tuple[str, float]) -> Marker:
 
 
 def marked(nodes: Iterable[Node]) -> bool:
-    """Has any of these goals a marker?"""
-    return any(isinstance(node.goal, Traced) for node in nodes)
+    """Has any of these goals something that follows it?"""
+    return any(isinstance(node.goal, (Traced, Wiped)) for node in nodes)
 
 
-def changed_markers(nodes: Iterable[Node], scene: Scene) -> list[Marker]:
-    """The markers of these goals that should no longer look as they do in the scene."""
-    found = []
+def changed_markers(nodes: Iterable[Node], scene: Scene) -> list[Entity]:
+    """The markers and the dirt of these goals that should no longer look as they do in the scene."""
+    found: list[Entity] = []
     for node in nodes:
         if isinstance(node.goal, Traced):
             look = VISITED if node.status.satisfied else NEXT if node.begun else FUTURE
             new = marker(node.goal.marker, node.goal.position, look)
             if scene.entity(new.name) != new:
                 found.append(new)
+        elif isinstance(node.goal, Wiped) and node.begun:
+            for name, cells in node.memory["there"].items():
+                specks = scene.entity(name)
+                if isinstance(specks, Specks) and specks.positions != cells:
+                    found.append(replace(specks, positions=cells))
     return found

@@ -60,6 +60,10 @@ class Monitor:
         """Every sub-goal's status by its path: "goal" is the whole, "goal.0" its first member, and so on."""
         return {node.path: node.status for node in self.nodes()}
 
+    def parent(self, node: Node) -> Node | None:
+        """What a node is a member of."""
+        return next((n for n in self.nodes() if any(m is node for m in n.members)), None)
+
     def next_leaf(self) -> Node | None:
         """The leaf to work on next, chosen greedily; None when all is done."""
         if self.root.status.satisfied:
@@ -69,6 +73,10 @@ class Monitor:
     def choices(self) -> list[Node]:
         """Every leaf that may be worked on now."""
         return [] if self.root.status.satisfied else self.goal.choices(self.root)
+
+    def cause(self) -> str:
+        """What went wrong, in the categories of the goal; empty where it has none."""
+        return next((found for n in self.nodes() if not n.status.satisfied and (found := n.goal.cause(self.watch, n))), "")
 
     def first_failure(self) -> str | None:
         """The first sub-goal that is violated or, failing that, still open: where to look when an episode failed."""

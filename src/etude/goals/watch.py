@@ -89,6 +89,11 @@ class Watch:
         touched = self.touching(name)
         return "hand/left" in touched and "hand/right" in touched
 
+    def between_fingers(self) -> str | None:
+        """The loose thing, or the part of a fixture, that both fingers touch."""
+        both = set(self.touching("hand/left")) & set(self.touching("hand/right"))
+        return min((n for n in both if n != "table" and not n.startswith(("hand", "robot"))), default=None)
+
     def touching(self, name: str) -> tuple[str, ...]:
         """What it touched during the last control step."""
         if name not in self._touching:

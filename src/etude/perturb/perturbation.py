@@ -12,7 +12,7 @@ from etude.names import Stream, pick, rng
 
 Stage = Literal["scene", "instruction", "observation"]
 STAGES: tuple[Stage, ...] = ("scene", "instruction", "observation")
-FILES = ("basic", "descriptors", "gobbledygook", "masking", "objects", "paraphrase")
+FILES = ("basic", "descriptors", "factors", "gobbledygook", "looks", "masking", "objects", "paraphrase", "scenery", "sizes")
 Change = Callable[[Episode, Stream], Episode]
 Observe = Callable[[dict[str, Any], Episode, int], dict[str, Any]]
 

@@ -1,7 +1,8 @@
 """Reads a language model's answer as one of a list of sub-tasks.
 
-Two readers, because what counts as an answer differs between evaluations and both numbers are worth reporting: :func:`strict` wants the
-asked form and the very words, :func:`lenient` also takes what a person would understand without doubt. Neither of them guesses.
+Several readers, because what counts as an answer differs between evaluations and their numbers are worth reporting: :func:`strict` wants
+the asked form and the very words, :func:`plain` the very words in any form, :func:`lenient` also takes what a person would understand
+without doubt. None of them guesses.
 """
 
 from __future__ import annotations
@@ -51,8 +52,19 @@ def lenient(answer: str, vocabulary: Sequence[str]) -> str | None:
     found = strict(answer, vocabulary)
     if found is not None:
         return found
-    said = _spoken(_THOUGHT_ENDS.split(_THOUGHT.sub(" ", answer))[-1])
+    said = given(answer)
     return _equal(said, vocabulary) or _contained(said, vocabulary)
+
+
+def plain(answer: str, vocabulary: Sequence[str]) -> str | None:
+    """The entry that equals the sub-task :func:`given` in the answer once both are normalised."""
+    return _equal(given(answer), vocabulary)
+
+
+def given(answer: str) -> str:
+    """What the answer gives as the sub-task, letter for letter: what its tag or field holds, or all of it but thoughts."""
+    said = _formatted(answer)
+    return _spoken(_THOUGHT_ENDS.split(_THOUGHT.sub(" ", answer))[-1]) if said is None else said
 
 
 def _equal(text: str, vocabulary: Sequence[str]) -> str | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import time
 import urllib.parse
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,10 @@ import numpy as np
 from etude.names import EtudeError, pick, unknown
 from etude.policies.answers import lenient, strict
 from etude.policies.chat_client import ChatClient
-from etude.policies.chat_prompt import answer_schema, question
+from etude.policies.chat_prompt import answer_schema, filled, question
 from etude.policies.contract import Contract
 from etude.policies.policy import Observation, Picture
+from etude.policies.subtask_prompts import next_subtask
 
 FORM = "chat:MODEL@http://host:port/v1?option=value"
 _ADDRESS = re.compile(r"chat:(?P<model>[^\s]+?)@(?P<base>https?://[^\s?#]+)(?:\?(?P<options>.*))?", re.DOTALL)
@@ -27,11 +28,13 @@ _ADDRESS = re.compile(r"chat:(?P<model>[^\s]+?)@(?P<base>https?://[^\s?#]+)(?:\?
 class ChatOptions:
     """How a model is asked. The pictures are those of ``cameras``, ``size`` pixels wide and high, sent with the hint ``detail``.
 
-    ``strict`` reads answers by :func:`etude.policies.answers.strict`; ``json`` has the server hold the model to the vocabulary; ``cache``
+    Without ``cameras`` they are the two that the scene has, see :data:`VIEWS`. ``prompt`` is what is asked: "list" gives the sub-tasks
+    to choose from and those so far; "open" gives neither (:func:`etude.policies.subtask_prompts.next_subtask`), "history" only those so
+    far. ``strict`` reads answers by :func:`etude.policies.answers.strict`; ``json`` has the server hold the model to the list; ``cache``
     is a folder of answers (none: every question is asked). ``timeout`` is in seconds; ``retries`` tries follow the first.
     """
 
-    cameras: tuple[str, ...] = ("base", "hand_view")
+    cameras: tuple[str, ...] = ()
     size: int = 256
     temperature: float = 0.0
     seed: int = 0
@@ -42,6 +45,20 @@ class ChatOptions:
     json: bool = False
     cache: Path | None = None
     detail: str = "auto"
+    prompt: str = "list"
+
+    def __post_init__(self) -> None:
+        if self.json and self.prompt != "list":
+            raise EtudeError(f"option 'json' of a chat planner holds the model to the list of sub-tasks, but prompt={self.prompt} has none")
+
+
+VIEWS = (("base", "hand_view"), ("front", "wrist"))
+"""The cameras of the table and of the hand, by suite; the first two that a scene has are shown where none are named."""
+
+
+def usual_views(offered: Collection[str]) -> tuple[str, ...]:
+    """The first of :data:`VIEWS` that are all there."""
+    return next((views for views in VIEWS if set(views) <= set(offered)), VIEWS[0])
 
 
 class ChatPlanner:
@@ -54,7 +71,7 @@ class ChatPlanner:
 
     def __init__(self, model: str, base: str, options: ChatOptions = ChatOptions(), sleep: Callable[[float], None] = time.sleep) -> None:
         self.model, self.base, self.options = model, base, options
-        self.contract = Contract(cameras=options.cameras, size=(options.size, options.size), told="multimodal")
+        self.contract = Contract(cameras=options.cameras or VIEWS[0], size=(options.size, options.size), told="multimodal")
         self.asked = self.from_cache = self.unparsed = self.tokens_in = self.tokens_out = 0
         self.last_answer = ""
         self._task = ""
@@ -65,6 +82,10 @@ class ChatPlanner:
     def retried(self) -> int:
         """How many tries had to be repeated."""
         return self._client.retried
+
+    def contract_for(self, cameras: Collection[str]) -> Contract:
+        """The contract in a scene that has these cameras."""
+        return self.contract if self.options.cameras else replace(self.contract, cameras=usual_views(cameras))
 
     def reset(self, instruction: str, pictures: Sequence[Picture], episode: str) -> None:
         """Keep the new task with its pictures."""
@@ -97,10 +118,15 @@ class ChatPlanner:
         options = self.options
         seen = {name: value for name, value in observation.items() if isinstance(value, np.ndarray) and value.ndim == 3}
         told = self._task if self._pictures and "{image:" not in instruction else instruction
-        views = {camera: pick("camera", camera, seen) for camera in options.cameras}
+        views = {camera: pick("camera", camera, seen) for camera in options.cameras or usual_views(seen)}
+        if options.prompt == "list":
+            messages = question(told, self._pictures, history, vocabulary, views, options.detail, options.json)
+        else:
+            text = next_subtask(told, tuple(views), history if options.prompt == "history" else ())
+            messages = filled(text, self._pictures, views, options.detail)
         body: dict[str, Any] = {
             "model": self.model,
-            "messages": question(told, self._pictures, history, vocabulary, views, options.detail, options.json),
+            "messages": messages,
             "temperature": options.temperature,
             "seed": options.seed,
             "max_tokens": options.max_tokens,
@@ -211,4 +237,5 @@ READERS: dict[str, Reader] = {
     "json": truth,
     "cache": lambda _, __, text: Path(text).expanduser(),
     "detail": one_of("auto", "low", "high"),
+    "prompt": one_of("list", "open", "history"),
 }

@@ -153,7 +153,7 @@ def _remark(said: str, lenient: str | None) -> str:
 
 WHO = "chat decider"
 _PROMPTING: dict[str, Reader] = {"examples": truth, "properties": one_of("all", "used"), "grammar": one_of(*GRAMMARS)}
-_READERS = {name: reader for name, reader in READERS.items() if name not in ("cameras", "json")} | _PROMPTING
+_READERS = {name: reader for name, reader in READERS.items() if name not in ("cameras", "json", "prompt")} | _PROMPTING
 
 
 def chat_decider(text: str, sleep: Callable[[float], None] = time.sleep) -> ChatDecider:

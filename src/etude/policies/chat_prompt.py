@@ -10,6 +10,7 @@ import numpy as np
 
 from etude.names import EtudeError
 from etude.policies.policy import Picture
+from etude.policies.subtask_prompts import IMAGE
 from etude.prompts.pictures import data_url
 
 ROLE = (
@@ -52,6 +53,17 @@ def question(
         {"role": "system", "content": ROLE + (IN_JSON if as_json else IN_XML)},
         {"role": "user", "content": _joined(parts)},
     ]
+
+
+def filled(
+    text: str, pictures: Sequence[Picture], views: Mapping[str, Picture], detail: str = "auto", mark: str = IMAGE
+) -> list[dict[str, Any]]:
+    """One user's message: ``text`` with a view in place of each ``mark``, in order, and ``pictures`` in place of ``{image:k}``."""
+    first, *rest = text.split(mark)
+    parts = _told(first, pictures, detail)
+    for view, piece in zip(views.values(), rest, strict=True):
+        parts += [_image(view, detail), *_told(piece, pictures, detail)]
+    return [{"role": "user", "content": _joined(parts)}]
 
 
 def answer_schema(vocabulary: Sequence[str]) -> dict[str, Any]:

@@ -87,6 +87,7 @@ SPACES: dict[str, tuple[Frame, Rotation, float]] = {
     "joint": ("joints", "joint_angles", 1.0),
     "pick_place": ("world", "quaternion_wxyz", 1.0),
     "sweep": ("world", "quaternion_wxyz", 1.0),
+    "keypose": ("world", "quaternion_wxyz", 1.0),
 }
 ANSWER: ActionSpace = "answer"  # the action of decisions: a number, 0 to keep silent or k for the k-th choice
 

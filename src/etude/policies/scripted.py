@@ -11,6 +11,7 @@ from etude.envs.simulation import BOUNDS, Simulation
 from etude.episode import PRIMITIVES, ActionSpace
 from etude.goals.goal import Goal
 from etude.goals.monitor import Monitor
+from etude.goals.regions import Region
 from etude.names import EtudeError, rng
 from etude.policies.contract import Contract
 from etude.policies.policy import Observation, Picture
@@ -18,10 +19,16 @@ from etude.pose import Array
 from etude.scene.manipulator import DELTA_POSITION
 from etude.scene.scene import Body, Scene
 from etude.skills.aim import delta_action
+from etude.skills.journeys import Keypose
 from etude.skills.oracle import Oracle
 from etude.skills.strokes import Stroke
 
-IDLE = Stroke("pick_place", (0.25, 0.0), (0.25, 0.0))  # a primitive that hardly ever meets anything
+
+def idle(simulation: Simulation) -> Array:
+    """A primitive that changes nothing: it stays where it is, or reaches for the empty rim of the table."""
+    if simulation.episode.control == "keypose":
+        return Keypose(simulation.robot.tip(), simulation.robot.closed).to_action()
+    return Stroke("pick_place", (0.25, 0.0), (0.25, 0.0)).to_action()
 
 
 class _Scripted:
@@ -89,11 +96,11 @@ class OraclePolicy(_Scripted):
         self._look()
         stroke = self._oracle.stroke()
         if stroke is None:
-            return IDLE.to_action()
+            return idle(simulation)
         following = (self._own or simulation.monitor).next_leaf()
-        self.words = (following.goal.words() if following is not None else "", stroke.kind.replace("_", " and ").capitalize())
+        self.words = (following.goal.saying(following) if following is not None else "", stroke.label)
         action = stroke.to_action()
-        for k in (0, 1, 6, 7) if self._noise else ():
+        for k in stroke.places if self._noise else ():
             action[k] += self._stream.normal(0.0, self._noise)
         return action
 
@@ -128,7 +135,7 @@ def confused(goal: Goal, scene: Scene, draw: int) -> Goal:
             return mistaken(value)
         if isinstance(value, tuple):
             return tuple(changed(item) for item in value)
-        if isinstance(value, Goal):
+        if isinstance(value, (Goal, Region)):
             parts = {f.name: changed(getattr(value, f.name)) for f in fields(value)}  # type: ignore[arg-type]
             return replace(value, **parts)  # type: ignore[type-var]
         return value
@@ -160,7 +167,8 @@ class RandomPolicy(_Scripted):
         return self._stream.uniforms(-1.0, 1.0, 7)
 
     def _stroke(self, simulation: Simulation) -> Array:
-        return np.asarray(BOUNDS[0] + (BOUNDS[1] - BOUNDS[0]) * self._stream.uniforms(0.0, 1.0, 12))
+        low, high = BOUNDS[simulation.episode.control]
+        return np.asarray(low + (high - low) * self._stream.uniforms(0.0, 1.0, len(low)))
 
 
 class NoopPolicy(_Scripted):
@@ -171,4 +179,4 @@ class NoopPolicy(_Scripted):
         return np.array([0.0] * 6 + [1.0 if simulation.robot.closed else -1.0])
 
     def _stroke(self, simulation: Simulation) -> Array:
-        return IDLE.to_action()
+        return idle(simulation)

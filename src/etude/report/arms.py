@@ -52,7 +52,9 @@ def _label(run: Run, mode: str) -> str:
         return policy
     if mode == "rule":
         return f"{policy} + rule planner"
-    return {"planner": f"{planner} + oracle skills", "offline": f"{planner}, offline"}.get(mode, f"{policy} + {planner}")
+    return {"planner": f"{planner} + oracle skills", "offline": f"{planner}, offline", "grasped": f"{policy}, grasp given"}.get(
+        mode, f"{policy} + {planner}"
+    )
 
 
 def _distinct(labels: Sequence[str], folders: Sequence[str]) -> list[str]:

@@ -17,12 +17,14 @@ from etude.evaluate.tables import by, faults, name_of, p_value, percent, points,
 from etude.names import EtudeError
 from etude.report import charts
 from etude.report.arms import Arm, arms
+from etude.report.composed import composed_section
 from etude.report.decisions import decisions_section
 from etude.report.failures import errors_section, failures_section, faults_section
 from etude.report.levels import levels_section
 from etude.report.markup import Cell, Column, Row, badge, breakable, esc, fold, listed, plural, section, table
 from etude.report.page import document
 from etude.report.sections import funnels_section, perturbations_section, span, spoken, summary_section, tasks_section
+from etude.report.units import causes_section, units_section
 
 COMPARISONS = 15
 """Pairs of policies that are compared on the page; with more, each is compared with the best only."""
@@ -66,11 +68,14 @@ def report(runs: Sequence[Run], plausible: Plausible = registered_plausibility, 
         ("Summary", summary_section(found)),
         ("Tasks", tasks_section(found)),
         ("Levels", levels_section(found)),
+        ("Grasp and move", units_section(found)),
+        ("Compositions", composed_section(found)),
         ("Decisions", decisions_section(found)),
         ("Perturbations", perturbations_section(found, costs, _summary)),
         ("Sub-goals", funnels_section(found)),
         ("Planner", faults_section(found)),
         ("Comparison", _comparison_section(found, compared)),
+        ("Causes", causes_section(found)),
         ("Failures", failures_section(found, embed_films, beside or runs[0].folder)),
         ("Errors", errors_section(found)),
         ("Reproduce", _reproduction(runs)),

@@ -18,7 +18,9 @@ from etude.evaluate.store import Run
 from etude.evaluate.tables import Tally, by, errors, faults, funnels, groups
 from etude.names import EtudeError
 from etude.report.arms import Arm, arms
+from etude.report.composed import composed_data, planner_data
 from etude.report.decisions import decision_rows, shortcut_rows
+from etude.report.units import cause_data, unit_data
 
 Cell = str | int | float | bool | None
 ALL = "all"
@@ -54,6 +56,10 @@ def collect(runs: Sequence[Run], plausible: Plausible) -> list[Table]:
         table("subgoals", "Share of episodes in which sub-goals were reached", _subgoal_rows),
         table("faults", "Planning and execution: what went wrong first", _fault_rows),
         table("errors", "Errors by message", _error_rows),
+        table("compositions", "Atomic and compositional tasks, plain and perturbed", composed_data),
+        table("planner", "Sub-tasks named for frames of demonstrations", planner_data),
+        _table("units", "Grasp and move: G-G, G-M and SC", unit_data(found)),
+        _table("causes", "What went wrong", cause_data(found)),
         table("decisions", "Right answers by what was asked, beside chance", decision_rows),
         _table("shortcuts", "What shortcuts would score on these trials", shortcut_rows(found)),
         _table("comparisons", "Policies on the same episodes", _comparison_rows(found)),
@@ -153,6 +159,7 @@ def _fault_rows(arm: Arm) -> list[dict[str, Cell]]:
             "suite": f.suite or ALL, "task": f.task or ALL, "mode": f.mode, "episodes": f.episodes, "successes": f.successes,
             "planning_first": f.planning, "execution_first": f.execution, "other": f.other, "stages": f.stages,
             "stages_right": f.stages_right, "planner_accuracy": None if f.accuracy is None else round(f.accuracy, 4),
+            "planner_exact": None if f.exact is None else round(f.exact, 4),
         }
         for f in faults(arm.plain)
     ]  # fmt: skip

@@ -10,6 +10,7 @@ from PIL import Image, ImageDraw, ImageFont
 from etude.decisions.showing import PIXELS, pictures, told
 from etude.decisions.trial import SILENT, Trial
 from etude.episode import Episode
+from etude.library import told_in
 from etude.names import EtudeError
 from etude.prompts.pictures import part_picture
 from etude.report.gallery import scene_pictures
@@ -78,7 +79,7 @@ def _episode(episode: Episode, size: tuple[int, int] | None, camera: str, render
     rows: Rows = [("", seen)]
     told_by = episode.instruction.pictures()
     if told_by:
-        prompt = [(f"{k}: {part.words}".rstrip(": "), part_picture(part, scene, 128)) for k, part in enumerate(told_by)]
+        prompt = [(f"{k}: {part.words}".rstrip(": "), part_picture(part, told_in(episode), 128)) for k, part in enumerate(told_by)]
         rows.append((f"Pictures of the instruction: {episode.instruction.template('[{k}]')}", prompt))
     return f"etude: {episode.name}", [episode.instruction.text], rows
 

@@ -21,6 +21,7 @@ from etude.scene.scene import (
     Robot,
     Scene,
     Solid,
+    Specks,
     Table,
     Walls,
     look_at,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Area", "Body", "Camera", "Entity", "Fixture", "Floor", "Joint", "Latch", "Light", "Lighting", "Marker", "Part", "Particles",
-    "Robot", "Scene", "Solid", "State", "Table", "Walls", "World", "look_at",
+    "Robot", "Scene", "Solid", "Specks", "State", "Table", "Walls", "World", "look_at",
 ]  # fmt: skip
 
 

@@ -9,10 +9,10 @@ import numpy as np
 from etude.catalog.mesh import Mesh, box, merge
 from etude.catalog.registry import shape as find_shape
 from etude.catalog.textures import known_texture
-from etude.pose import Vec2
+from etude.pose import Vec2, Vec3
 from etude.scene.prototype import Prototype
 from etude.scene.robots.anatomy import Look
-from etude.scene.scene import Area, Body, Entity, Fixture, Floor, Marker, Particles, Scene, Table, Walls
+from etude.scene.scene import Area, Body, Entity, Fixture, Floor, Marker, Particles, Scene, Specks, Table, Walls
 from etude.scene.visual import FIRST_ENTITY, FLOOR, HAND, ROBOT, TABLE, WALLS, Visual
 
 LIFT = 0.0004  # m: flat areas float this far above the table, so that they are seen
@@ -113,11 +113,20 @@ def _entity(entity: Entity, number: int, proto: Prototype) -> list[Visual]:
     if isinstance(entity, Marker):
         mesh = find_shape(entity.shape, entity.size).mesh
         return [Visual(0, mesh, entity.texture, entity.pose, 0.1, number, alpha=entity.alpha, shadow=False)]
+    if isinstance(entity, Specks):
+        if not entity.positions:
+            return []
+        return [Visual(0, _cells(entity.size, entity.positions), entity.texture, entity=number, shadow=False, gloss=0.0)]
     if isinstance(entity, Fixture):
         return _fixture(entity, number, proto)
     assert isinstance(entity, Particles)
     grain = find_shape("sphere" if entity.kind_of == "sphere" else "cube", (entity.diameter,) * 3)
     return [Visual(int(b), grain.mesh, entity.texture, entity=number) for b in proto.particle_bodies[entity.name]]
+
+
+@functools.lru_cache(maxsize=256)
+def _cells(size: Vec3, positions: tuple[Vec3, ...]) -> Mesh:
+    return merge(box(size, (x, y, z + size[2] / 2)) for x, y, z in positions)
 
 
 def _fixture(entity: Fixture, number: int, proto: Prototype) -> list[Visual]:

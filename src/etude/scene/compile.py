@@ -35,6 +35,7 @@ PIECE_TYPES = {
 ARENA = 512 << 20  # bytes of address space for contacts and constraints: three rings in a pile use 80 MB, most scenes next to nothing
 CLOSED = -0.02  # commanded opening of a closed finger: beyond contact, so that the grip force is always the full one
 FINGER_SPEED = 0.2  # m/s of each finger, closing freely
+DRAG = 0.5  # s in which a drop of a fluid loses its speed, where nothing drives it
 SERVO_DAMPING = 0.03  # s: damping of a joint servo as a share of its stiffness
 
 
@@ -79,6 +80,7 @@ class _Builder:
         geom.contype, geom.conaffinity = CONTACT_BITS[side]
         geom.friction = surface.friction
         geom.solref = (surface.softness, 1.0)
+        geom.priority = int(surface.decides)
         # Round pieces roll: without rolling friction a disc that stands on its rim would wobble for ever.
         geom.condim = 6 if surface.rolling or piece.kind in ("cylinder", "sphere", "capsule", "ellipsoid") else 4
         geom.mass = mass
@@ -211,10 +213,17 @@ class _Builder:
         for i in range(len(entity.positions)):
             body = self.spec.worldbody.add_body()
             body.name = f"{entity.name} {i}"
-            body.add_freejoint().name = f"{entity.name} {i} free"
             body.sleep = mujoco.mjtSleepPolicy.mjSLEEP_ALLOWED
             geom = self.geom(body, piece, entity.name, "loose", material(entity.material), entity.mass)
-            geom.condim = 3
+            if entity.flows:
+                geom.condim, geom.priority = 1, 1  # whatever they meet, too, is without friction for them
+                for axis in np.eye(3):
+                    joint = body.add_joint()
+                    joint.type, joint.axis = mujoco.mjtJoint.mjJNT_SLIDE, axis
+                    joint.damping[0] = entity.mass / DRAG
+            else:
+                geom.condim = 3
+                body.add_freejoint()
 
     # ---- the robot
 
@@ -330,8 +339,8 @@ class _Builder:
         for entity in self.scene.entities:
             if isinstance(entity, Particles):
                 names = [f"{entity.name} {i}" for i in range(len(entity.positions))]
-                proto.particles[entity.name] = np.array([model.joint(f"{n} free").qposadr[0] for n in names], np.intp)
-                proto.particle_bodies[entity.name] = np.array([model.body(n).id for n in names], np.intp)
+                proto.particle_bodies[entity.name] = bodies = np.array([model.body(n).id for n in names], np.intp)
+                proto.particles[entity.name] = model.jnt_qposadr[model.body_jntadr[bodies]].astype(np.intp)
                 continue
             self.index_root(entity)
             if isinstance(entity, Fixture):

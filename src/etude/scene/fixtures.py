@@ -57,14 +57,21 @@ def drawer_cabinet(
         frame += [rod(0.006, leg, (sx * x, sy * y, leg / 2)) for sx in (-1, 1) for sy in (-1, 1)]
     parts = [Part("frame", tuple(frame), mass=2.7)]
     room = (height - 2 * wall) / len(drawers)
-    for i, drawer in enumerate(drawers):
+    for i, level in enumerate(drawers):
         z = leg + height - wall - (i + 0.5) * room
-        parts.append(_drawer(drawer, (width - 2 * wall - 0.004, depth - wall - 0.003, room - 0.004), z, travel, drawer_texture))
+        inner = (width - 2 * wall - 0.004, depth - wall - 0.003, room - 0.004)
+        front, apart = -inner[1] / 2, min(0.0264, 0.2 * inner[0])
+        handle = (
+            rod(0.006, min(0.06, 0.5 * inner[0]), (0, front - 0.022, 0), "x"),
+            *(board((0.006, 0.02, 0.006), (s * apart, front - 0.01, 0), METAL) for s in (-1, 1)),
+        )
+        parts.append(drawer(level, inner, (0.0, -0.0015, z), travel, drawer_texture, handle))
     return Fixture(name, tuple(parts), pose, tuple(opened) or (0.0,) * len(drawers))
 
 
-def _drawer(name: str, size: Vec3, z: float, travel: float, texture: str) -> Part:
-    """A box without lid whose front carries a bar handle. Its frame is the middle of the drawer, closed."""
+def drawer(name: str, size: Vec3, place: Vec3, travel: float, texture: str, handle: tuple[Solid, ...], mass: float = 0.25) -> Part:
+    """A box without lid that slides out towards −y and stays where it is left. Its frame is the middle of the drawer, closed, which is
+    at ``place`` in the cabinet's; ``handle`` is in that frame, before the front at −size_y/2."""
     width, depth, height = size
     t = 0.0057
     front = -depth / 2
@@ -75,11 +82,10 @@ def _drawer(name: str, size: Vec3, z: float, travel: float, texture: str) -> Par
         board((width, t, low), (0, depth / 2 - t / 2, (low - height) / 2), texture),
         board((t, depth - 2 * t, low), (-width / 2 + t / 2, 0, (low - height) / 2), texture),
         board((t, depth - 2 * t, low), (width / 2 - t / 2, 0, (low - height) / 2), texture),
-        rod(0.006, min(0.06, 0.5 * width), (0, front - 0.022, 0), "x"),
-        *(board((0.006, 0.02, 0.006), (s * min(0.0264, 0.2 * width), front - 0.01, 0), METAL) for s in (-1, 1)),
+        *handle,
     )
     joint = Joint("slide", (0.0, -1.0, 0.0), (0.0, travel), damping=2.0, friction=0.6)
-    return Part(name, solids, Pose((0.0, -0.0015, z)), joint=joint, mass=0.25)
+    return Part(name, solids, Pose(place), joint=joint, mass=mass)
 
 
 def cupboard(

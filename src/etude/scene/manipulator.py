@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from etude.names import EtudeError
-from etude.pose import Array, Pose, matrix
+from etude.pose import Array, Pose, angle_between, matrix
 from etude.scene.compile import CLOSED, SERVO_DAMPING
 from etude.scene.kinematics import Chain, ramp
 from etude.scene.materials import CONTACT_BITS, CONTROL_PERIOD
@@ -106,6 +106,11 @@ class Manipulator:
         """Distance between the finger pads, metres (0 for other hands)."""
         return float(2 * self._data.qpos[self._index.fingers].mean()) if self._index.grip >= 0 else 0.0
 
+    def spread(self, data: Any, opening: float | None = None) -> None:
+        """In another copy of the state, put the fingers so far apart (m); fully if nothing is said."""
+        if self._index.grip >= 0:
+            data.qpos[self._index.fingers] = self.hand.finger_travel if opening is None else opening / 2
+
     @property
     def closed(self) -> bool:
         """Is the hand told to close (or the vacuum on)?"""
@@ -130,6 +135,15 @@ class Manipulator:
         found = self.chain.solve(self._world_to_base @ pose, self._command, iterations)
         self._target = found.joints
         return found.reached
+
+    def reaches(self, pose: Pose, tolerance: float) -> bool:
+        """Can the tip come within this many metres and radians of a pose in the world?"""
+        target = self._world_to_base @ pose
+        for start in (self._command, self.chain.home):
+            tip = self.chain.forward(self.chain.solve(target, start, 120).joints)
+            if math.dist(tip.position, target.position) < tolerance and angle_between(tip.rotation, target.rotation) < tolerance:
+                return True
+        return False
 
     def move_by(self, delta: Sequence[float] | Array) -> float:
         """ClevrSkills' ``ee_delta``: (6,) in [−1, 1], 0.1 m and 0.1 rad at full deflection, in the frame of the measured tip.
@@ -220,11 +234,26 @@ class Manipulator:
         self.hold(name)
         return True
 
+    def _stick(self) -> None:
+        """Fix the loose thing that both fingers touch to the hand."""
+        proto = self._proto
+        touched: dict[str, set[str]] = {}
+        for g1, g2 in self._data.contact.geom.tolist():
+            for mine, other in ((g1, g2), (g2, g1)):
+                finger = proto.owners[int(proto.geom_owner[mine])]
+                if finger in ("hand/left", "hand/right"):
+                    touched.setdefault(finger, set()).add(proto.owners[int(proto.geom_owner[other])])
+        both = touched.get("hand/left", set()) & touched.get("hand/right", set()) & set(self._welds)
+        if both:
+            self.hold(min(both))
+
     def end_period(self) -> None:
         """Let cups part from what they let go, and suction give way that is pulled off or sheared harder than it can hold."""
         if self._parting:
             self._parting -= 1
             self._mind_cups()
+        if self.hand.glue and self._closed and self._held is None:
+            self._stick()
         if self._held is None or self.hand.kind != "suction":
             return
         data = self._data

@@ -22,11 +22,16 @@ CONTACT_BITS = {
 
 @dataclass(frozen=True)
 class Material:
-    """Friction (sliding, torsional in m, rolling in m) and the time constant (s) with which a contact pushes back."""
+    """Friction (sliding, torsional in m, rolling in m) and the time constant (s) with which a contact pushes back.
+
+    Drops of a ``fluid`` rub on nothing: they only shift, which makes them cheap, and come to rest because they drag a little.
+    """
 
     friction: tuple[float, float, float]
     softness: float = 0.006
+    decides: bool = False  # whether its values hold in every contact; otherwise the rougher surface decides
     rolling: bool = False  # whether rolling friction is worked out at all; it costs two more rows for each contact
+    fluid: bool = False
 
 
 MATERIALS: dict[str, Material] = {
@@ -35,7 +40,8 @@ MATERIALS: dict[str, Material] = {
     "half": Material((0.5, 0.002, 0.0001)),  # VIMA's swept block
     "rubber": Material((1.4, 0.02, 0.0002), 0.004),  # finger pads, suction lips
     "ball": Material((0.8, 0.002, 0.0015), rolling=True),  # rolls to a stop instead of for ever
-    "water": Material((0.05, 0.0005, 0.00005), 0.01),
+    "sponge": Material((0.4, 0.01, 0.0003), 0.02, decides=True),  # wet and soft, whatever it touches
+    "water": Material((0.05, 0.0005, 0.00005), 0.01, fluid=True),
 }
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from etude.names import EtudeError
 from etude.pose import Pose
 from etude.scene.robots.anatomy import Arm, Hand
-from etude.scene.scene import Area, Body, Entity, Fixture, Floor, Lighting, Marker, Particles, Scene
+from etude.scene.scene import Area, Body, Entity, Fixture, Floor, Lighting, Marker, Particles, Scene, Specks
 
 NOWHERE = Pose()
 
@@ -57,7 +57,7 @@ def structure(scene: Scene) -> Scene:
     robot = None if scene.robot is None else replace(scene.robot, joints=(), visible=True)
     table = None if scene.table is None else replace(scene.table, texture="", texture_span=1.0, legs=False)
     floor = None if scene.floor is None else Floor(height=scene.floor.height)
-    kept = tuple(_bare(e) for e in scene.entities if not isinstance(e, (Area, Marker)))
+    kept = tuple(_bare(e) for e in scene.entities if not isinstance(e, (Area, Marker, Specks)))
     return Scene(kept, robot, table, floor, None, Lighting(), ())
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from etude.names import EtudeError, Family, unknown
 from etude.pose import Pose, Vec2, Vec3, matrix_quat
+from etude.scene.materials import material
 
 Colour = Vec3  # linear multipliers of light, or sRGB in [0, 1] where a surface is meant
 
@@ -157,6 +158,28 @@ class Particles(Entity):
     def __post_init__(self) -> None:
         _positive(self.name, "mass", self.mass)
         _positive(self.name, "diameter", self.diameter)
+
+    @property
+    def flows(self) -> bool:
+        """Are they drops of a fluid, which have a place but no rotation?"""
+        return self.kind_of == "sphere" and material(self.material).fluid
+
+
+@dataclass(frozen=True)
+class Specks(Entity):
+    """Many equal flat cells without substance: dirt to be wiped away. One entity, one segmentation id.
+
+    ``size`` is that of a cell, ``positions`` (world) are the middles of their lower sides; all lie along the axes of the world.
+    """
+
+    name: str
+    size: Vec3
+    texture: str
+    positions: tuple[Vec3, ...]
+
+    def __post_init__(self) -> None:
+        for extent in self.size:
+            _positive(self.name, "size", extent)
 
 
 def _positive(name: str, what: str, value: float | None) -> None:

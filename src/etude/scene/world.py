@@ -108,7 +108,8 @@ class World:
         if isinstance(entity, Particles):
             for address, position in zip(self._proto.particles[entity.name], entity.positions, strict=True):
                 self.data.qpos[address : address + 3] = position
-                self.data.qpos[address + 3 : address + 7] = (1, 0, 0, 0)
+                if not entity.flows:
+                    self.data.qpos[address + 3 : address + 7] = (1, 0, 0, 0)
 
     def _stand_fixed(self) -> None:
         """Bring fixed bodies to their places. With sleeping on, MuJoCo takes it that what is static was placed when the data were made."""
@@ -296,6 +297,15 @@ class World:
         """Position (3,) and rotation matrix (3, 3) of a body, as views that later steps change."""
         body = self._known(name)
         return self.data.xpos[body], self.data.xmat[body].reshape(3, 3)
+
+    @property
+    def loose(self) -> tuple[str, ...]:
+        """The names of the rigid bodies that can be moved."""
+        return tuple(self._proto.free)
+
+    def grains(self) -> list[int]:
+        """The indices of all particles' bodies in MuJoCo's arrays."""
+        return [int(b) for bodies in self._proto.particle_bodies.values() for b in bodies]
 
     def velocity(self, name: str) -> tuple[Array, Array]:
         """Linear (m/s, of the origin) and angular (rad/s) velocity in the world frame, (3,) each."""

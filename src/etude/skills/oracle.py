@@ -17,6 +17,7 @@ from etude.names import EtudeError, Stream, rng
 from etude.pose import Pose
 from etude.scene.world import World
 from etude.skills.aim import GENTLE, Aim
+from etude.skills.journeys import Journey, Keypose
 from etude.skills.strokes import Motion, Stroke
 
 T = TypeVar("T")
@@ -24,16 +25,17 @@ T = TypeVar("T")
 
 @dataclass
 class Context:
-    """What a skill may use: the look at the world, the leaf's node, a stream of its own, and a scratch pad of hints for this leaf."""
+    """What a skill may use: the look at the world, the leaf's node, a stream, a scratch pad for this leaf, and what it is part of."""
 
     watch: Watch
     node: Node
     stream: Stream
     hints: dict[str, object]
+    parent: Node | None = None
 
 
 Skill = Callable[[Context], Aim]
-Plan = Callable[[Context], Stroke]
+Plan = Callable[[Context], Stroke | Keypose]
 _SKILLS: dict[type[Goal], Skill] = {}
 _PLANS: dict[type[Goal], Plan] = {}
 
@@ -55,14 +57,15 @@ def planned(*kinds: type[Goal]) -> Callable[[Plan], Plan]:
     def register(function: Plan) -> Plan:
         def follow(context: Context) -> Aim:
             if "motion" not in context.hints:  # what is being carried out is not thought over at every step
-                context.hints["motion"] = Motion(function(context))
+                context.hints["motion"] = function(context).motion(context.stream)
             motion = context.hints["motion"]
-            assert isinstance(motion, Motion)
+            assert isinstance(motion, (Motion, Journey))
             aim = motion.aim(context.watch)
             if aim is None:
                 del context.hints["motion"]
-                return held_still(context.watch, False, context.node.goal.words())
-            return replace(aim, task=context.node.goal.words())
+                robot = context.watch.world.robot
+                return held_still(context.watch, robot is not None and robot.closed, context.node.goal.saying(context.node))
+            return replace(aim, task=context.node.goal.saying(context.node))
 
         for kind in kinds:
             _PLANS[kind] = function
@@ -82,6 +85,7 @@ class Oracle:
         self._path = ""
         self._hints: dict[str, object] = {}
         self._visits = 0
+        self._parent: Node | None = None
 
     def aim(self, node: Node | None = None) -> Aim:
         """What to do next: for this leaf, or for the one that comes next in the goal."""
@@ -92,7 +96,7 @@ class Oracle:
             return Aim(robot.tip(), robot.closed, task="Done", step="Do nothing")
         return self._function(_SKILLS, "skill", node)(self._context(node))
 
-    def stroke(self, node: Node | None = None) -> Stroke | None:
+    def stroke(self, node: Node | None = None) -> Stroke | Keypose | None:
         """The same as one primitive: what to pick and where to place it, or how to sweep; None when all is done."""
         node = node or self._monitor.next_leaf()
         if node is None:
@@ -101,9 +105,10 @@ class Oracle:
 
     def _context(self, node: Node) -> Context:
         if node.path != self._path:
-            self._path, self._hints = node.path, {}
+            self._path, self._hints, self._parent = node.path, {}, self._monitor.parent(node)
             self._visits += 1
-        return Context(self._monitor.watch, node, rng(self._episode.parsed, f"oracle/{node.path}/{self._visits}"), self._hints)
+        stream = rng(self._episode.parsed, f"oracle/{node.path}/{self._visits}")
+        return Context(self._monitor.watch, node, stream, self._hints, self._parent)
 
     def _function(self, table: dict[type[Goal], T], what: str, node: Node) -> T:
         try:

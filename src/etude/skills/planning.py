@@ -52,7 +52,7 @@ class Space:
     physics would let it pass through.
     """
 
-    def __init__(self, world: World, margin: float = MARGINS[0]) -> None:
+    def __init__(self, world: World, margin: float = MARGINS[0], held: str | None = None) -> None:
         if world.robot is None or world.scene.robot is None:
             raise EtudeError("ways are planned for a robot, but the scene has none")
         robot = world.robot
@@ -69,8 +69,15 @@ class Space:
         first = int(model.joint("joint1").qposadr[0])
         self._arm = slice(first, first + count)
         self._hand = int(model.body("hand").id)
-        self._held = -1 if robot.held is None else int(model.body(robot.held).id)
-        self._grasp = _relative(self.data, self._hand, self._held) if self._held >= 0 else (np.zeros(3), np.zeros(4))
+        self._world = world
+        self._grains = frozenset(world.grains())
+        self._ignored: frozenset[int] = self._grains  # water is in nobody's way
+        self._held = -1
+        self._grasp = (np.zeros(3), np.zeros(4))
+        held = robot.held or held
+        if held is not None and held in world.loose:
+            self._held = int(model.body(held).id)
+            self._grasp = _relative(self.data, self._hand, self._held)
         self._sort_geoms()
         self.margin = margin
 
@@ -87,7 +94,23 @@ class Space:
         for g, own in enumerate(mine):
             body = int(model.geom_bodyid[g])
             model.geom_contype[g] = (3 if body in far else 1) if own else 0
-            model.geom_conaffinity[g] = (2 if body in near else 0) if own else 1
+            model.geom_conaffinity[g] = (2 if body in near else 0) if own else int(body not in self._ignored)
+
+    def suppose(self, held: str | None, in_tip: Pose = Pose(), opening: float | None = None, passing: Sequence[str] = ()) -> None:
+        """Suppose that the hand holds a thing, at this pose in the tip's frame, with its fingers so far apart (m; None: fully open).
+
+        Whatever is ``passing`` is in nobody's way.
+        """
+        world, model, robot = self._world, self.model, self._world.robot
+        assert robot is not None
+        mujoco.mj_copyData(self.data, world.model, world.data)
+        self._held = -1 if held is None else int(model.body(held).id)
+        in_hand = robot.hand.tip @ in_tip
+        self._grasp = (np.array(in_hand.position), np.array(in_hand.rotation))
+        self._ignored = self._grains | {world.body(name) for name in passing}
+        self._sort_geoms()
+        robot.spread(self.data, opening)
+        self.margin = self._margin
 
     @property
     def margin(self) -> float:
@@ -153,15 +176,25 @@ def _shares(parts: int) -> tuple[float, ...]:
 
 
 def plan(
-    world: World, targets: Sequence[Pose], stream: Stream, iterations: int = ITERATIONS, margins: Sequence[float] = MARGINS
+    world: World,
+    targets: Sequence[Pose],
+    stream: Stream,
+    iterations: int = ITERATIONS,
+    margins: Sequence[float] = MARGINS,
+    held: str | None = None,
+    start: Array | None = None,
+    farther: float = math.inf,
 ) -> Way | None:
     """A free way from where the arm is to one of the tips ``targets`` (world; the first that can be reached is preferred).
+
+    ``held`` is what the fingers hold, if anything: it comes along. ``start`` is the posture to begin from, if not the present one.
+    Postures at the target that take ``farther`` times the way of the nearest are left alone: the arm would turn right round for them.
 
     None when the arm is not free where it stands, or no way was found within ``iterations`` at any of the margins.
     """
     assert world.robot is not None
-    start = np.clip(world.robot.joints(), world.robot.chain.lower, world.robot.chain.upper)
-    space = Space(world)
+    start = np.clip(world.robot.joints() if start is None else start, world.robot.chain.lower, world.robot.chain.upper)
+    space = Space(world, held=held)
     for margin in margins:
         space.margin = margin
         if not space.free(start):
@@ -172,6 +205,7 @@ def plan(
         goals = postures(space, targets, start, stream)
         if not goals:
             continue
+        goals = [q for q in goals if space.sweep(start, q) <= farther * space.sweep(start, goals[0])]
         for _ in range(ATTEMPTS):
             found = connect(space, start, goals, stream, iterations)
             if found is None:

@@ -8,4 +8,5 @@ from etude.skills import (
     placing,  # noqa: F401
     sweeping,  # noqa: F401
     throwing,  # noqa: F401
+    units,  # noqa: F401
 )

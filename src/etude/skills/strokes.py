@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from etude.goals.watch import Watch
-from etude.names import EtudeError
+from etude.names import EtudeError, Stream
 from etude.pose import Array, Pose, Quat, Vec2, multiply, yaw_quat
 from etude.scene.scene import Body
 from etude.skills.aim import CREEP, Aim
@@ -43,6 +43,16 @@ class Stroke:
     end: Vec2
     start_yaw: float = 0.0
     end_yaw: float = 0.0
+    places: ClassVar[tuple[int, ...]] = (0, 1, 6, 7)  # the numbers of its action that are metres
+
+    @property
+    def label(self) -> str:
+        """What is done, in words."""
+        return self.kind.replace("_", " and ").capitalize()
+
+    def motion(self, stream: Stream) -> Motion:
+        """The stroke being carried out."""
+        return Motion(self)
 
     def to_action(self) -> Array:
         """As numbers (12,): x, y and quaternion (wxyz) of the start, then of the end."""

@@ -54,7 +54,7 @@ Sampler = Callable[[Draw], Draft | Trial]  # decisions have neither scene nor go
 
 @dataclass(frozen=True)
 class Task:
-    """A task of a suite."""
+    """A task of a suite. ``horizon`` and ``budget`` as in an :class:`~etude.episode.Episode`."""
 
     suite: str
     name: str
@@ -64,6 +64,7 @@ class Task:
     horizon: int
     options: tuple[str, ...] = ()
     control: ActionSpace = "ee_delta"
+    budget: int = 0
 
     @property
     def summary(self) -> str:
@@ -83,6 +84,7 @@ def task(
     horizon: int,
     options: tuple[str, ...] = (),
     control: ActionSpace = "ee_delta",
+    budget: int = 0,
 ) -> Callable[[Callable[[Draw], Draft]], Callable[[Draw], Draft]]:
     """Register a sampler as a task."""
 
@@ -90,7 +92,7 @@ def task(
         table = TASKS.setdefault(suite, {})
         if name in table:
             raise ValueError(f"the task {suite}/{name} is registered twice")
-        table[name] = Task(suite, name, sample, level, splits, horizon, options, control)
+        table[name] = Task(suite, name, sample, level, splits, horizon, options, control, budget)
         return sample
 
     return register

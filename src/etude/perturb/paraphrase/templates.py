@@ -7,7 +7,7 @@ many sentences share. ``{thing}`` is filled in later. Sentences are written with
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from etude.names import Stream
@@ -72,3 +72,20 @@ def _parsed(text: str, start: int) -> tuple[Row, int]:
 def filled(text: str, values: Mapping[str, str]) -> str:
     """The text with every ``{name}`` replaced by its value."""
     return _SLOT.sub(lambda match: values[match[1]], text)
+
+
+@dataclass(frozen=True)
+class Form:
+    """The sentence of a task: how it is taken apart, what else is made of its pieces, and what it may become."""
+
+    pattern: re.Pattern[str]
+    templates: tuple[Template, ...]
+    more: Callable[[Mapping[str, str]], dict[str, str]] = lambda found: {}
+
+    def reworded(self, text: str, stream: Stream) -> str | None:
+        """The sentence in other words, without capitals; None if it is not of this form."""
+        match = self.pattern.fullmatch(text)
+        if match is None:
+            return None
+        values = match.groupdict(default="")
+        return filled(stream.choice(self.templates).draw(stream), values | self.more(values))

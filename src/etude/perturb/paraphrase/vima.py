@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
-from etude.names import Stream
-from etude.perturb.paraphrase.templates import Template, filled, template
+from etude.perturb.paraphrase.templates import Form, template
 from etude.perturb.wording import PICTURE
 
 SHARED = {
@@ -43,23 +41,6 @@ SHARED = {
     "back": "put it back into|move it back into|bring it back into|return it to|restore it into",
     "angle": "a specific angle|a certain angle|a particular angle",
 }
-
-
-@dataclass(frozen=True)
-class Form:
-    """The sentence of a task: how it is taken apart, what else is made of its pieces, and what it may become."""
-
-    pattern: re.Pattern[str]
-    templates: tuple[Template, ...]
-    more: Callable[[Mapping[str, str]], dict[str, str]] = lambda found: {}
-
-    def reworded(self, text: str, stream: Stream) -> str | None:
-        """The sentence in other words, without capitals; None if it is not of this form."""
-        match = self.pattern.fullmatch(text)
-        if match is None:
-            return None
-        values = match.groupdict(default="")
-        return filled(stream.choice(self.templates).draw(stream), values | self.more(values))
 
 
 def _form(pattern: str, *templates: str, more: Callable[[Mapping[str, str]], dict[str, str]] = lambda found: {}) -> Form:

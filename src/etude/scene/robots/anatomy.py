@@ -69,6 +69,7 @@ class Hand:
     finger_origin: Vec3 = (0.0, 0.0, 0.0)
     finger_travel: float = 0.0  # m, each
     force: float = 0.0  # N: grip force of a finger, or pull at which all cups together let go
+    glue: bool = False  # what both fingers touch when they close is fixed to the hand until it opens; otherwise friction holds it
 
 
 def dh(a: float, d: float, alpha: float) -> Pose:

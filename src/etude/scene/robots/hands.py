@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from etude.catalog.mesh import cylinder
 from etude.catalog.polygon import Outline, rectangle, rounded
 from etude.catalog.shape import box_piece
@@ -41,6 +43,8 @@ PARALLEL = Hand(
     finger_travel=0.04,
     force=70.0,  # continuous, as published
 )
+
+GLUING = replace(PARALLEL, name="gluing", glue=True)  # the same, for benchmarks that attach what they grasp (VLMbench 0.4)
 
 # ClevrSkills 1.3: mount ring, trunk, head and five cups, distances from the flange.
 _CUPS = tuple((x, y, 0.1265, 0.0142) for x, y in ((0.018, 0.025), (0.018, -0.025), (-0.018, 0.025), (-0.018, -0.025), (0.0, 0.0)))

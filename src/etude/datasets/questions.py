@@ -1,0 +1,158 @@
+"""Demonstrations as questions for planners: what does the robot have to do next? With pictures, and the right answer (HiMan-Bench 3.5).
+
+The oracle plays an episode, and frames at a fixed distance become questions: those that the mode ``offline`` asks, with the same words.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from etude.envs.observer import Observer
+from etude.envs.simulation import Simulation
+from etude.episode import Episode
+from etude.evaluate.stages import EVERY, Position, asked_every, position
+from etude.library import find
+from etude.names import EtudeError
+from etude.policies.scripted import OraclePolicy
+from etude.policies.subtask_prompts import next_subtask, reasoning
+from etude.render.png import png
+
+CAMERAS = ("front", "wrist")
+PIXELS = 256
+LINES = "questions.jsonl"
+
+Views = dict[str, bytes]  # a PNG file for each camera
+
+
+@dataclass(frozen=True)
+class Question:
+    """A frame of a demonstration, its number the count of control steps before it; ``end`` is the frame at which its stage ends."""
+
+    frame: int
+    position: Position
+    views: Views
+    end: int
+    end_views: Views
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What was written; ``unsolved`` are the episodes that the oracle did not finish, and that nothing is asked about."""
+
+    questions: int
+    files: int
+    unsolved: tuple[str, ...]
+
+
+def questions(episode: Episode, size: int = PIXELS) -> list[Question] | None:
+    """The questions about an episode, in order, with square pictures of ``size`` pixels; None where the oracle does not solve it."""
+    simulation = Simulation(episode.under("ee_delta"))
+    oracle = OraclePolicy(action="ee_delta")
+    oracle.reset(episode.instruction.text, (), episode.name)
+    observer = Observer(simulation, CAMERAS, (size, size), ("rgb",))
+    every = asked_every(episode)
+    found: list[Question] = []
+    asked: list[tuple[int, Position, Views]] = []  # in the stage that is going on: where it ends is not known yet
+
+    def close() -> None:
+        views = _views(observer)
+        found.extend(Question(*one, simulation.steps, views) for one in asked)
+        asked.clear()
+
+    while not simulation.over:
+        now = position(simulation.monitor)
+        assert now is not None  # or it would be over
+        if asked and asked[-1][1] != now:
+            close()
+        if simulation.steps % every == 0:
+            asked.append((simulation.steps, now, _views(observer)))
+        simulation.step(oracle.act({"simulation": simulation}))
+    if not simulation.status.satisfied:
+        return None
+    close()
+    return found
+
+
+def _views(observer: Observer) -> Views:
+    seen = observer.look()
+    return {camera: png(seen[camera]) for camera in CAMERAS}
+
+
+def export(names: Sequence[str], folder: Path, size: int = PIXELS) -> Exported:
+    """Write the questions about the episodes of these names into a new folder.
+
+    ``questions.jsonl`` has a line for each; pictures are PNG files in ``images/``. In the prompts ``<image>`` stands for each picture:
+    those of ``views`` in order, and after them, in ``reasoning_prompt``, those of ``end_views``.
+    """
+    if not names:
+        raise EtudeError("there is nothing to export: name at least one episode")
+    for name in names:
+        _fitting(name)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise EtudeError(f"{str(folder)!r} is not empty; choose another folder to export to")
+    folder.mkdir(parents=True, exist_ok=True)
+    written: set[str] = set()
+    unsolved: list[str] = []
+    count = 0
+    # The list of questions gets its name last: a folder that has it is complete.
+    unfinished = folder / f"{LINES}.unfinished"
+    with unfinished.open("w", encoding="utf-8") as lines:
+        for name in names:
+            episode = _fitting(name)
+            found = questions(episode, size)
+            if found is None:
+                unsolved.append(name)
+                continue
+            place = "images/" + re.sub(r"[^\w.-]+", "-", episode.name)
+            (folder / place).mkdir(parents=True, exist_ok=True)
+            for one in found:
+                row, files = described(episode, one, place)
+                for path, data in files.items():
+                    (folder / path).write_bytes(data)
+                written |= files.keys()
+                lines.write(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n")
+            count += len(found)
+    unfinished.replace(folder / LINES)
+    return Exported(count, len(written) + 1, tuple(unsolved))
+
+
+def described(episode: Episode, one: Question, place: str) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """A question as JSON data, and its pictures by their paths in the folder ``place``."""
+    task, now, parsed = episode.instruction.text, one.position, episode.parsed
+    views, end_views = ({c: f"{place}/{frame:05d}-{c}.png" for c in CAMERAS} for frame in (one.frame, one.end))
+    row = {
+        "episode": episode.name,
+        "id": episode.id,
+        "suite": parsed.suite,
+        "task": parsed.task,
+        "split": parsed.split,
+        "seed": parsed.seed,
+        "level": episode.level,
+        "frame": one.frame,
+        "views": views,
+        "instruction": task,
+        "prompt": next_subtask(task, CAMERAS),
+        "sub_task": now.text,
+        "stage": now.number,
+        "stages": list(now.stages),
+        "history": list(now.earlier),
+        "prompt_with_history": next_subtask(task, CAMERAS, now.earlier),
+        "end_frame": one.end,
+        "end_views": end_views,
+        "reasoning_prompt": reasoning(task, CAMERAS, now.text),
+    }
+    return row, {path[c]: data[c] for path, data in ((views, one.views), (end_views, one.end_views)) for c in CAMERAS}
+
+
+def _fitting(name: str) -> Episode:
+    """The episode of this name, where its suite has questions about frames."""
+    found = find(name)
+    if not isinstance(found, Episode) or not asked_every(found):
+        suites = " and ".join(sorted({suite for suite, _ in EVERY}))
+        raise EtudeError(f"the form 'questions' is about frames of {suites}; {name} has none")
+    return found

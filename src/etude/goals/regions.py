@@ -1,0 +1,321 @@
+"""Where a controlled thing shall be, as data: the constraint classes of VLMbench's unit tasks.
+
+A region is a set of poses in the frame of some entity: a class of positions (a1 box, a2 plane, a3 line, a4 point or curve) with a class of
+rotations (b1 any, b2 free about one axis, b3 fixed, b4 a function of the position). Metres and radians.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from etude.names import Family, Stream
+from etude.pose import Array, Pose, Quat, Vec2, Vec3, angle_between, axis_quat, matrix, multiply, yaw_quat
+
+TURNS = 36  # rotations about an axis that are looked at
+
+
+# ------------------------------------------------------------------------------------------------ positions
+
+
+class Where(Family):
+    """A set of positions. ``letter`` is its class."""
+
+    letter: ClassVar[str] = ""
+
+    def drawn(self, stream: Stream) -> Vec3:
+        """One of them."""
+        raise NotImplementedError
+
+    def off(self, position: Array) -> float:
+        """How far a position (3,) is from the set, metres."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class InBox(Where):
+    """Anywhere in a box."""
+
+    lower: Vec3
+    upper: Vec3
+    letter: ClassVar[str] = "a1"
+
+    def drawn(self, stream: Stream) -> Vec3:
+        x, y, z = (stream.uniform(a, b) for a, b in zip(self.lower, self.upper, strict=True))
+        return x, y, z
+
+    def off(self, position: Array) -> float:
+        return float(np.linalg.norm(position - np.clip(position, self.lower, self.upper)))
+
+
+@dataclass(frozen=True)
+class OnRing(Where):
+    """Around the origin at a distance, at a height: near something, to whatever side."""
+
+    radius: float
+    height: float
+    letter: ClassVar[str] = "a1"
+
+    def drawn(self, stream: Stream) -> Vec3:
+        angle = stream.uniform(-math.pi, math.pi)
+        return self.radius * math.cos(angle), self.radius * math.sin(angle), self.height
+
+    def off(self, position: Array) -> float:
+        return math.hypot(math.hypot(position[0], position[1]) - self.radius, position[2] - self.height)
+
+
+@dataclass(frozen=True)
+class OnPlane(Where):
+    """Anywhere on a rectangle at a height."""
+
+    lower: Vec2
+    upper: Vec2
+    height: float
+    letter: ClassVar[str] = "a2"
+
+    def drawn(self, stream: Stream) -> Vec3:
+        return stream.uniform(self.lower[0], self.upper[0]), stream.uniform(self.lower[1], self.upper[1]), self.height
+
+    def off(self, position: Array) -> float:
+        nearest = (*np.clip(position[:2], self.lower, self.upper), self.height)
+        return float(np.linalg.norm(position - nearest))
+
+
+@dataclass(frozen=True)
+class OnLine(Where):
+    """Anywhere between two points."""
+
+    start: Vec3
+    end: Vec3
+    letter: ClassVar[str] = "a3"
+
+    def drawn(self, stream: Stream) -> Vec3:
+        share = stream.uniform()
+        x, y, z = (a + (b - a) * share for a, b in zip(self.start, self.end, strict=True))
+        return x, y, z
+
+    def off(self, position: Array) -> float:
+        along = np.subtract(self.end, self.start)
+        share = float(np.clip((position - self.start) @ along / (along @ along), 0.0, 1.0))
+        return float(np.linalg.norm(position - self.start - share * along))
+
+
+@dataclass(frozen=True)
+class AtPoint(Where):
+    """One place."""
+
+    position: Vec3
+    letter: ClassVar[str] = "a4"
+
+    def drawn(self, stream: Stream) -> Vec3:
+        return self.position
+
+    def off(self, position: Array) -> float:
+        return math.dist(position, self.position)
+
+
+@dataclass(frozen=True)
+class WhereItIs(Where):
+    """Where the thing is already: it only turns."""
+
+    letter: ClassVar[str] = "a4"
+
+    def drawn(self, stream: Stream) -> Vec3:
+        return 0.0, 0.0, 0.0
+
+    def off(self, position: Array) -> float:
+        return 0.0
+
+
+# ------------------------------------------------------------------------------------------------ rotations
+
+
+class Turned(Family):
+    """A set of rotations. ``letter`` is its class."""
+
+    letter: ClassVar[str] = ""
+
+    def rotations(self, now: Quat, position: Array, stream: Stream) -> Iterator[Quat]:
+        """Some of them for a thing at ``position`` that is turned like ``now``, the most convenient first."""
+        raise NotImplementedError
+
+    def off(self, rotation: Quat, position: Array) -> float:
+        """How far a rotation is from the set, rad."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class AnyTurn(Turned):
+    """However it comes."""
+
+    letter: ClassVar[str] = "b1"
+
+    def rotations(self, now: Quat, position: Array, stream: Stream) -> Iterator[Quat]:
+        yield now
+        for k in stream.shuffled(range(1, TURNS)):
+            yield multiply(yaw_quat(k * 2 * math.pi / TURNS), now)
+
+    def off(self, rotation: Quat, position: Array) -> float:
+        return 0.0
+
+
+@dataclass(frozen=True)
+class About(Turned):
+    """An axis of the thing (its own frame) lies along an axis of the region; it may turn about it."""
+
+    own: Vec3 = (0.0, 0.0, 1.0)
+    along: Vec3 = (0.0, 0.0, 1.0)
+    letter: ClassVar[str] = "b2"
+
+    def rotations(self, now: Quat, position: Array, stream: Stream) -> Iterator[Quat]:
+        straight = multiply(aligning(matrix(now) @ np.asarray(self.own), np.asarray(self.along)), now)
+        yield straight
+        for k in stream.shuffled(range(1, TURNS)):
+            yield multiply(axis_quat(self.along, k * 2 * math.pi / TURNS), straight)
+
+    def off(self, rotation: Quat, position: Array) -> float:
+        return _angle(matrix(rotation) @ np.asarray(self.own), np.asarray(self.along))
+
+
+@dataclass(frozen=True)
+class Across(About):
+    """As :class:`About`; of these rotations, only those are looked for at which another axis, ``side``, lies across the way to the origin.
+
+    Up to ``slant`` (rad) more or less: what sticks out there, as the ear of a mug, is then beside that way and not on it.
+    """
+
+    side: Vec3 = (1.0, 0.0, 0.0)
+    slant: float = math.pi / 8
+
+    def rotations(self, now: Quat, position: Array, stream: Stream) -> Iterator[Quat]:
+        straight = multiply(aligning(matrix(now) @ np.asarray(self.own), np.asarray(self.along)), now)
+        side, along = matrix(straight) @ np.asarray(self.side), np.asarray(self.along)
+        towards = -(position - (position @ along) * along)
+        offset = math.atan2(float(np.cross(side, towards) @ along), float(side @ towards))
+        turns = [offset + across + k * self.slant / 2 for across in (-math.pi / 2, math.pi / 2) for k in range(-2, 3)]
+        for turn in sorted((math.remainder(t, 2 * math.pi) for t in turns), key=abs):
+            yield multiply(axis_quat(self.along, turn), straight)
+
+
+@dataclass(frozen=True)
+class Alike(About):
+    """As :class:`About`; of these rotations, only those are looked for at which the thing heads like the region, up to ``most`` (rad)."""
+
+    most: float = math.pi / 9
+
+    def rotations(self, now: Quat, position: Array, stream: Stream) -> Iterator[Quat]:
+        straight = aligning(np.asarray(self.own), np.asarray(self.along))
+        for share in (0.0, 0.5, -0.5, 1.0, -1.0):
+            yield multiply(axis_quat(self.along, share * self.most), straight)
+
+
+@dataclass(frozen=True)
+class Fixed(Turned):
+    """One rotation; turns by 360°/``symmetry`` about the vertical count as equal."""
+
+    rotation: Quat
+    symmetry: int = 1
+    letter: ClassVar[str] = "b3"
+
+    def _equal(self) -> list[Quat]:
+        return [multiply(self.rotation, yaw_quat(k * 2 * math.pi / self.symmetry)) for k in range(self.symmetry)]
+
+    def rotations(self, now: Quat, position: Array, stream: Stream) -> Iterator[Quat]:
+        yield from sorted(self._equal(), key=lambda q: angle_between(q, now))
+
+    def off(self, rotation: Quat, position: Array) -> float:
+        return min(angle_between(rotation, q) for q in self._equal())
+
+
+@dataclass(frozen=True)
+class Tilting(Turned):
+    """An axis of the thing points at the origin of the region, seen from above, and down by an angle from ``least`` to ``most``."""
+
+    own: Vec3 = (0.0, 0.0, 1.0)
+    least: float = math.radians(20)
+    most: float = math.radians(40)
+    letter: ClassVar[str] = "b4"
+
+    def rotations(self, now: Quat, position: Array, stream: Stream) -> Iterator[Quat]:
+        for down in (stream.uniform(self.least, self.most), (self.least + self.most) / 2):
+            across = math.hypot(position[0], position[1])
+            aim = np.array([-position[0] / across * math.cos(down), -position[1] / across * math.cos(down), -math.sin(down)])
+            straight = multiply(aligning(matrix(now) @ np.asarray(self.own), aim), now)
+            yield straight  # the shortest way round: the hand tilts as little as it can
+            for roll in (0.35, -0.35):
+                yield multiply(axis_quat(_vec(aim), roll), straight)
+
+    def off(self, rotation: Quat, position: Array) -> float:
+        axis = matrix(rotation) @ np.asarray(self.own)
+        down = math.asin(max(-1.0, min(1.0, -float(axis[2]))))
+        aside = _angle(axis * (1, 1, 0), -position * (1, 1, 0))
+        return max(aside, self.least - down, 0.0)
+
+
+def aligning(a: Array, b: Array) -> Quat:
+    """The smallest turn that brings direction ``a`` (3,) to ``b`` (3,)."""
+    a, b = a / np.linalg.norm(a), b / np.linalg.norm(b)
+    axis, cosine = np.cross(a, b), float(a @ b)
+    length = float(np.linalg.norm(axis))
+    if length < 1e-9:
+        if cosine > 0:
+            return 1.0, 0.0, 0.0, 0.0
+        aside = np.cross(a, (1.0, 0.0, 0.0) if abs(a[0]) < 0.9 else (0.0, 1.0, 0.0))
+        return axis_quat(_vec(aside), math.pi)
+    return axis_quat(_vec(axis), math.atan2(length, cosine))
+
+
+def _angle(a: Array, b: Array) -> float:
+    return math.atan2(float(np.linalg.norm(np.cross(a, b))), float(a @ b))
+
+
+def _vec(v: Array) -> Vec3:
+    return float(v[0]), float(v[1]), float(v[2])
+
+
+# ------------------------------------------------------------------------------------------------ poses
+
+
+@dataclass(frozen=True)
+class Region:
+    """Poses in the frame of an entity, or of a part of one ("cabinet/top"); of the world when ``of`` is empty.
+
+    ``upright`` takes of that frame only its place and its heading: what stands on a tilted thing is still told from below to above.
+    ``point`` is the point of the thing (m, its own frame) that lies in ``where``; ``middle`` the origin of the region (m, in that frame).
+    """
+
+    of: str
+    where: Where
+    turned: Turned
+    upright: bool = False
+    point: Vec3 = (0.0, 0.0, 0.0)
+    middle: Vec3 = (0.0, 0.0, 0.0)
+
+    @property
+    def letters(self) -> str:
+        """The classes as the paper writes them: ``a1,b1``."""
+        return f"{self.where.letter},{self.turned.letter}"
+
+    def frame(self, of: Pose) -> Pose:
+        """The frame of the region, for the pose of its entity."""
+        return (Pose.of(of.position, yaw_quat(of.yaw)) if self.upright else of) @ Pose(self.middle)
+
+    def poses(self, of: Pose, now: Pose, stream: Stream, count: int) -> Iterator[Pose]:
+        """Poses (world) for a thing that is at ``now``: ``count`` positions, with some rotations each."""
+        frame = self.frame(of)
+        inverse = frame.inverse()
+        here = inverse @ now
+        for _ in range(1 if isinstance(self.where, WhereItIs) else count):
+            position = np.asarray(here.apply(self.point) if isinstance(self.where, WhereItIs) else self.where.drawn(stream))
+            for rotation in self.turned.rotations(here.rotation, position, stream):
+                yield frame @ Pose.of(position - matrix(rotation) @ np.asarray(self.point), rotation)
+
+    def off(self, of: Pose, pose: Pose) -> tuple[float, float]:
+        """How far a pose (world) is from the region: metres and radians."""
+        local = self.frame(of).inverse() @ pose
+        position = local.apply(self.point)
+        return self.where.off(position), self.turned.off(local.rotation, position)

@@ -1,0 +1,222 @@
+"""VLMbench's unit tasks: take hold of a thing, bring it somewhere by any way, bring it somewhere along a way that is itself constrained.
+
+A task is a :class:`Composed` goal: a result that is judged, and the sequence of unit tasks that brings it about. The units say how far an
+attempt got, and give the oracle and planners their sub-tasks; whoever gets the result in another way has succeeded all the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from etude.goals.goal import Goal, Node, Status
+from etude.goals.regions import Region
+from etude.pose import Pose, Vec2, Vec3
+
+if TYPE_CHECKING:
+    from etude.goals.watch import Watch
+
+_WORLD = Pose()
+NEAR, TURN = 0.02, 0.2  # m and rad by which a region may be missed
+
+
+class Unit(Goal):
+    """Base of unit tasks. ``thing`` is a body, or a part of a fixture ("door/handle"); ``text`` is the low-level sentence."""
+
+    thing: str
+    text: str
+
+    def words(self) -> str:
+        return self.text
+
+    @property
+    def notation(self) -> str:
+        """As the paper writes it."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Control(Unit):
+    """The thing is in the hand, or was. ``prefer`` is the way the hand comes from; with ``lift`` the thing is raised afterwards.
+
+    ``out`` (m) is how it is first drawn straight out of something, in the frame of that, ``of``. ``handle`` are the ends (m, in the frame
+    of the thing) of the bar across which the fingers shall take it: a broom by its stick. Without it they may take it anywhere.
+    """
+
+    thing: str
+    text: str
+    prefer: Literal["vertical", "horizontal"] = "vertical"
+    lift: bool = True
+    out: Vec3 = (0.0, 0.0, 0.0)
+    of: str = ""
+    handle: tuple[Vec3, ...] = ()
+
+    @property
+    def notation(self) -> str:
+        return f"Control({self.thing})"
+
+    def judge(self, watch: Watch, node: Node) -> Status:
+        memory = node.memory
+        if watch.grasped(self.thing):
+            memory.setdefault("first", self.thing)
+            memory["done"] = True
+        elif "first" not in memory and (other := watch.between_fingers()) is not None:
+            memory["first"] = other
+        done = bool(memory.get("done"))
+        return Status(done, float(done), 1.0 if done else 0.0)
+
+
+class _Move(Unit):
+    thing: str
+    to: Region
+    text: str
+    release: bool
+
+    def judge(self, watch: Watch, node: Node) -> Status:
+        if node.memory.get("done"):
+            return Status(True, 1.0, 1.0)
+        far, turned = self.to.off(watch.world.pose(self.to.of) if self.to.of else _WORLD, watch.world.pose(self.thing))
+        there = far < NEAR and turned < TURN and not (self.release and watch.grasped(self.thing))
+        node.memory["done"] = there
+        return Status(there, 1.0 if there else max(0.0, 1.0 - far), float(there))
+
+
+@dataclass(frozen=True)
+class M1(_Move):
+    """The controlled thing is brought into the region by any free way, and let go there with ``release``.
+
+    ``back`` (m) is how far before the goal the hand stops first, back along its approach; ``contact`` says that the thing will touch what
+    it is brought to, so that nothing is checked for being free there.
+    """
+
+    thing: str
+    to: Region
+    text: str
+    release: bool = True
+    back: float = 0.0
+    contact: bool = False
+
+    @property
+    def notation(self) -> str:
+        return f"M1[{self.to.letters}]({self.thing})"
+
+
+@dataclass(frozen=True)
+class M2(_Move):
+    """The controlled thing is brought into the region straight, turning steadily: what holds at both ends holds on the way."""
+
+    thing: str
+    to: Region
+    text: str
+    release: bool = False
+    contact: bool = False
+
+    @property
+    def notation(self) -> str:
+        return f"M2[{self.to.letters}]({self.thing})"
+
+
+@dataclass(frozen=True)
+class M2Joint(Unit):
+    """The controlled part is moved with the joint of a part ("cabinet/top") until its value is in ``range`` (m or rad).
+
+    It moves along the joint's axis, or with ``turns`` about it.
+    """
+
+    thing: str
+    joint: str
+    range: Vec2
+    text: str
+    release: bool = False
+    turns: bool = False
+
+    @property
+    def notation(self) -> str:
+        return f"M2[{'a4,b4' if self.turns else 'a3,b3'}]({self.joint})"
+
+    def judge(self, watch: Watch, node: Node) -> Status:
+        value = watch.world.joint(self.joint)
+        low, high = self.range
+        off = max(low - value, value - high, 0.0)
+        there = bool(node.memory.get("done")) or off == 0.0
+        node.memory["done"] = there
+        return Status(there, 1.0 if there else max(0.0, 1.0 - off), float(there))
+
+
+@dataclass(frozen=True)
+class Composed(Goal):
+    """The ``result`` holds now; ``units`` is the sequence that brings it about: unit tasks, or tasks that are composed themselves.
+
+    ``other_things`` and ``other_places`` could be confused with what is to be taken, and with where it is to be brought. ``text`` says the
+    whole in words, where it is a stage of something longer.
+    """
+
+    result: Goal
+    units: tuple[Goal, ...]
+    other_things: tuple[str, ...] = ()
+    other_places: tuple[str, ...] = ()
+    text: str = ""
+
+    def parts(self) -> tuple[Goal, ...]:
+        return (self.result, *self.units)
+
+    @property
+    def notation(self) -> str:
+        """The sequence as the paper writes it."""
+        return " + ".join(u.notation for u in self.units if isinstance(u, Unit))
+
+    def begin(self, watch: Watch, memory: dict[str, Any]) -> None:
+        memory["turn"] = 0
+
+    def judge(self, watch: Watch, node: Node) -> Status:
+        result = node.members[0].judge(watch)
+        units = node.members[1:]
+        while node.memory["turn"] < len(units) and units[node.memory["turn"]].judge(watch).satisfied:
+            node.memory["turn"] += 1
+        turn = node.memory["turn"]
+        if turn == len(units) and not result.satisfied and self._staged:  # something was undone on the way: begin anew
+            turn = node.memory["turn"] = 0
+        share = (turn + (units[turn].status.progress if turn < len(units) else 0.0)) / (len(units) + 1)
+        reward = sum(u.status.reward for u in units[:turn]) + (len(units) if result.satisfied else 0.0)
+        return Status(result.satisfied, 1.0 if result.satisfied else min(share, 0.99), reward, result.violated)
+
+    @property
+    def _staged(self) -> bool:
+        return isinstance(self.units[0], Composed)
+
+    def _now(self, node: Node) -> Node:
+        turn: int = node.memory.get("turn", 0)
+        return node.members[1 + min(turn, len(self.units) - 1)]
+
+    def following(self, node: Node) -> Node | None:
+        if node.status.satisfied:
+            return None
+        stage = self._now(node)
+        return (stage.goal.following(stage) or stage) if self._staged else node
+
+    def choices(self, node: Node) -> list[Node]:
+        if node.status.satisfied:
+            return []
+        stage = self._now(node)
+        return stage.goal.choices(stage) if self._staged else [stage]
+
+    def saying(self, node: Node) -> str:
+        stage = self._now(node)
+        return stage.goal.saying(stage)
+
+    def cause(self, watch: Watch, node: Node) -> str:
+        """Why it is not done, in the categories of VLMbench (1.11)."""
+        if self._staged:
+            stage = self._now(node)
+            return stage.goal.cause(watch, stage)
+        control = node.members[1]
+        if not isinstance(control.goal, Control):
+            return ""
+        first = control.memory.get("first")
+        if first is None:
+            return "wrong grasp pose"
+        if first != control.goal.thing:
+            return "wrong grasp object"
+        if any(watch.touches(control.goal.thing, place) for place in self.other_places):
+            return "wrong destination object"
+        return "wrong destination pose"

@@ -1,0 +1,119 @@
+"""Factors that change how something looks: the things of a task, the table, what is behind it (The Colosseum's colours and textures)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from etude.catalog.colours import SEEN
+from etude.catalog.textures import NUMBERED
+from etude.episode import Episode
+from etude.names import EtudeError, Stream
+from etude.perturb.perturbation import perturbation
+from etude.perturb.telling import refuse_told_look, role, spoken, textures_of, words_of
+from etude.scene.scene import Entity, Fixture, Part, Scene
+
+DARKEST = 0.25  # of each colour of a table: The Colosseum's range is from here to 1
+Draw = Callable[[Stream, Entity | Part, frozenset[str]], str]
+
+
+def _colour(stream: Stream, thing: Entity | Part, said: frozenset[str]) -> str:
+    """One of the twenty colours: not one it has, nor one that the instruction calls something else by."""
+    worn = {spoken(t) for t in (_worn(thing) if isinstance(thing, Part) else textures_of(thing))}
+    return stream.choice([c for c in SEEN if c not in worn and c not in said])
+
+
+def _texture(stream: Stream, thing: Entity | Part, said: frozenset[str]) -> str:
+    return f"numbered {stream.integer(0, NUMBERED - 1)}"
+
+
+def _worn(part: Part) -> tuple[str, ...]:
+    return tuple(s.texture for s in part.solids)
+
+
+def _painted(episode: Episode, whose: str, factor: str, draw: Draw, stream: Stream) -> Episode:
+    """Every thing of a role in a look of its own; a mechanism part by part. "fixture/part" is that part alone."""
+    scene, said = episode.scene, words_of(episode.instruction.text)
+    for name in role(episode, whose, factor):
+        root, _, part = name.partition("/")
+        entity = scene.entity(root)
+        refuse_told_look(episode, entity, factor)
+        scene = scene.changed(_worn_anew(entity, part, said, draw, stream))
+    return replace(episode, scene=scene)
+
+
+def _worn_anew(entity: Entity, only: str, said: frozenset[str], draw: Draw, stream: Stream) -> Entity:
+    if not isinstance(entity, Fixture):
+        return replace(entity, texture=draw(stream, entity, said))  # type: ignore[type-var]
+    parts = []
+    for part in entity.parts:
+        if only and part.name != only:
+            parts.append(part)
+            continue
+        texture = draw(stream, part, said)
+        parts.append(replace(part, solids=tuple(replace(s, texture=texture) for s in part.solids)))
+    return replace(entity, parts=tuple(parts))
+
+
+@perturbation("mo_color", "scene", plausible=True)
+def mo_color(episode: Episode, stream: Stream) -> Episode:
+    """Give the manipulated things other colours. Refused where the instruction says how they look."""
+    return _painted(episode, "manipulated", "mo_color", _colour, stream)
+
+
+@perturbation("ro_color", "scene", plausible=True)
+def ro_color(episode: Episode, stream: Stream) -> Episode:
+    """Give the receiving things other colours. Refused where the instruction says how they look."""
+    return _painted(episode, "receiving", "ro_color", _colour, stream)
+
+
+@perturbation("mo_texture", "scene", plausible=True)
+def mo_texture(episode: Episode, stream: Stream) -> Episode:
+    """Give the manipulated things patterns that no task knows. Refused where the instruction says how they look."""
+    return _painted(episode, "manipulated", "mo_texture", _texture, stream)
+
+
+@perturbation("ro_texture", "scene", plausible=True)
+def ro_texture(episode: Episode, stream: Stream) -> Episode:
+    """Give the receiving things patterns that no task knows. Refused where the instruction says how they look."""
+    return _painted(episode, "receiving", "ro_texture", _texture, stream)
+
+
+# ------------------------------------------------------------------------------------------------ the room
+
+
+@perturbation("table_color", "scene", plausible=True)
+def table_color(episode: Episode, stream: Stream) -> Episode:
+    """Give the table another colour."""
+    r, g, b = (round(255 * stream.uniform(DARKEST, 1.0)) for _ in range(3))
+    return _laid(episode, "table_color", f"#{r:02x}{g:02x}{b:02x}")
+
+
+@perturbation("table_texture", "scene", plausible=True)
+def table_texture(episode: Episode, stream: Stream) -> Episode:
+    """Give the table a pattern that no task knows."""
+    return _laid(episode, "table_texture", f"numbered {stream.integer(0, NUMBERED - 1)}")
+
+
+def _laid(episode: Episode, factor: str, texture: str) -> Episode:
+    table = episode.scene.table
+    if table is None:
+        raise EtudeError(f"{factor}: there is no table in {episode.parsed.suite}/{episode.parsed.task}")
+    return replace(episode, scene=replace(episode.scene, table=replace(table, texture=texture)))
+
+
+@perturbation("background_texture", "scene", plausible=True)
+def background_texture(episode: Episode, stream: Stream) -> Episode:
+    """Give what is behind the table another look: the walls, without walls the floor, without either the empty background a colour."""
+    scene = episode.scene
+    texture = f"numbered {stream.integer(0, NUMBERED - 1)}"
+    tint = (stream.uniform(DARKEST, 1.0), stream.uniform(DARKEST, 1.0), stream.uniform(DARKEST, 1.0))
+    return replace(episode, scene=_behind(scene, texture, tint))
+
+
+def _behind(scene: Scene, texture: str, tint: tuple[float, float, float]) -> Scene:
+    if scene.walls is not None:
+        return replace(scene, walls=replace(scene.walls, texture=texture))
+    if scene.floor is not None:
+        return replace(scene, floor=replace(scene.floor, texture=texture))
+    return replace(scene, lighting=replace(scene.lighting, background=tint))

@@ -1,0 +1,246 @@
+"""Factors around the task: things that have nothing to do with it, and cameras that stand a little elsewhere."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from etude.catalog.colours import SEEN, colour, is_colour
+from etude.catalog.household import DISTRACTORS, default_texture
+from etude.catalog.polygon import hull, separation
+from etude.catalog.registry import default_size, shape
+from etude.episode import Episode
+from etude.goals.contact import PushedTo, PushedTowards
+from etude.goals.goal import Goal
+from etude.goals.laying import Laid
+from etude.goals.placing import AtPose, AtPosition
+from etude.goals.regions import AtPoint, InBox, OnLine, OnPlane, OnRing, Region
+from etude.goals.sweeping import Gathered
+from etude.goals.units import M1, M2
+from etude.names import EtudeError, Stream
+from etude.perturb.goal_sizes import every
+from etude.perturb.outlines import disc, extent, fixture_points, frame_of
+from etude.perturb.perturbation import perturbation
+from etude.perturb.sizes import LARGEST
+from etude.perturb.telling import words_of
+from etude.pose import IDENTITY, Array, Pose, Vec2, Vec3, euler_quat, multiply
+from etude.scene.rooms import RLBENCH_LOWER, RLBENCH_UPPER, VIMA_LOWER, VIMA_UPPER
+from etude.scene.scene import Area, Body, Camera, Fixture, Scene
+
+COUNT = 2  # HiMan-Bench 3.3
+APART = 0.05  # m from everything else (The Colosseum)
+BASE_ROOM = 0.2  # m about the robot's base that stays free
+PLACES, MANY_PLACES = (20, 180), (2000,)  # looked at for one thing, a few first; and in the end, for the smallest
+SMALLEST = 10
+WORKSPACES: dict[str, tuple[Vec2, Vec2]] = {
+    "clevrskills": ((-0.45, -0.5), (0.15, 0.5)),
+    "vima": (VIMA_LOWER, VIMA_UPPER),
+    "vlmbench": (RLBENCH_LOWER, RLBENCH_UPPER),
+    "himan": (RLBENCH_LOWER, RLBENCH_UPPER),
+}
+# Words of instructions, and words in the names of household things that could be taken for what they mean.
+LOOK_ALIKE: dict[str, tuple[str, ...]] = {
+    "block": ("brick", "dice", "duplo", "cube"),
+    "box": ("box", "brick"),
+    "container": ("bowl", "cup", "box"),
+    "cube": ("block", "dice", "brick"),
+    "cylinder": ("can", "cup", "block", "marker"),
+    "jello": ("gelatin", "pudding"),
+    "mug": ("cup", "pitcher"),
+    "pencil": ("marker", "screwdriver"),
+    "spam": ("meat",),
+}
+TURN, SHIFT = 0.05, 0.1  # rad and m: The Colosseum's ranges
+SEEN_HEIGHT = 1.16  # m of the table that RLBench's cameras see; one without perspective that sees less of it moves by as much less
+BEFORE = 1  # rank: before sizes
+
+
+# ------------------------------------------------------------------------------------------------ distractors
+
+
+@perturbation("distractors", "scene", plausible=True, rank=BEFORE)
+def distractors(episode: Episode, stream: Stream) -> Episode:
+    """Put two household things on the table, away from everything else and from where anything must go."""
+    scene, told = episode.scene, words_of(episode.instruction.text)
+    if scene.table is None:
+        raise EtudeError(f"distractors: there is no table in {episode.parsed.suite}/{episode.parsed.task}")
+    rings = [*_occupied(episode), *_wanted(episode)]
+    there = {getattr(e, "shape", "") for e in scene.entities}
+    pool = [n for n in stream.shuffled(DISTRACTORS) if n not in there and not _confusing(n, told)]
+    lower, upper = _workspace(episode)
+    found: list[Body] = []
+    small = sorted(pool, key=_half_diagonal)[:SMALLEST]
+    for name, places in (*((n, PLACES) for n in pool), *((n, MANY_PLACES) for n in small)):
+        if any(name == other.shape for other in found):
+            continue
+        radius = _half_diagonal(name)
+        spot = _free(radius, rings, lower, upper, places, stream)
+        if spot is None:
+            continue
+        x, y, yaw = spot
+        pose = Pose.flat(x, y, scene.table.height + shape(name).lift(IDENTITY), yaw)
+        found.append(Body(f"distractor {len(found)}", name, default_texture[name], pose, material="ball"))
+        rings.append(disc(x, y, radius))
+        if len(found) == COUNT:
+            return replace(episode, scene=replace(scene, entities=scene.entities + tuple(found)))
+    raise EtudeError(f"distractors: there is no room for {COUNT} more things on the table of {episode.name}")
+
+
+def _half_diagonal(name: str) -> float:
+    width, depth, _ = default_size(name)
+    return math.hypot(width, depth) / 2
+
+
+def _confusing(name: str, told: frozenset[str]) -> bool:
+    """Could the instruction mean it: by a word of its name, or by its colour?"""
+    alike = {word for said in told & LOOK_ALIKE.keys() for word in LOOK_ALIKE[said]}
+    return bool(words_of(name) & (told | alike) or _colours(default_texture[name]) & told)
+
+
+@functools.cache
+def _colours(worn: str) -> frozenset[str]:
+    """What the colour of a texture may be called: the seen colour that is nearest, or the words of a pattern."""
+    if not is_colour(worn):
+        return words_of(worn)
+    return frozenset((min(SEEN, key=lambda name: math.dist(colour(name), colour(worn))),))
+
+
+def _workspace(episode: Episode) -> tuple[Vec2, Vec2]:
+    """Where things may stand: the workspace of the suite, or the table up to a hand from its edge."""
+    known = WORKSPACES.get(episode.parsed.suite)
+    if known is not None:
+        return known
+    table = episode.scene.table
+    assert table is not None
+    (x, y), (w, d) = table.centre, table.size
+    return (x - w / 2 + SHIFT, y - d / 2 + SHIFT), (x + w / 2 - SHIFT, y + d / 2 - SHIFT)
+
+
+def _free(
+    radius: float, rings: list[Array], lower: Vec2, upper: Vec2, places: Sequence[int], stream: Stream
+) -> tuple[float, float, float] | None:
+    """A place (x, y, yaw) for a disc; None where there is none."""
+    yaw = stream.uniform(-math.pi, math.pi)
+    if any(b - a < 2 * radius for a, b in zip(lower, upper, strict=True)):
+        return None
+    for count in places:
+        points = np.column_stack([stream.uniforms(a + radius, b - radius, count) for a, b in zip(lower, upper, strict=True)])
+        for ring in rings:
+            points = points[_distances(points, ring) >= radius + APART]
+            if not len(points):
+                break
+        else:
+            x, y = points[0].round(6).tolist()
+            return x, y, yaw
+    return None
+
+
+def _distances(points: Array, ring: Array) -> Array:
+    """How far points (N, 2) are from a convex ring (K, 2), (N,) metres; 0 inside."""
+    ends = np.roll(ring, -1, axis=0)
+    along = ends - ring
+    share = np.clip(((points[:, None] - ring) * along).sum(2) / np.maximum((along * along).sum(1), 1e-18), 0.0, 1.0)
+    away = np.linalg.norm(points[:, None] - ring - share[:, :, None] * along, axis=2).min(1)
+    offset = points[:, None] - ring
+    inside = (along[:, 0] * offset[:, :, 1] - along[:, 1] * offset[:, :, 0] >= 0).all(1)
+    return np.where(inside, 0.0, away)
+
+
+def _occupied(episode: Episode) -> Iterator[Array]:
+    """Outlines of everything, as large as factors of size may make it, and with the drawers and doors of the goal both shut and open."""
+    scene = episode.scene
+    rings = {e.name: _swept(e, episode.goal) if isinstance(e, Fixture) else extent(e).ring for e in scene.entities}
+    yield from rings.values()
+    for name in dict.fromkeys(thing.partition("/")[0] for _, thing in episode.roles):
+        middle = np.asarray(frame_of(scene, name).position[:2])
+        for ring in rings.values():
+            if separation(ring, rings[name]) < 0.0:  # itself, and what may rest on it or in it
+                yield middle + LARGEST * (ring - middle)
+    if scene.robot is not None:
+        x, y, _ = scene.robot.base.position
+        yield disc(x, y, BASE_ROOM)
+
+
+def _swept(fixture: Fixture, goal: Goal) -> Array:
+    """Where it is now, and at both ends of those joints that the goal is about."""
+    wanted = {getattr(part, "joint", "") for part in every(goal, Goal)}
+    moved = [p for p in fixture.jointed() if f"{fixture.name}/{p.name}" in wanted]
+    now = dict(zip([p.name for p in fixture.jointed()], fixture.joints or (0.0,) * len(fixture.jointed()), strict=True))
+    values = [now] + [now | {p.name: p.joint.range[k] for p in moved if p.joint is not None} for k in (0, 1) if moved]
+    return hull(np.vstack([fixture_points(fixture, tuple(v.values()))[:, :2] for v in values]))
+
+
+def _wanted(episode: Episode) -> Iterator[Array]:
+    """Outlines of the places where things must go, with room for what goes there."""
+    scene = episode.scene
+    for part in every(episode.goal, Goal):
+        if isinstance(part, Laid):
+            yield disc(*part.place, _half(scene, part.thing))
+        elif isinstance(part, (AtPosition, AtPose)):
+            x, y, _ = part.position if isinstance(part, AtPosition) else part.pose.position
+            yield disc(x, y, _half(scene, part.thing))
+        elif isinstance(part, (PushedTo, PushedTowards)):
+            yield _way(scene, part.thing, disc(part.position[0], part.position[1], _half(scene, part.thing)))
+        elif isinstance(part, Gathered):
+            corners = np.array([(x, y) for x in (part.lower[0], part.upper[0]) for y in (part.lower[1], part.upper[1])])
+            yield from (_way(scene, thing, corners) for thing in part.things)
+        elif isinstance(part, (M1, M2)):
+            points = _region_points(part.to, scene)
+            if len(points):
+                yield hull(np.vstack([disc(x, y, _half(scene, part.thing)) for x, y in points[:, :2].tolist()]))
+
+
+def _half(scene: Scene, thing: str) -> float:
+    """How far a thing reaches from its middle, in the largest size it may get."""
+    entity = scene.entity(thing.partition("/")[0])
+    return LARGEST * math.hypot(*(entity.size or default_size(entity.shape))[:2]) / 2 if isinstance(entity, (Body, Area)) else 0.05
+
+
+def _way(scene: Scene, thing: str, to: Array) -> Array:
+    return hull(np.vstack([extent(scene.entity(thing)).ring, to]))
+
+
+def _region_points(region: Region, scene: Scene) -> Array:
+    """The corners (N, 3) of a region, world; none where it is wherever the thing already is."""
+    where, frame = region.where, region.frame(frame_of(scene, region.of))
+    corners: list[Vec3] = []
+    if isinstance(where, InBox):
+        corners = [(x, y, where.lower[2]) for x in (where.lower[0], where.upper[0]) for y in (where.lower[1], where.upper[1])]
+    elif isinstance(where, OnPlane):
+        corners = [(x, y, where.height) for x in (where.lower[0], where.upper[0]) for y in (where.lower[1], where.upper[1])]
+    elif isinstance(where, OnRing):
+        corners = [(x, y, where.height) for x, y in disc(0.0, 0.0, where.radius).tolist()]
+    elif isinstance(where, OnLine):
+        corners = [where.start, where.end]
+    elif isinstance(where, AtPoint):
+        corners = [where.position]
+    return frame.apply(np.array(corners).reshape(-1, 3))
+
+
+# ------------------------------------------------------------------------------------------------ cameras
+
+
+@perturbation("camera_pose", "scene", plausible=True)
+def camera_pose(episode: Episode, stream: Stream) -> Episode:
+    """Move and turn every camera of the room a little; those on the hand, and the one that only looks on, stay."""
+    scene = episode.scene
+    if all(map(_stays, scene.cameras)):
+        raise EtudeError(f"camera_pose: no camera of {episode.parsed.suite}/{episode.parsed.task} stands in the room")
+    return replace(episode, scene=replace(scene, cameras=tuple(c if _stays(c) else _nudged(c, stream) for c in scene.cameras)))
+
+
+def _stays(camera: Camera) -> bool:
+    return camera.mount == "hand" or camera.name == "render"
+
+
+def _nudged(camera: Camera, stream: Stream) -> Camera:
+    """Turned about its own axes, and shifted along those of the room."""
+    share = 1.0 if camera.extent is None else min(1.0, camera.extent / SEEN_HEIGHT)
+    roll, pitch, yaw = (share * stream.uniform(-TURN, TURN) for _ in range(3))
+    dx, dy, dz = (share * stream.uniform(-SHIFT, SHIFT) for _ in range(3))
+    turned = multiply(camera.pose.rotation, euler_quat(roll, pitch, yaw))
+    return replace(camera, pose=Pose.of(camera.pose.moved(dx, dy, dz).position, turned))

@@ -1,0 +1,402 @@
+"""Solving unit tasks: waypoints by depth-first search over grasps and goal poses (VLMbench 1.1).
+
+What is chosen first may make what follows impossible: a grasp from above cannot tilt a mug over. So a grasp is kept only if a pose for
+every later unit is found with it. Candidates are checked for reach and for being free; the ways between them are planned as they are gone.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from etude.goals.goal import Goal
+from etude.goals.regions import TURNS, AtPoint
+from etude.goals.units import M1, M2, Control, M2Joint
+from etude.goals.watch import Watch
+from etude.names import Stream
+from etude.pose import Array, Pose, axis_quat, matrix
+from etude.scene.scene import Fixture, Particles
+from etude.skills.aim import GENTLE, TRAVEL
+from etude.skills.grips import flipped, grips, preference, suitable
+from etude.skills.journeys import Keypose
+from etude.skills.planning import MARGINS, Space, straight
+
+BACK = 0.08  # m before a grasp
+LIFT = 0.10  # m after it
+LEAST_LIFT = 0.05
+ABOVE_TABLE = 0.01  # m that the tip before a grasp is above the table, at least
+TRIES = 60  # grasps that are looked at
+GOALS = 24  # positions in a region that are looked at for a grasp
+WAYS = 8  # poses there that are put off because there is no straight way to them, until no others are left
+NODES = 1500  # poses that are checked for one solution
+CLEAR = 0.004  # m that shall be free around the hand, where there is room
+STRETCH = 0.9  # rad: what a joint turns between neighbouring poses of a straight way, at most
+ARC = math.radians(7.5)  # that a joint turns between two waypoints: between them the hand goes straight
+SLIDE = 0.05  # m along a sliding joint between two postures that are looked at; the whole way is one waypoint
+ROOMY = 0.05  # rad that they stay away while something is carried steadily: at a limit, an arm does not follow a straight way
+EASE = 0.2  # rad that the joints of an arm stay away from their limits while it moves a joint of something else
+FAR = 0.15  # for each metre of sweep: how much worse a grasp on a handle is
+HANDLE = 0.03  # m between the fingers round a handle
+BACKWARDS = -0.1  # cosine: a hand that points back at the robot more than this gets in its own way, as one does that points up
+
+
+@dataclass(frozen=True)
+class Waypoint:
+    """A keypose with the unit it belongs to, and what must be in the hand when it begins; for exact places also how (tip frame).
+
+    ``joints`` is the posture in which it begins, where the way from there was looked at.
+    """
+
+    keypose: Keypose
+    unit: int
+    held: str | None
+    in_tip: Pose | None = None
+    joints: Array | None = None
+
+
+@dataclass(frozen=True)
+class State:
+    """A supposed state on the way to a solution: posture, and the pose of what is held in the tip's frame."""
+
+    joints: Array
+    tip: Pose
+    held: str | None = None
+    in_tip: Pose = Pose()
+
+
+class Solver:
+    """One search from the world as it is."""
+
+    def __init__(self, watch: Watch, units: Sequence[Goal], stream: Stream) -> None:
+        self.watch, self.units, self.stream = watch, units, stream
+        self._space = Space(watch.world, CLEAR)
+        self._left, self._around = NODES, False
+        robot = watch.world.robot
+        assert robot is not None
+        self._robot, self._base = robot, self._space.base.inverse()
+        self._grains = {e.name for e in watch.world.scene.entities if isinstance(e, Particles)}
+
+    def solve(self, first: int) -> list[Waypoint] | None:
+        """Waypoints for the units from ``first`` on; None if none were found."""
+        state = State(self._robot.joints(), self.watch.tip)
+        unit = self.units[first]
+        thing = getattr(unit, "thing", "")
+        begin: list[Waypoint] = []
+        if not isinstance(unit, Control):
+            state = self._holding(state, thing)
+            taken = self.units[first - 1] if first else None
+            if isinstance(taken, Control) and self._stands(thing) and (away := self._away(taken, state)) is not None:
+                begin, state = [Waypoint(p, first, thing) for p in away[0]], away[1]
+        for self._around in (False, True):
+            self._left = NODES
+            found = self._from(first, state)
+            if found is not None:
+                return begin + found
+        return None
+
+    def _stands(self, thing: str) -> bool:
+        """Does what the hand holds still touch something else?"""
+        return thing in self.watch.world.loose and any(
+            not t.startswith(("hand", "robot")) and t not in self._grains for t in self.watch.touching(thing)
+        )
+
+    def _holding(self, state: State, thing: str) -> State:
+        return replace(state, held=thing, in_tip=state.tip.inverse() @ self.watch.world.pose(thing))
+
+    def _from(self, k: int, state: State) -> list[Waypoint] | None:
+        if k == len(self.units):
+            return []
+        unit = self.units[k]
+        ways: Iterator[tuple[list[Keypose], State]]
+        if isinstance(unit, Control):
+            ways = self._controls(unit, state)
+        elif isinstance(unit, M1):
+            ways = self._moves(unit, state, False)
+        elif isinstance(unit, M2):
+            ways = self._moves(unit, state, True)
+        else:
+            assert isinstance(unit, M2Joint)
+            ways = self._joints(unit, state)
+        for poses, after in ways:
+            rest = self._from(k + 1, after)
+            if rest is not None:
+                held = None if isinstance(unit, Control) else getattr(unit, "thing", None)
+                exact = isinstance(unit, (M1, M2)) and (unit.contact or isinstance(unit.to.where, AtPoint))
+                found = [Waypoint(p, k, held, state.in_tip if exact else None) for p in poses]
+                if isinstance(unit, M2) and not unit.contact:
+                    found[0] = replace(found[0], joints=state.joints)
+                if isinstance(unit, Control):
+                    found[2:] = [replace(w, held=unit.thing) for w in found[2:]]
+                elif isinstance(unit, M1) and unit.release:
+                    found[-1] = replace(found[-1], held=None, in_tip=None)
+                return found + rest
+            if self._left <= 0:
+                return None
+        return None
+
+    # ---------------------------------------------------------------------------------------- reach
+
+    def _reach(self, tip: Pose, start: Array, near: bool = False) -> Array | None:
+        """A posture for a tip; with ``near`` one that is a short straight way from ``start``."""
+        self._left -= 1
+        chain = self._space.chain
+        seeds = (start,) if near else (start, chain.home)
+        for seed in seeds:
+            found = chain.solve(self._base @ tip, seed, 80)
+            if found.reached and (not near or float(np.abs(found.joints - start).max()) < STRETCH):
+                return np.asarray(found.joints)
+        return None
+
+    def _easy(self, joints: Array, ease: float = EASE) -> bool:
+        """Are all joints away from their limits? A hand that follows a joint may come to the same tips in somewhat other postures."""
+        chain = self._space.chain
+        return bool(np.minimum(joints - chain.lower, chain.upper - joints).min() > ease)
+
+    def _free(self, joints: Array, state: State, opening: float | None, passing: Sequence[str] = (), margin: float = CLEAR) -> bool:
+        held = state.held if state.held in self.watch.world.loose else None
+        self._space.suppose(held, state.in_tip, opening, passing)
+        self._space.margin = margin
+        return self._space.free(joints)
+
+    # ---------------------------------------------------------------------------------------- taking hold
+
+    def _controls(self, unit: Control, state: State) -> Iterator[tuple[list[Keypose], State]]:
+        thing, watch = unit.thing, self.watch
+        pose = watch.world.pose(thing)
+        table = watch.world.scene.table
+        lowest = (table.height if table is not None else 0.0) + ABOVE_TABLE
+        found: list[tuple[float, Pose]] = []
+        for grip in grips(watch, thing, unit.handle):
+            tip = pose @ grip.tip
+            if suitable(tip):
+                found += [(round(preference(t, unit.prefer), 1) - 0.5 * grip.score, t) for t in (tip, flipped(tip))]
+        order = sorted(self.stream.shuffled(found), key=lambda item: item[0])
+        if "/" in thing:
+            order = self._near(order[:TRIES], state)
+        for _, tip in order[: 2 * TRIES]:
+            before = tip @ Pose((0.0, 0.0, -BACK))
+            if before.position[2] < lowest:
+                continue
+            at = self._reach(before, state.joints)
+            there = None if at is None else self._reach(tip, at, near=True)
+            if at is None or there is None:
+                continue
+            empty = State(at, before)
+            # With the fingers round the thing there need only be no contact yet.
+            if not self._free(at, empty, None) or not self._free(there, empty, None, (), 0.0):
+                continue
+            keyposes = [
+                Keypose(before, False, step=self._towards(before, unit)),
+                Keypose(tip, True, True, GENTLE, unit.text),
+            ]
+            after = State(there, tip, thing, tip.inverse() @ pose)
+            away = self._away(unit, after)
+            if away is None:
+                continue
+            keyposes += away[0]
+            after = away[1]
+            yield keyposes, after
+
+    def _near(self, order: Sequence[tuple[float, Pose]], state: State) -> list[tuple[float, Pose]]:
+        """The grasps within reach, first those that the arm has not far to go to: where it must contort itself, it moves no handle."""
+        ways = [(cost, tip, self._reach(tip @ Pose((0.0, 0.0, -BACK)), state.joints)) for cost, tip in order]
+        far = [(cost + FAR * self._space.sweep(state.joints, at), tip) for cost, tip, at in ways if at is not None]
+        return sorted(far, key=lambda item: item[0])
+
+    def _away(self, unit: Control, state: State) -> tuple[list[Keypose], State] | None:
+        """Out of and up from where what was taken stands, as far as the unit asks for it."""
+        keyposes = []
+        if unit.of:
+            drawn = self._drawn(unit, state)
+            if drawn is None:
+                return None
+            keyposes.append(Keypose(drawn.tip, True, True, GENTLE, unit.text))
+            state = drawn
+        if unit.lift:
+            raised = self._raised(state, state.tip)
+            if raised is None:
+                return None
+            keyposes.append(Keypose(raised.tip, True, True, GENTLE, "Move upward."))
+            state = raised
+        return keyposes, state
+
+    def _drawn(self, unit: Control, state: State) -> State | None:
+        """Straight out of where the thing is."""
+        out = matrix(self.watch.world.pose(unit.of).rotation) @ np.asarray(unit.out)
+        steps, start = max(1, math.ceil(float(np.linalg.norm(out)) / SLIDE)), state.tip
+        for k in range(1, steps + 1):
+            tip = start.moved(*(out * k / steps).tolist())
+            joints = self._reach(tip, state.joints, near=True)
+            if joints is None:
+                return None
+            state = replace(state, joints=joints, tip=tip)
+        return state
+
+    def _raised(self, state: State, tip: Pose) -> State | None:
+        for height in (LIFT, LIFT + 0.05, LEAST_LIFT):
+            up = tip.moved(z=height)
+            joints = self._reach(up, state.joints, near=True)
+            if joints is not None:
+                return replace(state, joints=joints, tip=up)
+        return None
+
+    def _towards(self, tip: Pose, unit: Control) -> str:
+        """The sentence for the way to a thing (VLMbench 1.6 and 1.7)."""
+        place, said = self.watch.world.pose(unit.thing).position, f"{{{unit.thing}}}."
+        if "/" in unit.thing:  # a handle
+            place, said = (tip @ Pose((0.0, 0.0, BACK))).position, unit.text.removeprefix("Grasp ")
+        return f"Move to the {beside(np.asarray(tip.position) - place)} of {said}"
+
+    # ---------------------------------------------------------------------------------------- bringing it somewhere
+
+    def _moves(self, unit: M1 | M2, state: State, straight: bool) -> Iterator[tuple[list[Keypose], State]]:
+        world, to = self.watch.world, unit.to
+        of = world.pose(to.of) if to.of else Pose()
+        now = state.tip @ state.in_tip
+        from_thing = state.in_tip.inverse()
+        back = unit.back if isinstance(unit, M1) else 0.0
+        passing = (to.of,) if unit.contact and to.of in world.loose else ()
+        later: list[tuple[list[Keypose], State]] = []
+        tips = (goal @ from_thing for goal in to.poses(of, now, self.stream, 1 if isinstance(to.where, AtPoint) else GOALS))
+        for tip in tips if straight else self._outwards_first(tips):
+            if self._left <= 0:
+                return
+            if matrix(tip.rotation)[2, 2] > 0.75 or self._outwards(tip) < BACKWARDS:
+                continue
+            joints = self._reach(tip, state.joints)
+            if joints is None:
+                continue
+            if straight and float(np.abs(joints - state.joints).max()) > 3 * STRETCH:
+                continue
+            poses = [Keypose(tip, not unit.release, straight, 0.7 * TRAVEL if straight else TRAVEL, unit.text)]
+            if back:
+                before = tip @ Pose((0.0, 0.0, -back))
+                at = self._reach(before, joints, near=True)
+                if at is None or not self._free(at, state, 0.03):
+                    continue
+                # The thing itself may be in a tight hole; the fingers round it may not.
+                if unit.release and not self._free(joints, State(joints, tip), 0.04, (unit.thing,), 0.001):
+                    continue
+                # Let go at once, where it only has to fall: straight in, and open.
+                poses = [Keypose(before, True, step=unit.text), Keypose(tip, not unit.release, True, GENTLE, unit.text)]
+            elif not unit.contact and not self._free(joints, state, 0.03, passing):
+                continue
+            after = replace(state, joints=joints, tip=tip)
+            if unit.release:
+                after = State(joints, tip)
+                if isinstance(unit, M1):  # what was let go may lean on the hand
+                    away = tip @ Pose((0.0, 0.0, -BACK))
+                    if self._reach(away, joints, near=True) is None:
+                        continue
+                    poses.append(Keypose(away, False, True, GENTLE, "Move back."))
+            if straight and not unit.contact:
+                legs = self._legs(tip, state)
+                if not legs:
+                    continue
+                poses = [replace(poses[0], tip=leg.tip) for leg in legs]
+                after = legs[-1]
+            if straight or unit.contact or self._directly(poses[0].tip, state):
+                yield poses, after
+            else:
+                later.append((poses, after))
+                if len(later) == WAYS:
+                    break
+        if self._around:
+            yield from later
+
+    def _directly(self, tip: Pose, state: State) -> bool:
+        """Can what is held be brought there straight? A way round may still be found, but is not sure to be."""
+        self._space.suppose(state.held if state.held in self.watch.world.loose else None, state.in_tip, 0.03)
+        self._space.margin = CLEAR
+        self._left -= 10  # about as much work
+        return straight(self._space, state.joints, tip) is not None
+
+    def _legs(self, tip: Pose, state: State) -> list[State]:
+        """Where straight ways lead to a tip: one, or two, up first and then over; none if none of them is free."""
+        end = self._steadily(tip, state)
+        if end is not None:
+            return [replace(state, joints=end, tip=tip)]
+        up = replace(state.tip, position=(*state.tip.position[:2], tip.position[2]))
+        middle = self._steadily(up, state) if up.position[2] > state.tip.position[2] else None
+        if middle is None:
+            return []
+        via = replace(state, joints=middle, tip=up)
+        end = self._steadily(tip, via)
+        return [] if end is None else [via, replace(state, joints=end, tip=tip)]
+
+    def _steadily(self, tip: Pose, state: State) -> Array | None:
+        """The posture in which a journey ends that goes straight to a tip; None if it would rather go round something on its way."""
+        self._space.suppose(state.held if state.held in self.watch.world.loose else None, state.in_tip, 0.03)
+        for margin in MARGINS:
+            self._space.margin = margin
+            if self._space.free(state.joints):
+                self._left -= 10  # about as much work
+                way = straight(self._space, state.joints, tip)
+                return None if way is None or not self._easy(way.joints, ROOMY) else np.asarray(way.joints[-1])
+        return None
+
+    def _outwards(self, tip: Pose) -> float:
+        """How much the hand points away from the robot: 1 if level and straight away from it, 0 if straight down."""
+        away = np.subtract(tip.position, self._space.base.position)[:2]
+        return float(matrix(tip.rotation)[:2, 2] @ away / np.linalg.norm(away))
+
+    def _outwards_first(self, tips: Iterator[Pose]) -> Iterator[Pose]:
+        """Of the ways to turn what is held, first those with the arm stretched out: folded, it is hard to move."""
+        while some := list(itertools.islice(tips, TURNS)):
+            yield from sorted(some, key=lambda tip: -round(self._outwards(tip), 1))
+
+    def _joints(self, unit: M2Joint, state: State) -> Iterator[tuple[list[Keypose], State]]:
+        """The hand is led along or about the joint together with what it holds."""
+        world = self.watch.world
+        name, _, part = unit.joint.partition("/")
+        fixture = world.scene.entity(name)
+        assert isinstance(fixture, Fixture)
+        joint = next(p for p in fixture.parts if p.name == part).joint
+        assert joint is not None
+        value, (low, high) = world.joint(unit.joint), unit.range
+        target = low + (high - low) * self.stream.uniform(0.25, 0.75)  # what is held lags a little behind the hand
+        steps = max(1, math.ceil(abs(target - value) / (ARC if joint.kind == "hinge" else SLIDE)))
+        frame = world.pose(unit.joint)
+        axis = matrix(frame.rotation) @ np.asarray(joint.axis)
+        anchor = frame.apply(joint.anchor)
+        along = (unit.thing, unit.joint, *(n for n in world.loose if self.watch.touches(n, unit.joint)))  # what is in a drawer moves too
+        poses, joints, tip = [], state.joints, state.tip
+        if not self._easy(joints):
+            return
+        for k in range(1, steps + 1):
+            by = (target - value) * k / steps
+            if joint.kind == "slide":
+                tip = state.tip.moved(*(axis * by).tolist())
+            else:
+                turn = Pose.of(anchor, axis_quat(_vec(axis), by)) @ Pose.of(anchor).inverse()
+                tip = turn @ state.tip
+            found = self._reach(tip, joints, near=True)
+            if found is None or not self._easy(found) or not self._free(found, state, HANDLE, along):
+                return
+            joints = found
+            poses.append(Keypose(tip, True, True, GENTLE, unit.text))
+        if joint.kind == "slide":
+            poses = poses[-1:]
+        if unit.release:
+            poses[-1] = replace(poses[-1], closed=False)
+        yield poses, replace(state, joints=joints, tip=tip)
+
+
+def beside(offset: Array) -> str:
+    """On which side something lies, by its offset (3,) in the world (VLMbench 1.6): front is farther from the robot, left its left."""
+    f, r, u = float(offset[0]), -float(offset[1]), float(offset[2])
+    if u > 0.05:
+        return "top"
+    if f > abs(r):
+        return "front"
+    if r > abs(f):
+        return "right"
+    return "left" if -r > abs(f) else "rear"
+
+
+def _vec(v: Array) -> tuple[float, float, float]:
+    return float(v[0]), float(v[1]), float(v[2])

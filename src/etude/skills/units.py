@@ -1,0 +1,108 @@
+"""The oracle on unit tasks: it follows the waypoints of a solution while all goes as planned, and looks for another where it does not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from etude.goals.goal import Goal, Node
+from etude.goals.units import M1, M2, Composed, Control, M2Joint
+from etude.goals.watch import Watch
+from etude.pose import Pose, angle_between
+from etude.skills.aim import GENTLE
+from etude.skills.journeys import Keypose
+from etude.skills.oracle import Context, planned
+from etude.skills.solving import BACK, Solver, Waypoint
+
+ALIKE = 0.1  # rad: postures that differ by less are the same
+SLIP = (0.0005, 0.02)  # m and rad by which a thing may be held otherwise than planned
+
+
+def _next(context: Context, units: Sequence[Goal], first: int, last: int) -> Keypose:
+    """The next keypose for units ``first`` to ``last``; what was planned is kept as long as it goes as planned."""
+    watch, hints = context.watch, context.hints
+    plan = hints.get("plan")
+    usable: list[Waypoint] = []
+    if isinstance(plan, list) and plan:
+        waypoint: Waypoint = plan[0]
+        if (waypoint.held is None or watch.grasped(waypoint.held)) and not _slipped(watch, waypoint):
+            if _standing(watch, waypoint):
+                hints["plan"] = plan[1:]
+                return waypoint.keypose
+            usable = plan  # if nothing better is found from this posture
+    tries = hints.get("tries", 0)
+    assert isinstance(tries, int)
+    hints["tries"] = tries + 1
+    context.stream.uniforms(0.0, 1.0, 1 + tries)
+    begin = _begin(watch, units, first)
+    robot = watch.world.robot
+    assert robot is not None
+    if isinstance(units[begin], Control) and robot.closed:  # let go of whatever it is before going anywhere
+        hints.pop("plan", None)
+        return Keypose(watch.tip, False, True, GENTLE, "Open the hand.")
+    found = Solver(watch, units, context.stream).solve(begin)
+    if found is None and usable:
+        hints["plan"] = usable[1:]
+        return usable[0].keypose
+    if found is None:
+        hints.pop("plan", None)
+        return _retreat(watch)
+    found = [w for w in found if w.unit <= last]
+    hints["plan"] = found[1:]
+    return found[0].keypose
+
+
+def _standing(watch: Watch, waypoint: Waypoint) -> bool:
+    """Is the arm in the posture that was supposed, where that matters? An arm with a joint to spare may come to a tip in others too."""
+    robot = watch.world.robot
+    assert robot is not None
+    return waypoint.joints is None or float(np.abs(robot.joints() - waypoint.joints).max()) < ALIKE
+
+
+def _slipped(watch: Watch, waypoint: Waypoint) -> bool:
+    """Does the hand hold the thing in another way than was planned, where that matters? Fingers that close move what they hold."""
+    if waypoint.in_tip is None or waypoint.held is None:
+        return False
+    held = watch.tip.inverse() @ watch.world.pose(waypoint.held)
+    return math.dist(held.position, waypoint.in_tip.position) > SLIP[0] or angle_between(held.rotation, waypoint.in_tip.rotation) > SLIP[1]
+
+
+def _begin(watch: Watch, units: Sequence[Goal], first: int) -> int:
+    """The unit to begin with: taking hold, unless what the unit needs is in the hand."""
+    while first > 0 and not watch.grasped(getattr(units[first], "thing", "")):
+        first -= 1
+    control = units[first]
+    if isinstance(control, Control) and watch.grasped(control.thing) and first + 1 < len(units):
+        return first + 1
+    return first
+
+
+def _retreat(watch: Watch) -> Keypose:
+    """Back off with an open hand: from elsewhere things look different."""
+    tip = watch.tip @ Pose((0.0, 0.0, -BACK))
+    return Keypose(tip.moved(z=0.05), False, True, GENTLE, "Move back")
+
+
+@planned(Composed)
+def compose(context: Context) -> Keypose:
+    """Carry out the units one after the other; from the one that is next."""
+    goal = context.node.goal
+    assert isinstance(goal, Composed)
+    turn, count = context.node.memory["turn"], len(goal.units)
+    return _next(context, goal.units, turn % count, count)  # all done, and yet not what was wanted: once more
+
+
+@planned(Control, M1, M2, M2Joint)
+def one_unit(context: Context) -> Keypose:
+    """Carry out one unit, with those that follow in mind."""
+    units, at = _family(context)
+    return _next(context, units, at, at)
+
+
+def _family(context: Context) -> tuple[Sequence[Goal], int]:
+    parent: Node | None = context.parent
+    if parent is not None and isinstance(parent.goal, Composed):
+        return parent.goal.units, int(context.node.path.rsplit(".", 1)[1]) - 1
+    return (context.node.goal,), 0

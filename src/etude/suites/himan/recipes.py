@@ -1,0 +1,83 @@
+"""The frozen lists of HiMan-Bench: which factors apply to which task, the sets for evaluation, and the levels of training data.
+
+104 perturbed atomic and 132 perturbed compositional task instances (HiMan-Bench 3.3 to 3.5).
+"""
+
+from __future__ import annotations
+
+from etude.names import EtudeError, pick
+from etude.suites.himan.stage import SUITE
+
+# In the order of the Colosseum's numbers 2 to 12 and 14.
+FACTORS = (
+    "mo_color", "ro_color", "mo_texture", "ro_texture", "mo_size", "ro_size", "light_color", "table_color", "table_texture", "distractors",
+    "background_texture", "camera_pose",
+)  # fmt: skip
+LEVELS = ("L1", "L2", "L3", "L4")  # of training data
+EVERY = "all"  # the factors of a task together
+
+MISSING: dict[str, tuple[str, ...]] = {
+    "open_drawer": ("ro_color", "mo_texture", "ro_texture", "ro_size"),
+    "close_drawer": ("ro_color", "mo_texture", "ro_texture", "ro_size"),
+    "put_in_opened_drawer": ("ro_texture",),
+    "take_out_of_opened_drawer": ("ro_texture",),
+    "box_out_of_opened_drawer": ("mo_texture", "ro_texture"),
+    "box_in_cupboard": ("mo_texture",),
+    "box_out_of_cupboard": ("mo_texture",),
+    "broom_out_of_cupboard": ("mo_texture",),
+    "sweep_to_dustpan": ("mo_size",),
+    "rubbish_in_dustpan": (),
+    "put_in_without_close": ("ro_texture",),
+    "take_out_without_close": ("ro_texture",),
+    "put_in_and_close": ("ro_texture",),
+    "take_out_and_close": ("ro_texture",),
+    "put_two_in_same": ("ro_texture",),
+    "take_two_out_of_same": ("ro_texture",),
+    "put_two_in_different": ("ro_texture",),
+    "take_two_out_of_different": ("ro_texture",),
+    "box_exchange": ("mo_texture",),
+    "sweep_and_drop": ("mo_size",),
+    "transfer_box": ("ro_texture",),
+    "retrieve_and_sweep": ("mo_size",),
+}
+ATOMIC, COMPOSITIONAL = tuple(MISSING)[:10], tuple(MISSING)[10:]
+SEEN = ("put_in_without_close", "take_out_without_close", "sweep_and_drop", "transfer_box")  # compositions in the training data
+PLAIN, PERTURBED = 15, 5  # episodes of a task for evaluation, and of a task with a factor
+DEMOS, COMPOSED = 20, 5  # demonstrations of an atomic task, and of a composition
+NEXT = 600  # divisible by every number of variations
+REPLACED: dict[str, tuple[int, ...]] = {}  # seeds that the oracle did not solve, by "task@split+factor"
+
+
+def factors(task: str) -> tuple[str, ...]:
+    """The factors that a task is perturbed by, one at a time."""
+    missing = pick("task of himan", task, MISSING)
+    return tuple(f for f in FACTORS if f not in missing)
+
+
+def _named(task: str, split: str, seed: int, factor: str = "") -> str:
+    suffix = f"+{factor}" if factor else ""
+    seed += NEXT * REPLACED.get(f"{task}@{split}{suffix}", ()).count(seed)
+    return f"{SUITE}/{task}@{split}#{seed}{suffix}"
+
+
+def evaluation(tasks: tuple[str, ...]) -> tuple[str, ...]:
+    """Episodes without a factor, with each factor, and with all of them."""
+    found = []
+    for task in tasks:
+        found += [_named(task, "test", seed) for seed in range(PLAIN)]
+        found += [_named(task, "test", seed, factor) for factor in (*factors(task), EVERY) for seed in range(PERTURBED)]
+    return tuple(found)
+
+
+def training(level: str) -> tuple[str, ...]:
+    """The demonstrations of a data level, L1 to L4; each holds the one before."""
+    if level not in LEVELS:
+        raise EtudeError(f"there is no data level {level!r}; valid: {', '.join(LEVELS)}")
+    found = [_named(task, "train", seed) for task in ATOMIC for seed in range(DEMOS)]
+    if level >= "L2":
+        found += [_named(task, "train", DEMOS + k, factor) for task in ATOMIC for k, factor in enumerate(factors(task))]
+    if level >= "L3":
+        found += [_named(task, "train", seed) for task in SEEN for seed in range(COMPOSED)]
+    if level >= "L4":
+        found += [_named(task, "train", COMPOSED + k, factor) for task in SEEN for k, factor in enumerate(factors(task))]
+    return tuple(found)

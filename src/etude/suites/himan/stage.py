@@ -1,0 +1,119 @@
+"""What the tasks of HiMan-Bench share: the room, the furniture, and stages in words (HiMan-Bench 3.1 and 3.2)."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from etude.episode import ActionSpace
+from etude.goals.goal import All, Goal
+from etude.goals.units import Composed, Unit
+from etude.names import Stream, unknown
+from etude.pose import Pose, Vec3
+from etude.prompts.instruction import told
+from etude.scene.fixtures import cupboard, drawer_cabinet
+from etude.scene.rooms import TABLE_TOP, rlbench_room
+from etude.scene.scene import Entity, Fixture, Scene
+from etude.suites.task import Draft, Draw, task
+
+SUITE = "himan"
+SPLITS = ("train", "test")
+OPTIONS = ("grasp",)
+KEYPOSE: ActionSpace = "keypose"
+# Registering tasks, with the budgets of HiMan-Bench 3.5: keyposes, or control steps in other action spaces.
+atomic = functools.partial(task, SUITE, level="A", splits=SPLITS, horizon=15, options=OPTIONS, control=KEYPOSE, budget=400)
+compositional = functools.partial(task, SUITE, level="C", splits=SPLITS, horizon=25, options=OPTIONS, control=KEYPOSE, budget=1000)
+LEVELS = ("bottom", "middle", "top")
+TURN = math.pi / 8  # rad by which furniture is turned, at most
+
+CABINET = "cabinet"
+OPENED = 0.24  # m: a drawer that starts open
+BLOCK = 0.032  # m
+LEG, HEIGHT = 0.074, 0.301  # m: of the cabinet
+TOP = LEG + HEIGHT
+WOOD, DRAWERS = "#b89f7a", "#dbcfbd"
+
+CUPBOARD = "cupboard"
+CARRIER, HANGS, FROM_CARRIER = (0.225, 0.0), 1.283, 0.3315  # m: the middle about which it is turned, its lower side, its distance
+SHELF = 0.0082  # m: where things stand in it, above its lower side
+PALE = "#dfbc86"
+
+
+@dataclass
+class Stage:
+    """A room being furnished for one episode."""
+
+    draw: Draw
+    things: list[Entity] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.stream: Stream = self.draw.rng("layout")
+        grasp = self.draw.option("grasp", "friction")
+        if grasp not in ("friction", "glued"):
+            raise unknown("value of grasp", grasp, ("friction", "glued"))
+        self.room: Scene = rlbench_room()
+        assert self.room.robot is not None
+        if grasp == "glued":
+            self.room = replace(self.room, robot=replace(self.room.robot, hand="gluing"))
+
+    def variation(self, count: int) -> int:
+        """Which of the task's variations: seeds take them in turn."""
+        return self.draw.name.seed % count
+
+    def cabinet(self, opened: Sequence[str] = ()) -> Fixture:
+        """The chest of drawers somewhere on the table, some drawers open; its drawers open to the robot's left."""
+        x, y = self.stream.uniform(0.18, 0.30), self.stream.uniform(-0.24, -0.08)
+        yaw = math.pi + self.stream.uniform(-TURN, TURN)
+        values = [OPENED if level in opened else 0.0 for level in LEVELS[::-1]]
+        fixture = drawer_cabinet(
+            CABINET, Pose.flat(x, y, TABLE_TOP, yaw), drawers=LEVELS[::-1], texture=WOOD, drawer_texture=DRAWERS, opened=values
+        )
+        self.things.append(fixture)
+        return fixture
+
+    def cupboard(self, turn: float) -> Fixture:
+        """The cupboard over the table, turned about the carrier's middle, to which it opens, by at most ``turn`` (rad)."""
+        yaw, (x, y) = self.stream.uniform(-turn, turn), CARRIER
+        at = Pose.flat(x + FROM_CARRIER * math.cos(yaw), y + FROM_CARRIER * math.sin(yaw), HANGS, yaw - math.pi / 2)
+        fixture = cupboard(CUPBOARD, at, wall=SHELF, texture=PALE)
+        self.things.append(fixture)
+        return fixture
+
+    def scene(self) -> Scene:
+        """The furnished room."""
+        return replace(self.room, entities=tuple(self.things))
+
+    def draft(
+        self,
+        text: str,
+        stages: Sequence[Composed],
+        manipulated: Sequence[str],
+        receiving: Sequence[str] = (),
+        lasting: int = 0,
+        result: Goal | None = None,
+    ) -> Draft:
+        """The parts of an episode: one stage, or several. What counts in the end is ``result``, or those of the last ``lasting`` stages.
+
+        Three instructions: the whole in one sentence, its stages, and their halves, one on each line.
+        """
+        texts = (u.text for stage in stages for u in stage.units if isinstance(u, Unit))
+        halves = "\n".join(text for text, _ in itertools.groupby(texts))  # a half may take several units
+        roles = (*(("manipulated", name) for name in manipulated), *(("receiving", name) for name in receiving))
+        goal: Goal = stages[0]
+        if len(stages) > 1:
+            goal = Composed(result or All(tuple(s.result for s in stages[-lasting:])), tuple(stages), text=text)
+        return Draft(self.scene(), goal, (told(text), told("\n".join(s.text for s in stages)), told(halves)), roles=roles)
+
+
+def drawer(level: str) -> str:
+    """The part that is a drawer, and its joint."""
+    return f"{CABINET}/{level}"
+
+
+def box(centre: Vec3, size: Vec3) -> tuple[Vec3, Vec3]:
+    """Lower and upper corner."""
+    (x, y, z), (a, b, c) = centre, size
+    return (x - a / 2, y - b / 2, z - c / 2), (x + a / 2, y + b / 2, z + c / 2)

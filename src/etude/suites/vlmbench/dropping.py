@@ -1,0 +1,92 @@
+"""Drop pencil: Control(p) + M1[a3,b2](p). A pencil, held upright, into a basket that is told apart by colour, side or size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+
+from etude.goals.detecting import Detected
+from etude.goals.regions import About, OnLine, Region
+from etude.goals.units import M1, Composed, Control
+from etude.pose import Pose
+from etude.suites.task import Draft, Draw, task
+from etude.suites.vlmbench.stage import BASE, BASKET, HORIZON, KEYPOSE, OPTIONS, PENCIL, SIDES, SPLITS, SUITE, Actor, Stage, scaled, sides
+
+INSIDE = ((-0.04, -0.04, -0.0778), (0.04, 0.04, 0.03))  # m: what the basket's detector sees, from its floor, in the basket's frame
+OVER = (0.02, 0.06)  # m: heights of the pencil's lower end over the rim (VLMbench 1.8: about a sixth of its length)
+BASKETS_APART, PENCILS_APART = 0.10, 0.20  # m between middles
+BASKET_AWAY = 0.18  # m from the middle of a pencil: a hand that takes it from the table has a basket beside it
+NEAREST = 0.45  # m from the robot to a basket: nearer, a level hand finds no room
+PENCIL_SCALES = {"small": (0.6, 0.9), "large": (1.0, 1.1)}
+BASKET_SCALES = {"small": (0.75, 0.9), "large": (1.0, 1.1)}
+WORD = {"small": "smaller", "large": "larger"}
+
+
+def _set(stage: Stage, pencils: Sequence[Actor], baskets: Sequence[Actor], one: Sequence[str] = (), other: Sequence[str] = ()) -> None:
+    places = stage.strew(baskets, BASKETS_APART, sides(other), away=[(Pose((*BASE, 0.0)), NEAREST)])
+    stage.set(baskets, places, fixed=True)
+    stage.set(pencils, stage.strew(pencils, PENCILS_APART, sides(one), away=[(p, BASKET_AWAY) for p in places]))
+
+
+def _draft(stage: Stage, pencils: Sequence[Actor], baskets: Sequence[Actor], thing: str, place: str) -> Draft:
+    """The first of the pencils belongs into the first of the baskets."""
+    pencil, basket = pencils[0], baskets[0]
+    lower, upper = scaled(INSIDE, basket.scale)
+    end, rim = pencil.size[1] / 2, basket.size[2] / 2
+    line = OnLine((0.0, 0.0, rim + OVER[0]), (0.0, 0.0, rim + OVER[1]))
+    goal = Composed(
+        # A pencil is longer than the basket: it stands in it, on one end or the other, when that end is deep inside.
+        Detected(pencil.name, basket.name, lower, upper, ((0.0, -end, 0.0), (0.0, end, 0.0))),
+        (
+            Control(pencil.name, f"Grasp {{{pencil.name}}}."),
+            M1(
+                pencil.name,
+                Region(basket.name, line, About((0.0, 1.0, 0.0)), point=(0.0, -end, 0.0)),  # the point, at +y, is up
+                f"Move the object along the opening of {{{basket.name}}}. Release the gripper.",
+            ),
+        ),
+        tuple(a.name for a in pencils[1:]),
+        tuple(a.name for a in baskets[1:]),
+    )
+    return stage.draft(f"Drop {thing} into {place}.", goal, pencil.name, basket.name)
+
+
+@task(SUITE, "drop_color", level="drop", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
+def drop_color(draw: Draw) -> Draft:
+    """Drop the pencil of a colour into the basket of a colour."""
+    stage = Stage(draw)
+    colours = stage.some_colours(2, stage.colours[stage.variation(len(stage.colours))])
+    pencils = [stage.actor(PENCIL, c) for c in colours]
+    baskets = [stage.actor(BASKET, c) for c in stage.some_colours(2)]
+    _set(stage, pencils, baskets)
+    return _draft(stage, pencils, baskets, f"the {colours[0]} pencil", f"the {baskets[0].colour} container")
+
+
+@task(SUITE, "drop_relative", level="drop", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
+def drop_relative(draw: Draw) -> Draft:
+    """Drop the pencil on a side into the basket on a side."""
+    stage = Stage(draw)
+    one, other = tuple(product(SIDES, SIDES))[stage.variation(16)]
+    pencils = [stage.actor(PENCIL, c) for c in stage.some_colours(2)]
+    baskets = [stage.actor(BASKET, c) for c in stage.some_colours(2)]
+    _set(stage, pencils, baskets, [one], [other])
+    return _draft(stage, pencils, baskets, f"the {one} pencil", f"the {other} container")
+
+
+@task(SUITE, "drop_size", level="drop", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
+def drop_size(draw: Draw) -> Draft:
+    """Drop the larger or smaller pencil into the larger or smaller basket."""
+    stage = Stage(draw)
+    one, other = tuple(product(WORD, WORD))[stage.variation(4)]
+    pencils = [
+        stage.actor(PENCIL, c, stage.stream.uniform(*PENCIL_SCALES[s])) for c, s in zip(stage.some_colours(2), _both(one), strict=True)
+    ]
+    baskets = [
+        stage.actor(BASKET, c, stage.stream.uniform(*BASKET_SCALES[s])) for c, s in zip(stage.some_colours(2), _both(other), strict=True)
+    ]
+    _set(stage, pencils, baskets)
+    return _draft(stage, pencils, baskets, f"the {WORD[one]} pencil", f"the {WORD[other]} container")
+
+
+def _both(first: str) -> tuple[str, str]:
+    return (first, "large" if first == "small" else "small")

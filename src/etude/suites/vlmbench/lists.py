@@ -1,0 +1,49 @@
+"""The frozen lists of episodes, with the sizes of the paper's table 7.
+
+Seeds take the variations of a task in turn, so a list is its first seeds. Every test episode was solved by the oracle, played from its
+name; a seed that was not is replaced by one of the same variation, :data:`NEXT` seeds on.
+"""
+
+from __future__ import annotations
+
+from etude.suites.vlmbench.stage import SPLITS, SUITE
+
+NEXT = 4800  # divisible by every number of variations
+SIZES: dict[str, tuple[int, int, int, int, int]] = {  # in the order of SPLITS
+    "pick_color": (400, 100, 25, 100, 100),
+    "pick_relative": (320, 80, 80, 96, 96),
+    "pick_shape": (100, 25, 20, 100, 100),
+    "pick_size": (80, 20, 20, 100, 100),
+    "stack_color": (400, 100, 25, 100, 100),
+    "stack_relative": (320, 80, 80, 96, 96),
+    "stack_shape": (100, 25, 20, 100, 100),
+    "stack_size": (120, 30, 30, 96, 96),
+    "drop_color": (395, 100, 25, 100, 100),
+    "drop_relative": (320, 80, 80, 96, 96),
+    "drop_size": (80, 20, 20, 100, 100),
+    "sorter_color": (400, 100, 25, 100, 100),
+    "sorter_relative": (80, 20, 20, 100, 100),
+    "sorter_shape": (80, 20, 25, 100, 100),
+    "pour_color": (388, 100, 25, 100, 100),
+    "pour_relative": (80, 20, 20, 100, 100),
+    "pour_size": (40, 10, 10, 100, 100),
+    "wipe_color": (400, 100, 25, 100, 100),
+    "wipe_relative": (80, 20, 20, 100, 100),
+    "wipe_shape": (80, 20, 10, 100, 100),
+    "wipe_size": (40, 10, 10, 100, 100),
+    "wipe_direction": (40, 10, 10, 100, 100),
+    "drawer": (240, 60, 60, 96, 96),
+    "door": (200, 20, 20, 100, 100),
+}
+REPLACED: dict[str, tuple[int, ...]] = {}  # seeds, by "task@split"
+
+
+def names(split: str) -> tuple[str, ...]:
+    """The episodes of a split, task by task."""
+    column = SPLITS.index(split)
+    found = []
+    for task, sizes in SIZES.items():
+        replaced = REPLACED.get(f"{task}@{split}", ())
+        seeds = [seed + NEXT * replaced.count(seed) for seed in range(sizes[column])]
+        found += [f"{SUITE}/{task}@{split}#{seed}" for seed in seeds]
+    return tuple(found)

@@ -1,0 +1,214 @@
+"""Wipe table: Control(sponge) + M1[a4,b2](sponge) + M2[a2,b2](sponge). The dirt off an area, told apart by colour, side, shape, size or
+direction.
+
+Every area is equally dirty, so that the dirt does not tell which one is meant; only that of the target counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from etude.goals.detecting import Wiped
+from etude.goals.regions import About, Across, AtPoint, OnPlane, Region
+from etude.goals.units import M1, M2, Composed, Control
+from etude.pose import Array, Pose
+from etude.scene.appearance import LIFT
+from etude.scene.placement import FULL_TURN, NoRoom
+from etude.scene.scene import Area, Specks
+from etude.suites.task import Draft, Draw, task
+from etude.suites.vlmbench.stage import (
+    BASE,
+    HORIZON,
+    KEYPOSE,
+    OPTIONS,
+    REACH,
+    SIDES,
+    SPLITS,
+    SPONGE,
+    SUITE,
+    TRIES,
+    Actor,
+    Kind,
+    Stage,
+    sides,
+)
+
+RECTANGLE = Kind("rectangle area", "rectangle", (0.30, 0.10, 0.001), 0.1)
+ROUND = Kind("round area", "disc", (0.20, 0.20, 0.001), 0.1)
+STAR = Kind("star area", "star", (0.328, 0.314, 0.001), 0.1)
+TRIANGLE = Kind("triangle area", "triangle", (0.20, 0.30, 0.001), 0.1)  # lies along y
+CROSS = Kind("cross area", "cross", (0.30, 0.10, 0.001), 0.1)
+FLOWER = Kind("flower area", "flower", (0.25, 0.25, 0.001), 0.1)
+SEEN_AREAS, UNSEEN_AREAS = (RECTANGLE, ROUND, STAR, TRIANGLE), (CROSS, FLOWER)
+DIRECTIONAL = (RECTANGLE, TRIANGLE, CROSS)  # those with a main axis
+
+CELLS, CELL = 50, (0.005, 0.005, 0.001)  # of dirt, and the size of one in metres (VLMbench 1.9)
+DIRT = "#4b3621"
+SPREAD = 0.005  # m: how far dirt lies from the main axis, as a standard deviation
+WIPES = (0.021, 0.05, SPONGE.size[2] / 2)  # m: half extents of the part of the sponge that wipes (VLMbench 1.3)
+BACK = 0.05  # m above the side of the area, where the hand stops first
+PRESS = 0.003  # m by which the sponge is pressed onto the table
+APART, DIRECTIONS_APART = 0.10, 0.20  # m between the middles of areas
+USUAL, SMALL, LARGE = (0.9, 1.1), (0.75, 0.9), (1.0, 1.2)  # scales
+EIGHTH = math.pi / 8
+# Ranges of headings (rad): along the robot's view, or across it.
+TURNED = {"vertical": ((-EIGHTH, EIGHTH),), "horizontal": ((3 * EIGHTH, 5 * EIGHTH), (-5 * EIGHTH, -3 * EIGHTH))}
+
+
+def _areas(stage: Stage) -> tuple[Kind, ...]:
+    return UNSEEN_AREAS if stage.unseen else SEEN_AREAS
+
+
+def _axis(kind: Kind) -> Array:
+    """The direction (3,), in the frame of the area, in which it is wiped: its main axis, or its x."""
+    return np.array((0.0, 1.0, 0.0) if kind == TRIANGLE else (1.0, 0.0, 0.0))
+
+
+def _end(area: Actor) -> Array:
+    """Where (3,) the way across the area ends, in its frame; it begins on the opposite side."""
+    axis = _axis(area.kind)
+    return np.asarray(axis * (axis @ area.size) / 2)
+
+
+def _reached(area: Actor, pose: Pose) -> bool:
+    """Can the hand point down at both ends of the way across the area?"""
+    ends = pose.apply([-_end(area), _end(area)])
+    return all(REACH[0] <= math.dist((x, y), BASE) <= REACH[1] for x, y, _ in ends.tolist())
+
+
+def _laid(
+    stage: Stage, areas: Sequence[Actor], apart: float = APART, wanted: str = "", turned: Sequence[tuple[float, float]] = ()
+) -> tuple[Actor, list[Pose]]:
+    """Set the areas, the first of two on its ``wanted`` side of the second, and the sponge; gives the sponge and where the areas are.
+
+    ``turned`` are the ranges of their headings (rad).
+    """
+    ordered = sides([wanted]) if wanted else None
+    for _ in range(TRIES):
+        before, poses = len(stage.layout.taken), list[Pose]()
+        for area, yaw in zip(areas, turned or [FULL_TURN] * len(areas), strict=True):
+            poses += stage.strew([area], accept=partial(_fits, area, poses, apart), yaw=yaw)
+        if ordered is None or ordered(poses):
+            break
+        del stage.layout.taken[before:]
+    else:
+        raise NoRoom(f"no places for the areas with the first at the {wanted}")
+    sponge = Actor("sponge", SPONGE, stage.stream.choice(stage.colours))
+    [place] = stage.strew([sponge])
+    stage.things.append(replace(sponge.body(place), material="sponge"))
+    return sponge, poses
+
+
+def _fits(area: Actor, others: Sequence[Pose], apart: float, poses: Sequence[Pose]) -> bool:
+    [pose] = poses
+    return _reached(area, pose) and all(math.dist(pose.position, other.position) >= apart for other in others)
+
+
+def _dirt(stage: Stage, area: Actor, pose: Pose) -> Specks:
+    """Cells along the main axis of a directional area, about the middle of another (VLMbench 1.9)."""
+    stream, end = stage.stream, _end(area)
+    if area.kind in DIRECTIONAL:
+        aside = np.array((-end[1], end[0], 0.0)) / np.linalg.norm(end)
+        along = [end * (2 * k + 1 - CELLS) / CELLS + aside * stream.normal(0.0, SPREAD) for k in range(CELLS)]
+        places = [(float(p[0]), float(p[1])) for p in along]
+    else:
+        most = min(area.size[:2]) / 4
+        polar = [(stream.uniform(0.0, most), stream.uniform(0.0, 2 * math.pi)) for _ in range(CELLS)]
+        places = [(r * math.cos(angle), r * math.sin(angle)) for r, angle in polar]
+    top = area.size[2] / 2 + LIFT
+    cells = pose.apply([(x, y, top) for x, y in places]).round(6).tolist()
+    return Specks(f"dirt on {area.name}", CELL, DIRT, tuple((x, y, z) for x, y, z in cells))
+
+
+def _draft(stage: Stage, areas: Sequence[Actor], sponge: Actor, poses: Sequence[Pose], words: str) -> Draft:
+    """The first of the areas is to be wiped."""
+    area = areas[0]
+    x, y, _ = _end(area).tolist()
+    dirt = [_dirt(stage, a, p) for a, p in zip(areas, poses, strict=True)]
+    stage.things += [Area(a.name, a.kind.shape, a.colour, p, a.size) for a, p in zip(areas, poses, strict=True)]
+    stage.things += dirt
+    height = sponge.size[2] / 2 - area.size[2] / 2 - PRESS
+    way = "along the main direction" if area.kind in DIRECTIONAL else "cross the center"
+    goal = Composed(
+        Wiped(sponge.name, dirt[0].name, CELLS // 2 - 1, WIPES, tuple(d.name for d in dirt[1:])),
+        (
+            Control(sponge.name, f"Grasp the {{{sponge.name}}}."),
+            M1(
+                sponge.name,
+                # The long side of the sponge, its y, across the way: so it wipes most.
+                Region(area.name, AtPoint((-x, -y, height)), Across(side=(0.0, 1.0, 0.0))),
+                f"Move the object to the side of {{{area.name}}}.",
+                release=False,
+                back=BACK,
+                contact=True,
+            ),
+            M2(
+                sponge.name,
+                Region(area.name, OnPlane((x, y), (x, y), height), About()),
+                f"Move the object {way} of {{{area.name}}}.",
+                contact=True,
+            ),
+        ),
+        other_places=tuple(a.name for a in areas[1:]),
+    )
+    return stage.draft(f"Wipe {words}.", goal, sponge.name, area.name)
+
+
+def _pair(stage: Stage, colours: Sequence[str], scales: Sequence[tuple[float, float]] = (USUAL, USUAL)) -> list[Actor]:
+    kind = stage.stream.choice(_areas(stage))
+    return [stage.actor(kind, c, stage.stream.uniform(*s)) for c, s in zip(colours, scales, strict=True)]
+
+
+@task(SUITE, "wipe_color", level="wipe", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
+def wipe_color(draw: Draw) -> Draft:
+    """Wipe the area of a colour, of two of the same shape."""
+    stage = Stage(draw)
+    areas = _pair(stage, stage.some_colours(2, stage.colours[stage.variation(len(stage.colours))]))
+    return _draft(stage, areas, *_laid(stage, areas), f"the {areas[0].colour} area")
+
+
+@task(SUITE, "wipe_relative", level="wipe", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
+def wipe_relative(draw: Draw) -> Draft:
+    """Wipe the area on a side, of two of the same shape."""
+    stage = Stage(draw)
+    wanted = SIDES[stage.variation(4)]
+    areas = _pair(stage, stage.some_colours(2))
+    return _draft(stage, areas, *_laid(stage, areas, wanted=wanted), f"the {wanted} area")
+
+
+@task(SUITE, "wipe_shape", level="wipe", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
+def wipe_shape(draw: Draw) -> Draft:
+    """Wipe the area of a shape, beside one or two of other shapes."""
+    stage = Stage(draw)
+    kinds = _areas(stage)
+    kind = kinds[stage.variation(len(kinds))]
+    others = [k for k in kinds if k != kind]
+    chosen = [kind, *stage.stream.sample(others, stage.stream.integer(1, min(2, len(others))))]
+    areas = [stage.actor(k, stage.stream.choice(stage.colours), stage.stream.uniform(*USUAL)) for k in chosen]
+    return _draft(stage, areas, *_laid(stage, areas), f"the {kind.words}")
+
+
+@task(SUITE, "wipe_size", level="wipe", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
+def wipe_size(draw: Draw) -> Draft:
+    """Wipe the smaller or the larger area, of two of the same shape."""
+    stage = Stage(draw)
+    word, scales = (("smaller", (SMALL, LARGE)), ("larger", (LARGE, SMALL)))[stage.variation(2)]
+    areas = _pair(stage, stage.some_colours(2), scales)
+    return _draft(stage, areas, *_laid(stage, areas), f"the {word} area")
+
+
+@task(SUITE, "wipe_direction", level="wipe", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
+def wipe_direction(draw: Draw) -> Draft:
+    """Wipe the area that lies across the table, or the one that points away from the robot, of two of the same shape with a main axis."""
+    stage = Stage(draw)
+    words = (("horizontal", "vertical"), ("vertical", "horizontal"))[stage.variation(2)]
+    kind = stage.stream.choice([k for k in _areas(stage) if k in DIRECTIONAL])
+    areas = [stage.actor(kind, c, stage.stream.uniform(*USUAL)) for c in stage.some_colours(2)]
+    own = math.atan2(*_axis(kind)[1::-1].tolist())
+    turned = [(low - own, high - own) for low, high in (stage.stream.choice(TURNED[w]) for w in words)]
+    return _draft(stage, areas, *_laid(stage, areas, DIRECTIONS_APART, turned=turned), f"the {words[0]} area")

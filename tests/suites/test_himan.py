@@ -1,0 +1,102 @@
+"""HiMan-Bench: atomic tasks and what is composed of them, their lists, their factors, and the planner judged apart from the policy."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import gymnasium
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import etude
+from etude.envs.simulation import Simulation
+from etude.envs.tasks import TASKS
+from etude.evaluate.composed import composed_rows, drop
+from etude.evaluate.play import Cast, Work, play
+from etude.evaluate.protocols import PROTOCOLS
+from etude.evaluate.record import Record
+from etude.goals.units import Composed, Unit
+from etude.library import tasks
+from etude.suites.himan.recipes import ATOMIC, COMPOSITIONAL, FACTORS, MISSING, SEEN, factors
+
+EVERY = TASKS["himan"]
+
+
+def stages(goal):
+    return goal.units if isinstance(goal.units[0], Composed) else (goal,)
+
+
+@pytest.mark.parametrize("task", EVERY)
+def test_the_oracle_solves_every_task_that_nothing_has_solved_before(task):
+    name = f"himan/{task}@test#1"
+    assert not Simulation(etude.episode(name)).status.satisfied
+    assert play(Cast(Work("oracle")), name)[0].success
+
+
+@pytest.mark.parametrize("task", ["open_drawer", "box_out_of_cupboard", "put_in_and_close", "sweep_and_drop"])
+def test_the_rule_planner_driving_the_oracles_skills_gets_as_far(task):
+    record = play(Cast(Work("oracle", "rule")), f"himan/{task}@test#1", "planner")[0]
+    assert record.success and record.fault is None
+    assert all(stage.right for stage in record.stages)
+
+
+def test_the_matrix_has_104_and_132_perturbed_instances_and_every_one_can_be_made():
+    assert tuple(EVERY) == tuple(tasks("himan")) == tuple(MISSING)
+    assert (sum(len(factors(t)) for t in ATOMIC), sum(len(factors(t)) for t in COMPOSITIONAL)) == (104, 132)
+    for task in EVERY:
+        plain = etude.episode(f"himan/{task}@test#0")
+        for factor in (*factors(task), "all"):
+            perturbed = etude.episode(f"himan/{task}@test#0+{factor}")
+            assert perturbed.scene != plain.scene
+            assert perturbed.instruction == plain.instruction
+
+
+def test_the_lists_have_the_sizes_of_the_paper():
+    sizes = {name: len(set(PROTOCOLS[f"himan-{name}"]())) for name in ("atomic", "compositional", "L1", "L2", "L3", "L4")}
+    assert sizes == {"atomic": 720, "compositional": 900, "L1": 200, "L2": 304, "L3": 324, "L4": 368}
+    levels = [PROTOCOLS[f"himan-L{k}"]() for k in (1, 2, 3, 4)]
+    assert all(later[: len(earlier)] == earlier for earlier, later in pairwise(levels))
+
+
+@pytest.mark.parametrize("task", COMPOSITIONAL)
+def test_a_composition_is_made_of_the_stages_of_atomic_tasks(task):
+    goal = etude.episode(f"himan/{task}@test#0").goal
+    whole, full, half = (etude.episode(f"himan/{task}@test#0?prompt={k}").instruction.text for k in range(3))
+    assert "\n" not in whole
+    assert full.split("\n") == [stage.text for stage in stages(goal)]
+    texts = [unit.text for stage in stages(goal) for unit in stage.units if isinstance(unit, Unit)]
+    assert half.split("\n") == [t for k, t in enumerate(texts) if k == 0 or texts[k - 1] != t]
+
+
+def test_every_frame_knows_its_stage():
+    env = gymnasium.make("etude/himan.put_in_without_close-v1", split="test", cameras=(), labels=True, control="ee_delta")
+    _, info = env.reset(seed=0)
+    assert info["labels"]["subtask"] == "grasp the bottom drawer handle"
+
+
+def test_environments_pass_the_checker_and_have_the_papers_budgets():
+    env = gymnasium.make("etude/himan.open_drawer-v1", size=(16, 16))
+    check_env(env.unwrapped, skip_render_check=True)
+    atomic, composed = (etude.episode(f"himan/{task}@test#0") for task in ("open_drawer", "put_two_in_same"))
+    assert (atomic.horizon, composed.horizon) == (15, 25)
+    assert (atomic.under("joint").horizon, composed.under("joint").horizon) == (400, 1000)
+
+
+def test_the_report_tells_sets_factors_and_compositions_apart():
+    def record(task, success, suffix="", mode="rule"):
+        return Record("x", f"himan/{task}@test#0{suffix}", mode, "A", "success" if success else "failure")
+
+    records = [
+        record("open_drawer", True),
+        record("open_drawer", False, "+mo_color"),
+        record("open_drawer", False, "+all"),
+        record(SEEN[0], True),
+        record("put_in_and_close", False, "+ro_size"),
+    ]
+    rows = {(r.table, r.group): (r.successes, r.episodes) for r in composed_rows(records)}
+    assert rows["sets", "A"] == (1, 1) and rows["sets", "AP"] == (0, 1) and rows["sets", "A&AP"] == (1, 2)
+    assert rows["compositions", "seen"] == (1, 1) and rows["compositions", "unseen"] == (0, 1)
+    assert rows["factors: A&AP", "all"] == (0, 1) and rows["factors: C&CP", "ro_size"] == (0, 1)
+    assert {group for table, group in rows if table.startswith("factors")} <= {"none", "all", *FACTORS}
+    coupled = composed_rows([record("open_drawer", False, mode="coupled")])
+    assert drop(composed_rows(records), coupled) == {"A": 1.0, "A&AP": 0.5}

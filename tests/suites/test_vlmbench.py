@@ -1,0 +1,142 @@
+"""VLMbench: 24 tasks of unit tasks, their lists, what the oracle does with them, and what is measured on the way."""
+
+from __future__ import annotations
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import etude
+from etude.envs.simulation import Simulation
+from etude.envs.tasks import TASKS
+from etude.evaluate.plan import Plan
+from etude.evaluate.play import Cast, Work, play
+from etude.evaluate.protocols import PROTOCOLS
+from etude.evaluate.unit_metrics import causes, took_hold, unit_rows
+from etude.goals.units import Composed, Control
+from etude.library import tasks
+from etude.names import EtudeError
+from etude.policies.scripted import OraclePolicy
+from etude.skills.journeys import Keypose
+from etude.suites.vlmbench.lists import SIZES
+
+EVERY = TASKS["vlmbench"]
+# How the paper writes each category (1.1); joints stand for their arcs and axes.
+NOTATION = {
+    "pick": "Control + M1[a1,b1]",
+    "stack": "Control + M1[a2,b2]",
+    "drop": "Control + M1[a3,b2]",
+    "sorter": "Control + M1[a4,b3]",
+    "pour": "Control + M2[a1,b2] + M2[a4,b4]",
+    "wipe": "Control + M1[a4,b2] + M2[a2,b2]",
+    "drawer": "Control + M2[a3,b3]",
+    "door": "Control + M2[a4,b4]",
+}
+
+
+def played(name, policy="oracle", mode="vanilla"):
+    return play(Cast(Work(policy)), name, mode)[0]
+
+
+@pytest.mark.parametrize("task", EVERY)
+@pytest.mark.parametrize("split", ["train", "test_unseen"])
+def test_the_oracle_solves_every_task_that_nothing_has_solved_before(task, split):
+    name = f"vlmbench/{task}@{split}#1"
+    simulation = Simulation(etude.episode(name))
+    assert not simulation.status.satisfied
+    record = played(name)
+    assert record.success
+    assert took_hold(record)
+
+
+@pytest.mark.parametrize("task", EVERY)
+def test_a_task_is_the_sequence_of_units_of_its_category(task):
+    goal = etude.episode(f"vlmbench/{task}@train#0").goal
+    assert isinstance(goal, Composed)
+    written = " + ".join(part.split("(")[0] for part in goal.notation.split(" + "))
+    assert written == NOTATION[task.split("_")[0]]
+
+
+def test_the_lists_have_the_sizes_of_the_paper():
+    sizes = {split: len(PROTOCOLS[f"vlmbench-{split}"]()) for split in ("train", "valid_seen", "valid_unseen", "test_seen", "test_unseen")}
+    assert sizes == {"train": 4783, "valid_seen": 1170, "valid_unseen": 705, "test_seen": 2380, "test_unseen": 2380}
+    assert list(SIZES) == list(EVERY) == list(tasks("vlmbench"))
+    assert all(len(set(names())) == len(names()) for names in PROTOCOLS.values())
+
+
+def test_the_same_name_gives_the_same_episode_and_the_same_course():
+    name = "vlmbench/pick_relative@valid_seen#3"
+    assert etude.episode(name).to_json() == etude.episode(name).to_json()
+    ends = []
+    for _ in range(2):
+        simulation = Simulation(etude.episode(name))
+        oracle = OraclePolicy()
+        oracle.reset("", (), name)
+        while not simulation.over:
+            simulation.step(oracle.act({"simulation": simulation}))
+        ends.append(simulation.world.data.qpos.tobytes())
+    assert ends[0] == ends[1]
+
+
+def test_environments_pass_the_checker_with_five_cameras_and_points():
+    env = gymnasium.make("etude/vlmbench.pick_color-v1", size=(24, 24), modalities=("rgb", "depth", "segmentation", "points"))
+    check_env(env.unwrapped, skip_render_check=True)
+    seen, _ = env.reset(seed=0)
+    for camera in ("left_shoulder", "right_shoulder", "front", "overhead", "wrist"):
+        assert seen[f"{camera}_points"].shape == (24, 24, 3)
+        # Points lie where the camera says: straight ahead of the optical frame, at the depth of the pixel.
+        local = np.linalg.inv(seen[f"{camera}_extrinsics"]) @ np.append(seen[f"{camera}_points"][12, 12], 1.0)
+        assert local[2] == pytest.approx(seen[f"{camera}_depth"][12, 12], abs=1e-4)
+
+
+def test_the_instruction_can_also_say_every_step():
+    high, low = (etude.episode(f"vlmbench/pick_color@train#0?prompt={k}").instruction.text for k in (0, 1))
+    assert low.startswith(high)
+    assert "Grasp the red" in low and low.endswith("Release the gripper.")
+
+
+def test_a_grasp_can_be_given_and_is_told_apart_from_the_move():
+    name = "vlmbench/pick_color@train#0"
+    given = played(name, "noop", "grasped")
+    alone = played(name, "noop")
+    assert took_hold(given) and not given.success and given.cause == "wrong destination pose"
+    assert not took_hold(alone) and alone.cause == "wrong grasp pose"
+    assert played(name, "oracle", "grasped").success
+    (row, *_) = unit_rows([alone], [given])
+    assert (row.grasped, row.moved, row.success) == (0.0, 0.0, 0.0)
+    assert causes([alone, given]) == {"wrong grasp pose": 1, "wrong destination pose": 1}
+
+
+def test_taking_the_wrong_thing_has_a_name():
+    record = played("vlmbench/pick_color@train#0", "oracle:colour_blind")
+    assert record.success or record.cause in ("wrong grasp object", "wrong destination object")
+
+
+def test_giving_the_grasp_is_refused_where_nothing_is_grasped():
+    with pytest.raises(EtudeError, match="begin with a grasp"):
+        Plan("oracle", ("vima/rotate@L1#0",), modes=("grasped",))
+
+
+def test_a_keypose_out_of_reach_moves_nothing_and_is_counted():
+    simulation = Simulation(etude.episode("vlmbench/pick_color@train#0"))
+    before = simulation.robot.tip().position
+    far = Keypose(simulation.robot.tip().moved(z=5.0), False)
+    simulation.step(far.to_action())
+    assert simulation.unreachable == 1
+    assert np.allclose(simulation.robot.tip().position, before, atol=1e-3)
+
+
+def test_what_is_grasped_can_be_glued_to_the_hand():
+    simulation = Simulation(etude.episode("vlmbench/pick_color@train#0?grasp=glued"))
+    oracle = OraclePolicy()
+    oracle.reset("", (), simulation.episode.name)
+    thing = next(n.goal.thing for n in simulation.monitor.nodes() if isinstance(n.goal, Control))
+    while simulation.robot.held is None and not simulation.over:
+        simulation.step(oracle.act({"simulation": simulation}))
+    assert simulation.robot.held == thing
+    while not simulation.over:
+        simulation.step(oracle.act({"simulation": simulation}))
+    assert simulation.status.satisfied and simulation.robot.held is None
+    with pytest.raises(EtudeError, match="grasp"):
+        etude.episode("vlmbench/pick_color@train#0?grasp=magnetic")
