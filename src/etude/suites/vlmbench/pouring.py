@@ -42,9 +42,10 @@ FLOWING = math.radians(80)  # tilt at which most of the water leaves a mug
 SHORT = 0.02  # m before the middle of the receiver that the lip is then: the stream flies on
 ABOVE = 0.03  # m that the lip stays above the rim of the receiver
 
-TURNED = math.radians(60)  # that an ear may point past the robot
+ASIDE = (math.radians(15), math.radians(65))  # that an ear points past the robot: straight at it, a level wrist is at its limits
 TO_ROBOT = (math.pi / 2, 3 * math.pi / 2)  # rad: headings of an ear that a hand can take without pointing back (VLMbench 1.1.1)
-NEAREST = 0.48  # m from the robot's base: nearer, the arm is folded too much to hold a mug and tilt it
+NEAREST = (0.39, 0.48)  # m of the hand before an ear, and of the receiver, from the robot's base: nearer, the arm is folded too much
+BEFORE = 0.08  # m from the ear to the hand that is about to take it
 CORRIDOR = (0.11, 0.26)  # m beside the ear and behind it that the hand needs
 APART = 0.10  # m between the middles of mugs
 
@@ -139,13 +140,13 @@ def _lay(stage: Stage, mugs: Sequence[Actor], accept: Callable[[Sequence[Pose]],
         before = len(stage.layout.taken)
         try:
             poses = [stage.place(mugs[0], yaw=TO_ROBOT)]
-            if not _offered(poses[0]):
+            if not _offered(mugs[0], poses[0]):
                 del stage.layout.taken[before:]
                 continue
             stage.layout.block("the hand", poses[0].apply(_corridor(mugs[0]))[:, :2])
             for mug in mugs[1:]:
                 poses.append(stage.place(mug, [(p, APART) for p in poses]))
-            if _away(poses[1]) > NEAREST and accept(poses):
+            if math.dist(poses[1].position[:2], BASE) > NEAREST[1] and accept(poses):
                 return poses
         except NoRoom:
             pass
@@ -153,15 +154,11 @@ def _lay(stage: Stage, mugs: Sequence[Actor], accept: Callable[[Sequence[Pose]],
     raise NoRoom(f"no places for {', '.join(m.name for m in mugs)} that are as they should be")
 
 
-def _offered(pose: Pose) -> bool:
+def _offered(mug: Actor, pose: Pose) -> bool:
     """Can a hand that comes from the robot take the ear (along +x of the mug)?"""
-    past = math.remainder(pose.yaw - math.atan2(BASE[1] - pose.position[1], BASE[0] - pose.position[0]), 2 * math.pi)
-    return _away(pose) > NEAREST and abs(past) < TURNED
-
-
-def _away(pose: Pose) -> float:
-    """How far from the robot's base, metres."""
-    return math.dist(pose.position[:2], BASE)
+    x, y = (pose.apply((mug.size[0] / 2 + BEFORE, 0.0, 0.0))[:2] - BASE).tolist()
+    past = abs(math.remainder(pose.yaw - math.atan2(-y, -x), 2 * math.pi))
+    return math.hypot(x, y) > NEAREST[0] and ASIDE[0] < past < ASIDE[1]
 
 
 def _corridor(mug: Actor) -> Array:
