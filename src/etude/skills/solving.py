@@ -37,6 +37,7 @@ CLEAR = 0.004  # m that shall be free around the hand, where there is room
 STRETCH = 0.9  # rad: what a joint turns between neighbouring poses of a straight way, at most
 ARC = math.radians(7.5)  # that a joint turns between two waypoints: between them the hand goes straight
 SLIDE = 0.05  # m along a sliding joint between two postures that are looked at; the whole way is one waypoint
+MISSES = 8  # goals to which no straight way leads, before another grasp is tried
 ROOMY = 0.05  # rad that they stay away while something is carried steadily: at a limit, an arm does not follow a straight way
 EASE = 0.2  # rad that the joints of an arm stay away from their limits while it moves a joint of something else
 FAR = 0.15  # for each metre of sweep: how much worse a grasp on a handle is
@@ -175,7 +176,7 @@ class Solver:
             if suitable(tip):
                 found += [(round(preference(t, unit.prefer), 1) - 0.5 * grip.score, t) for t in (tip, flipped(tip))]
         order = sorted(self.stream.shuffled(found), key=lambda item: item[0])
-        if "/" in thing:
+        if "/" in thing or (unit.prefer == "horizontal" and unit.lift):
             order = self._near(order[:TRIES], state)
         for _, tip in order[: 2 * TRIES]:
             before = tip @ Pose((0.0, 0.0, -BACK))
@@ -218,7 +219,7 @@ class Solver:
             state = drawn
         if unit.lift:
             raised = self._raised(state, state.tip)
-            if raised is None:
+            if raised is None or (unit.prefer == "horizontal" and not self._easy(raised.joints, ROOMY)):
                 return None
             keyposes.append(Keypose(raised.tip, True, True, GENTLE, "Move upward."))
             state = raised
@@ -261,6 +262,7 @@ class Solver:
         back = unit.back if isinstance(unit, M1) else 0.0
         passing = (to.of,) if unit.contact and to.of in world.loose else ()
         later: list[tuple[list[Keypose], State]] = []
+        missed = 0
         tips = (goal @ from_thing for goal in to.poses(of, now, self.stream, 1 if isinstance(to.where, AtPoint) else GOALS))
         for tip in tips if straight else self._outwards_first(tips):
             if self._left <= 0:
@@ -296,6 +298,9 @@ class Solver:
             if straight and not unit.contact:
                 legs = self._legs(tip, state)
                 if not legs:
+                    missed += 1
+                    if missed == MISSES:
+                        return
                     continue
                 poses = [replace(poses[0], tip=leg.tip) for leg in legs]
                 after = legs[-1]

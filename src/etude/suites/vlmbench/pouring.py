@@ -42,7 +42,7 @@ FLOWING = math.radians(80)  # tilt at which most of the water leaves a mug
 SHORT = 0.02  # m before the middle of the receiver that the lip is then: the stream flies on
 ABOVE = 0.03  # m that the lip stays above the rim of the receiver
 
-ASIDE = (math.radians(15), math.radians(65))  # that an ear points past the robot: straight at it, a level wrist is at its limits
+ASIDE = (math.radians(38), math.radians(75))  # that an ear points past the robot: straight at it, a level wrist is at its limits
 TO_ROBOT = (math.pi / 2, 3 * math.pi / 2)  # rad: headings of an ear that a hand can take without pointing back (VLMbench 1.1.1)
 NEAREST = (0.39, 0.48)  # m of the hand before an ear, and of the receiver, from the robot's base: nearer, the arm is folded too much
 BEFORE = 0.08  # m from the ear to the hand that is about to take it
