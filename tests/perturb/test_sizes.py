@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from etude.catalog.registry import shape
@@ -68,7 +67,8 @@ def test_water_stays_in_a_mug_of_another_size_and_is_counted_there():
         assert (local[:, 2] > cavity[0][2]).all() and (local[:, 2] < cavity[1][2]).all()
         world = World(other.scene)
         world.step(10)
-        assert np.abs(world.particles("water")[:, 2] - np.array(water.positions)[:, 2]).max() < 0.05
+        settled = world.pose(mug).inverse().apply(world.particles("water"))
+        assert (settled[:, 2] > cavity[0][2] + water.diameter / 2 - 0.002).all()  # a drop beside the mug would lie lower
         control, other, _, times = pair(f"vlmbench/pour_relative@train#{seed}", "ro_size")
         a, b = (every(e.goal, Poured)[0] for e in (control, other))
         assert b.radius == pytest.approx(a.radius * times, rel=1e-3)
