@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from etude.names import Family, Stream
-from etude.pose import Array, Pose, Quat, Vec2, Vec3, angle_between, axis_quat, matrix, multiply, yaw_quat
+from etude.pose import Array, Pose, Quat, Vec2, Vec3, align, angle_between, axis_quat, matrix, multiply, yaw_quat
 
 TURNS = 36  # rotations about an axis that are looked at
 
@@ -172,7 +172,7 @@ class About(Turned):
     letter: ClassVar[str] = "b2"
 
     def rotations(self, now: Quat, position: Array, stream: Stream) -> Iterator[Quat]:
-        straight = multiply(aligning(matrix(now) @ np.asarray(self.own), np.asarray(self.along)), now)
+        straight = multiply(align(matrix(now) @ np.asarray(self.own), np.asarray(self.along)), now)
         yield straight
         for k in stream.shuffled(range(1, TURNS)):
             yield multiply(axis_quat(self.along, k * 2 * math.pi / TURNS), straight)
@@ -192,7 +192,7 @@ class Across(About):
     slant: float = math.pi / 8
 
     def rotations(self, now: Quat, position: Array, stream: Stream) -> Iterator[Quat]:
-        straight = multiply(aligning(matrix(now) @ np.asarray(self.own), np.asarray(self.along)), now)
+        straight = multiply(align(matrix(now) @ np.asarray(self.own), np.asarray(self.along)), now)
         side, along = matrix(straight) @ np.asarray(self.side), np.asarray(self.along)
         towards = -(position - (position @ along) * along)
         offset = math.atan2(float(np.cross(side, towards) @ along), float(side @ towards))
@@ -208,7 +208,7 @@ class Alike(About):
     most: float = math.pi / 9
 
     def rotations(self, now: Quat, position: Array, stream: Stream) -> Iterator[Quat]:
-        straight = aligning(np.asarray(self.own), np.asarray(self.along))
+        straight = align(np.asarray(self.own), np.asarray(self.along))
         for share in (0.0, 0.5, -0.5, 1.0, -1.0):
             yield multiply(axis_quat(self.along, share * self.most), straight)
 
@@ -244,10 +244,10 @@ class Tilting(Turned):
         for down in (stream.uniform(self.least, self.most), (self.least + self.most) / 2):
             across = math.hypot(position[0], position[1])
             aim = np.array([-position[0] / across * math.cos(down), -position[1] / across * math.cos(down), -math.sin(down)])
-            straight = multiply(aligning(matrix(now) @ np.asarray(self.own), aim), now)
+            straight = multiply(align(matrix(now) @ np.asarray(self.own), aim), now)
             yield straight  # the shortest way round: the hand tilts as little as it can
             for roll in (0.35, -0.35):
-                yield multiply(axis_quat(_vec(aim), roll), straight)
+                yield multiply(axis_quat(aim, roll), straight)
 
     def off(self, rotation: Quat, position: Array) -> float:
         axis = matrix(rotation) @ np.asarray(self.own)
@@ -256,25 +256,8 @@ class Tilting(Turned):
         return max(aside, self.least - down, 0.0)
 
 
-def aligning(a: Array, b: Array) -> Quat:
-    """The smallest turn that brings direction ``a`` (3,) to ``b`` (3,)."""
-    a, b = a / np.linalg.norm(a), b / np.linalg.norm(b)
-    axis, cosine = np.cross(a, b), float(a @ b)
-    length = float(np.linalg.norm(axis))
-    if length < 1e-9:
-        if cosine > 0:
-            return 1.0, 0.0, 0.0, 0.0
-        aside = np.cross(a, (1.0, 0.0, 0.0) if abs(a[0]) < 0.9 else (0.0, 1.0, 0.0))
-        return axis_quat(_vec(aside), math.pi)
-    return axis_quat(_vec(axis), math.atan2(length, cosine))
-
-
 def _angle(a: Array, b: Array) -> float:
     return math.atan2(float(np.linalg.norm(np.cross(a, b))), float(a @ b))
-
-
-def _vec(v: Array) -> Vec3:
-    return float(v[0]), float(v[1]), float(v[2])
 
 
 # ------------------------------------------------------------------------------------------------ poses

@@ -18,10 +18,10 @@ from etude.goals.detecting import Contained, Detected, JointAt, JointMoved, Pour
 from etude.goals.goal import Goal
 from etude.goals.laying import Clear, Laid
 from etude.goals.placing import AtPose, AtPosition
-from etude.goals.regions import About, AtPoint, Fixed, InBox, OnLine, OnPlane, OnRing, Region, Tilting, Where, aligning
+from etude.goals.regions import About, AtPoint, Fixed, InBox, OnLine, OnPlane, OnRing, Region, Tilting, Where
 from etude.goals.sweeping import Gathered, KeptOff, NoMore
 from etude.goals.units import M1, M2, Control, M2Joint
-from etude.pose import Pose, Vec2, Vec3, matrix
+from etude.pose import Pose, Vec2, Vec3, align, matrix
 from etude.scene.scene import Body, Fixture, Scene
 
 T = TypeVar("T")
@@ -166,7 +166,7 @@ def _below(region: Region, thing: str, scene: Scene) -> float:
         return 0.0
     rotation = entity.pose.rotation
     if isinstance(turned, About):
-        rotation = aligning(np.asarray(turned.own), np.asarray(turned.along))
+        rotation = align(np.asarray(turned.own), np.asarray(turned.along))
     elif isinstance(turned, Fixed):
         rotation = turned.rotation
     return shape(entity.shape, entity.size).lift(rotation) + float((matrix(rotation) @ np.asarray(region.point))[2])

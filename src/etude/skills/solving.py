@@ -377,7 +377,7 @@ class Solver:
             if joint.kind == "slide":
                 tip = state.tip.moved(*(axis * by).tolist())
             else:
-                turn = Pose.of(anchor, axis_quat(_vec(axis), by)) @ Pose.of(anchor).inverse()
+                turn = Pose.of(anchor, axis_quat(axis, by)) @ Pose.of(anchor).inverse()
                 tip = turn @ state.tip
             found = self._reach(tip, joints, near=True)
             if found is None or not self._easy(found) or not self._free(found, state, HANDLE, along):
@@ -401,7 +401,3 @@ def beside(offset: Array) -> str:
     if r > abs(f):
         return "right"
     return "left" if -r > abs(f) else "rear"
-
-
-def _vec(v: Array) -> tuple[float, float, float]:
-    return float(v[0]), float(v[1]), float(v[2])

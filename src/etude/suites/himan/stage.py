@@ -12,7 +12,7 @@ from etude.episode import ActionSpace
 from etude.goals.goal import All, Goal
 from etude.goals.units import Composed, Unit
 from etude.names import Stream, unknown
-from etude.pose import Pose, Vec3
+from etude.pose import Pose
 from etude.prompts.instruction import told
 from etude.scene.fixtures import cupboard, drawer_cabinet
 from etude.scene.rooms import TABLE_TOP, rlbench_room
@@ -111,9 +111,3 @@ class Stage:
 def drawer(level: str) -> str:
     """The part that is a drawer, and its joint."""
     return f"{CABINET}/{level}"
-
-
-def box(centre: Vec3, size: Vec3) -> tuple[Vec3, Vec3]:
-    """Lower and upper corner."""
-    (x, y, z), (a, b, c) = centre, size
-    return (x - a / 2, y - b / 2, z - c / 2), (x + a / 2, y + b / 2, z + c / 2)

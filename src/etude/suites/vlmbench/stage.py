@@ -14,7 +14,7 @@ from etude.episode import ActionSpace
 from etude.goals.goal import Goal
 from etude.goals.units import Composed, Unit
 from etude.names import Stream, unknown
-from etude.pose import Pose, Vec2, Vec3
+from etude.pose import Pose, Vec3
 from etude.prompts.instruction import told
 from etude.scene.placement import FULL_TURN, Layout, NoRoom
 from etude.scene.rooms import RLBENCH_LOWER, RLBENCH_UPPER, TABLE_TOP, rlbench_room
@@ -202,8 +202,3 @@ def scaled(box: tuple[Vec3, Vec3], scale: float) -> tuple[Vec3, Vec3]:
     """A box in the frame of something that was scaled."""
     (a, b, c), (d, e, f) = box
     return (a * scale, b * scale, c * scale), (d * scale, e * scale, f * scale)
-
-
-def halved(width: float, depth: float) -> tuple[Vec2, Vec2]:
-    """The corners of a rectangle about the origin."""
-    return (-width / 2, -depth / 2), (width / 2, depth / 2)
