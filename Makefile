@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint browser clean
+.PHONY: demo test test-lerobot lint browser clean
 
 demo: $(VENV)/.installed
 	$(BIN)/etude doctor
@@ -15,6 +15,10 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.tested lint browser
 	$(BIN)/python -m pytest -n 2
+
+# Our data sets in the real lerobot, in an environment of its own: its pins exclude ours, so it is installed without them.
+test-lerobot: $(VENV)-lerobot/.installed
+	$(VENV)-lerobot/bin/python -m pytest tests/with_lerobot
 
 # The page is tested in Chromium: Debian's is installed where that is allowed, elsewhere those tests are skipped.
 browser:
@@ -39,5 +43,12 @@ $(VENV)/.tested: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
 	touch $@ $(VENV)/.installed
 
+$(VENV)-lerobot/.installed: pyproject.toml tests/with_lerobot/requirements.txt tests/with_lerobot/prepare.py
+	$(PYTHON) -m venv $(VENV)-lerobot
+	$(VENV)-lerobot/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --ignore-requires-python -r tests/with_lerobot/requirements.txt
+	$(VENV)-lerobot/bin/python tests/with_lerobot/prepare.py
+	$(VENV)-lerobot/bin/python -m pip install --quiet --disable-pip-version-check -e '.[datasets]' hypothesis pytest
+	touch $@
+
 clean:
-	rm -rf $(VENV) out build
+	rm -rf $(VENV) $(VENV)-lerobot out build

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 from dataclasses import replace
 
 from etude.decisions.trial import Trial
@@ -56,6 +57,16 @@ def episode(name: str | EpisodeName) -> Episode:
     if isinstance(found, Trial):
         raise EtudeError(f"{name} is a decision without a robot: find it with etude.library.trial")
     return found
+
+
+def read_episode(text: str) -> Episode:
+    """An episode from its JSON, whatever suite it is of: goals can be read once their suite is loaded."""
+    try:
+        suite = EpisodeName.parse(json.loads(text)["name"]).suite
+    except (json.JSONDecodeError, KeyError, TypeError):
+        raise EtudeError("this is not an episode written as JSON") from None
+    tasks(suite)
+    return Episode.from_json(text)
 
 
 def told_in(found: Episode) -> Scene:

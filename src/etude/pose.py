@@ -176,3 +176,12 @@ def angle_between(a: ArrayLike, b: ArrayLike) -> float:
     """The angle in radians between two orientations (unit quaternions), from 0 to π."""
     w, x, y, z = multiply(conjugate(a), b)
     return 2.0 * math.atan2(math.sqrt(x * x + y * y + z * z), abs(w))
+
+
+def rotation_vector(q: ArrayLike) -> Array:
+    """A unit quaternion as axis times angle (3,), rad; the shorter way round."""
+    w, x, y, z = np.asarray(q, float).tolist()
+    sine = math.sqrt(x * x + y * y + z * z)
+    if sine < 1e-12:
+        return np.zeros(3)
+    return np.array([x, y, z]) * (2.0 * math.atan2(sine if w >= 0 else -sine, abs(w)) / sine)

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from kill_harness import harness, lines
+from kill_harness import SUBJECTS, harness, lines
 
 from etude.evaluate.plan import Plan, make_names
 from etude.evaluate.record import Record
@@ -83,7 +83,7 @@ def test_nothing_is_played_twice_when_a_run_is_complete(whole):
 
 
 def test_a_run_killed_at_random_moments_ends_as_if_nothing_had_happened():
-    count = harness(8, 4.0, rng("test", "kills"))
+    count = harness(SUBJECTS["evaluate"], 8, 4.0, rng("test", "kills"))
     assert count.kills == 8 and count.finished >= 1
 
 

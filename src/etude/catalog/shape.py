@@ -143,6 +143,11 @@ class Shape:
         return tuple(hull(p.support()[:, :2]) for p in self.pieces)
 
     @functools.cached_property
+    def volume(self) -> float:
+        """Of its mesh, m³; negative where that is inside out."""
+        return self.mesh.mass_properties()[0]
+
+    @functools.cached_property
     def mass_properties(self) -> tuple[float, Array, Array]:
         """Mass (kg), centre of mass (3,) metres and inertia (3, 3) kg·m² about it."""
         volume, centroid, inertia = self.mesh.mass_properties()

@@ -117,7 +117,7 @@ def evaluate(
             raise EtudeError("give either --suite or --plan, not both")
         names = read_names(plan_file)
     elif suite:
-        options = dict(_pair(text) for text in option or ())
+        options = dict(pair(text) for text in option or ())
         names = make_names(
             suite, task or (), split or (), difficulty or (), perturb or (), options, episodes, first_seed, control=not no_control
         )
@@ -134,7 +134,7 @@ def evaluate(
                 raise EtudeError(f"{str(out)!r} holds a run with {what} {getattr(plan, what)!r}, not {given!r}: choose another --out")
     else:
         raise EtudeError("say what to play: --suite NAME, --plan FILE, or --out FOLDER of a run to go on with")
-    with _Shown() as shown:
+    with Shown() as shown:
         try:
             run = work_off(plan, folder, settings, shown, more)
         except KeyboardInterrupt:
@@ -144,7 +144,7 @@ def evaluate(
     _tell(run, as_json)
 
 
-def _pair(text: str) -> tuple[str, str]:
+def pair(text: str) -> tuple[str, str]:
     key, sign, value = text.partition("=")
     if not sign or not key or not value:
         raise EtudeError(f"--option {text!r} is not of the form key=value")
@@ -157,7 +157,7 @@ def _folder_name(plan: Plan) -> str:
     return f"{suites}-{re.sub(r'[^A-Za-z0-9]+', '-', plan.policy).strip('-')}-{plan.digest[:8]}"
 
 
-class _Shown:
+class Shown:
     """Progress on standard error: rate, remaining time, running success."""
 
     def __init__(self) -> None:
@@ -168,7 +168,7 @@ class _Shown:
         self._bar = Bar(*columns, console=notes, transient=True)
         self._counts = {"success": 0, "failure": 0, "error": 0}
 
-    def __enter__(self) -> _Shown:
+    def __enter__(self) -> Shown:
         self._bar.start()
         return self
 
@@ -183,6 +183,9 @@ class _Shown:
         """Show what was done before."""
         if store.repaired:
             notes.print(store.repaired, highlight=False, soft_wrap=True)
+        for line in self._bar.task_ids:  # of a run that is extended
+            self._bar.remove_task(line)
+        self._counts = dict.fromkeys(self._counts, 0)
         for old in store.records.values():
             self._counts[old.outcome] += 1
         done, total = len(store.records), len(store.plan.episodes)

@@ -70,8 +70,11 @@ class Progress(Protocol):
         """One more episode is over."""
 
 
-def evaluate(plan: Plan, folder: Path, settings: Settings, progress: Progress, more: int = 0) -> Run:
-    """Play what the plan holds and the folder does not; gives the whole run. An interrupt loses nothing that was finished."""
+def evaluate(plan: Plan, folder: Path, settings: Settings, progress: Progress, more: int = 0, performer: str = "", how: str = "") -> Run:
+    """Play what the plan holds and the folder does not; gives the whole run. An interrupt loses nothing that was finished.
+
+    ``performer`` and ``how`` as in a :class:`~etude.evaluate.worker.Job`.
+    """
     with Store(folder, plan) as store:
         if more and not store.missing:  # an extension that was interrupted is finished first
             store.extend(store.plan.extended(more))
@@ -82,7 +85,7 @@ def evaluate(plan: Plan, folder: Path, settings: Settings, progress: Progress, m
         if store.missing:
             decides = all(TASKS[EpisodeName.parse(n).suite][EpisodeName.parse(n).task].control == ANSWER for n in plan.names)
             work = Work(plan.policy, plan.planner, plan.renderer, plan.patience, decides)
-            job = Job(work, str(folder.resolve()), settings.keep)
+            job = Job(work, str(folder.resolve()), settings.keep, performer, how)
             with make_executor(job, settings, len(store.missing)) as executor:
                 _introduce(store, executor.contracts())
                 _work_off(store, executor, progress.ended)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -22,11 +23,16 @@ ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_
 
 @dataclass(frozen=True)
 class Job:
-    """All a worker has to know, as plain data. ``folder`` is the run's, ``keep`` which episodes are filmed."""
+    """All a worker has to know, as plain data. ``folder`` is the run's, ``keep`` which episodes are filmed.
+
+    ``performer`` ("module:function") takes the place of :func:`perform`, where more than playing is asked for; ``how`` is a text for it.
+    """
 
     work: Work
     folder: str
     keep: Keep = "none"
+    performer: str = ""
+    how: str = ""
 
     def __post_init__(self) -> None:
         if self.keep not in KEEP:
@@ -71,6 +77,10 @@ def load_cast(job: Job) -> Cast:
 
 def perform(cast: Cast, job: Job, name: str, mode: str) -> Record:
     """Play one episode, and keep what is to be kept of it."""
+    if job.performer:
+        module, _, function = job.performer.partition(":")
+        performed: Record = getattr(importlib.import_module(module), function)(cast, job, name, mode)
+        return performed
     record, course = attempted(cast, name, mode)
     if course is None or course.episode is None or job.keep == "none" or (job.keep == "failures" and record.success):
         return record

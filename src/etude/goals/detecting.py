@@ -70,6 +70,13 @@ class OnTable(Goal):
         return Status(done, 1.0 if done else max(0.0, 0.9 - off), float(done))
 
 
+def _at_rest(value: float, memory: dict[str, Any]) -> bool:
+    """Has a joint hardly moved since it was last looked at?"""
+    last = memory.get("last", value)
+    memory["last"] = value
+    return bool(abs(value - last) < STILL)
+
+
 @dataclass(frozen=True)
 class JointMoved(Goal):
     """A joint was moved by strictly between ``least`` and ``most`` (m or rad; towards larger values if ``up``), and is at rest."""
@@ -80,14 +87,12 @@ class JointMoved(Goal):
     up: bool = True
 
     def begin(self, watch: Watch, memory: dict[str, Any]) -> None:
-        memory["start"] = memory["last"] = watch.world.joint(self.joint)
+        memory["start"] = watch.world.joint(self.joint)
 
     def judge(self, watch: Watch, node: Node) -> Status:
         value, memory = watch.world.joint(self.joint), node.memory
         moved = (value - memory["start"]) * (1 if self.up else -1)
-        still = abs(value - memory["last"]) < STILL
-        memory["last"] = value
-        done = still and self.least < moved < self.most
+        done = _at_rest(value, memory) and self.least < moved < self.most
         return Status(done, 1.0 if done else min(0.99, max(0.0, moved / self.least)), float(done))
 
 
@@ -101,10 +106,8 @@ class JointAt(Goal):
 
     def judge(self, watch: Watch, node: Node) -> Status:
         value = watch.world.joint(self.joint)
-        still = abs(value - node.memory.get("last", value)) < STILL
-        node.memory["last"] = value
         off = max(self.least - value, value - self.most, 0.0)
-        done = still and off == 0.0
+        done = _at_rest(value, node.memory) and off == 0.0
         return Status(done, 1.0 if done else max(0.0, 0.99 - off), float(done))
 
 

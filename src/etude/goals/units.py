@@ -147,13 +147,12 @@ class M2Joint(Unit):
 class Composed(Goal):
     """The ``result`` holds now; ``units`` is the sequence that brings it about: unit tasks, or tasks that are composed themselves.
 
-    ``other_things`` and ``other_places`` could be confused with what is to be taken, and with where it is to be brought. ``text`` says the
-    whole in words, where it is a stage of something longer.
+    ``other_places`` could be confused with where the thing is to be brought. ``text`` says the whole in words, where it is a stage of
+    something longer.
     """
 
     result: Goal
     units: tuple[Goal, ...]
-    other_things: tuple[str, ...] = ()
     other_places: tuple[str, ...] = ()
     text: str = ""
 

@@ -6,6 +6,7 @@ from etude.episode import Episode
 from etude.names import EtudeError, Stream, rng
 from etude.perturb import basic, looks, scenery, sizes
 from etude.perturb.perturbation import Change, perturbation
+from etude.suites.task import TASKS
 
 FACTORS: dict[str, Change] = {
     "mo_color": looks.mo_color,
@@ -39,11 +40,14 @@ def _reason(episode: Episode, name: str, change: Change) -> str:
 
 @perturbation("all", "scene", plausible=True)
 def every_factor(episode: Episode, stream: Stream) -> Episode:
-    """Apply every factor that makes sense, each with the choices that it would make alone."""
+    """Apply every factor that makes sense and that the suite gives the task, each with the choices that it would make alone."""
     twice = [name for name in episode.parsed.perturbations if name in FACTORS]
     if twice:
         raise EtudeError(f"all: {twice[0]} is one of all factors already; name it alone, or all of them")
+    task = TASKS[episode.parsed.suite][episode.parsed.task]
     for name, change in FACTORS.items():
+        if name in task.without:
+            continue
         try:
             episode = change(episode, rng(episode.parsed, f"perturb/{name}"))
         except EtudeError:

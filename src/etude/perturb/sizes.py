@@ -16,7 +16,7 @@ from etude.catalog.suction import suction_spot
 from etude.episode import Episode
 from etude.goals.balance import Balanced
 from etude.goals.sweeping import Gathered
-from etude.goals.units import M1
+from etude.goals.units import M1, Control
 from etude.names import EtudeError, Stream
 from etude.perturb.goal_sizes import Scaled, every, followed
 from etude.perturb.outlines import Extent, extent
@@ -40,6 +40,7 @@ RESTS = 0.006  # m: what is so near above something rests on it
 DECIMALS = 9  # of extents, metres
 AFTER = 2  # rank: distractors come first, and keep off every size that a thing may get
 ARM_ROOM, BELOW = 0.2, 0.05  # m: at the start the arm is within this of its base, or not so far below the tip of the hand
+BESIDE = 0.045  # m: an open hand fits between two things
 ONE_SIZE = ("shape sorter box", "shape sorter lid")  # catalogue shapes with holes that fit one size only
 _SQUARE = np.array([(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)])
 
@@ -86,7 +87,7 @@ def _one(episode: Episode, name: str, factor: str, drawn: list[float], held: boo
         if abs(times - 1.0) < LEAST:
             continue
         scene = resized(episode.scene, name, times, episode.held == name)
-        if (not held or _graspable(episode.scene, scene, name)) and _sound(episode.scene, scene):
+        if (not held or _graspable(episode.scene, scene, name)) and _sound(episode.scene, scene) and _roomy(episode, scene):
             change = Scaled(name, times, episode.scene, scene)
             return replace(episode, scene=scene, goal=followed(episode.goal, change))
     raise EtudeError(f"{factor}: there is no room for {name!r} of {episode.name} in another size")
@@ -291,6 +292,19 @@ def _sound(before: Scene, after: Scene) -> bool:
         World(after)
     except EtudeError:
         return False
+    return True
+
+
+def _roomy(episode: Episode, after: Scene) -> bool:
+    """Can fingers still get beside what they take, where they could before? In a smaller cupboard things come nearer to each other."""
+    before = episode.scene
+    for thing in dict.fromkeys(unit.thing for unit in every(episode.goal, Control)):
+        if "/" in thing or before.entity(thing) is after.entity(thing):
+            continue
+        for other in (e.name for e in before.entities if isinstance(e, Body) and e.name != thing):
+            then, now = (separation(extent(s.entity(thing)).ring, extent(s.entity(other)).ring) for s in (before, after))
+            if now < BESIDE <= then:
+                return False
     return True
 
 

@@ -29,8 +29,15 @@ PLANNERS: dict[str, Callable[..., Planner]] = {"rule": RulePlanner, "oracle": Or
 
 def load_policy(text: str) -> Policy:
     """A policy: ``oracle``, ``oracle:noise=0.02``, ``oracle:colour_blind``, ``random``, ``noop``, ``replay:RUN``, ``module:attribute``
-    (with ``?key=value&…`` as arguments), the address of a server, ``ws://host:port``, or a model for decisions,
-    ``chat:MODEL@http://host:port/v1``."""
+    (with ``?key=value&…`` as arguments), the address of a server, ``ws://host:port``, a model for decisions,
+    ``chat:MODEL@http://host:port/v1``, or ``takeover:CHANCE:POLICY``, from which the oracle takes over."""
+    if text.startswith("takeover:"):
+        from etude.policies.takeover import Takeover
+
+        chance, colon, first = text.removeprefix("takeover:").partition(":")
+        if not colon:
+            raise EtudeError(f"{text!r} is not of the form takeover:CHANCE:POLICY, e.g. takeover:0.05:random")
+        return Takeover(load_policy(first), float(_read("takeover", "chance", chance, float)))
     if text.startswith(("ws://", "wss://")):
         from etude.policies.remote import RemotePolicy
 

@@ -50,10 +50,10 @@ class _Made(NamedTuple):
 @functools.lru_cache(maxsize=32)
 def prototype(bare: Scene) -> Prototype:
     """The compiled model of a scene's structure."""
-    return _Builder(bare).build()
+    return Builder(bare).build()
 
 
-class _Builder:
+class Builder:
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
         self.spec = mujoco.MjSpec()
@@ -182,12 +182,12 @@ class _Builder:
                 pair.bodyname1, pair.bodyname2 = parent.body.name, body.name
             made = _Made(body, NOWHERE, True)
         solids = [(s, find_shape(s.shape, s.size)) for s in part.solids]
-        volume = sum(abs(sh.mesh.mass_properties()[0]) for s, sh in solids if s.collides) or 1.0
+        volume = sum(abs(sh.volume) for s, sh in solids if s.collides) or 1.0
         for solid, shape in solids:
             if not solid.collides:
                 continue
             place = made.frame @ solid.pose
-            share = part.mass * shape.mesh.mass_properties()[0] / volume / len(shape.pieces)
+            share = part.mass * shape.volume / volume / len(shape.pieces)
             for piece in shape.pieces:
                 moved = _moved(piece, place)
                 side = "loose" if made.loose else "still"

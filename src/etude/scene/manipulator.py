@@ -165,6 +165,11 @@ class Manipulator:
         """The joint values (n,) that :meth:`move_by` would go to: the same action in another space."""
         return self._followed(delta)[0]
 
+    @property
+    def target(self) -> Array:
+        """The joint values (n,) that it is told to go to: the latest command, whatever space it was given in."""
+        return np.asarray(self._target.copy())
+
     def pose_of(self, joints: ArrayLike) -> Pose:
         """The tip in the world for joint values (n,)."""
         return self.chain.forward(joints, self._stand)

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from etude.names import unknown
 from etude.pose import Pose, Vec3, matrix_quat
 from etude.scene.scene import Camera, Entity, Floor, Light, Lighting, Robot, Scene, Table, Walls, look_at
 
@@ -75,8 +76,16 @@ RLBENCH_LOWER, RLBENCH_UPPER = (-0.075, -0.455), (0.575, 0.455)
 RLBENCH_HOME = (0.0, 0.1745, 0.0, -0.8029, 0.0, 1.2217, 0.7854)  # rad, with the published zero of joint 4 (VLMbench 0.2)
 
 
-def rlbench_room(texture: str = "light wood", walls: str = "plaster") -> Scene:
-    """The walled room of RLBench and its descendants: a Panda on a table, five cameras (VLMbench 0.1 to 0.3) and one to look on."""
+GRASPS = ("friction", "glued")
+
+
+def rlbench_room(texture: str = "light wood", walls: str = "plaster", grasp: str = "friction") -> Scene:
+    """The walled room of RLBench and its descendants: a Panda on a table, five cameras (VLMbench 0.1 to 0.3) and one to look on.
+
+    With ``grasp`` "glued", what both fingers touch is fixed to the hand, as in the originals.
+    """
+    if grasp not in GRASPS:
+        raise unknown("value of grasp", grasp, GRASPS)
 
     def looking(name: str, eye: Vec3, along: Vec3, up: Vec3 = (0.0, 0.0, 1.0)) -> Camera:
         target = (eye[0] + along[0], eye[1] + along[1], eye[2] + along[2])
@@ -90,10 +99,10 @@ def rlbench_room(texture: str = "light wood", walls: str = "plaster") -> Scene:
         looking("front", (1.35, 0.0, 1.58), (-0.906, 0.0, -0.423)),
         looking("overhead", (0.25, 0.0, 2.0), (0.0, 0.0, -1.0), (1.0, 0.0, 0.0)),
         Camera("wrist", wrist, 60.0, size=(256, 256), mount="hand", far=4.5),
-        Camera("render", look_at((1.35, -1.15, 1.75), (0.12, 0.0, 1.0)), 40.0, size=(512, 512)),
+        Camera("render", look_at((-0.55, 1.45, 1.7), (0.22, 0.0, 1.06)), 42.0, size=(512, 512)),
     )
     return Scene(
-        robot=Robot("panda", "parallel", Pose((-0.268, -0.006, 0.752)), RLBENCH_HOME),
+        robot=Robot("panda", "gluing" if grasp == "glued" else "parallel", Pose((-0.268, -0.006, 0.752)), RLBENCH_HOME),
         table=Table((0.15, 0.0), (1.2, 1.5), TABLE_TOP, 0.04, texture, 0.9),
         floor=Floor(0.0, "concrete", 1.2, 8.0),
         walls=Walls(walls),

@@ -36,6 +36,7 @@ NODES = 1500  # poses that are checked for one solution
 CLEAR = 0.004  # m that shall be free around the hand, where there is room
 STRETCH = 0.9  # rad: what a joint turns between neighbouring poses of a straight way, at most
 ARC = math.radians(7.5)  # that a joint turns between two waypoints: between them the hand goes straight
+APART = 0.3  # m of sweep between postures that count as others
 SLIDE = 0.05  # m along a sliding joint between two postures that are looked at; the whole way is one waypoint
 MISSES = 8  # goals to which no straight way leads, before another grasp is tried
 ROOMY = 0.05  # rad that they stay away while something is carried steadily: at a limit, an arm does not follow a straight way
@@ -70,10 +71,10 @@ class State:
 
 
 class Solver:
-    """One search from the world as it is."""
+    """One search from the world as it is; with ``elbows`` more postures are tried for every grasp than the nearest."""
 
-    def __init__(self, watch: Watch, units: Sequence[Goal], stream: Stream) -> None:
-        self.watch, self.units, self.stream = watch, units, stream
+    def __init__(self, watch: Watch, units: Sequence[Goal], stream: Stream, elbows: int = 0) -> None:
+        self.watch, self.units, self.stream, self._elbows = watch, units, stream, elbows
         self._space = Space(watch.world, CLEAR)
         self._left, self._around = NODES, False
         robot = watch.world.robot
@@ -152,6 +153,19 @@ class Solver:
                 return np.asarray(found.joints)
         return None
 
+    def _postures(self, tip: Pose, start: Array) -> Iterator[Array]:
+        """Postures for a tip: the one nearest to ``start``, and as many others as are asked for, with the elbow elsewhere."""
+        first = self._reach(tip, start)
+        if first is None:
+            return
+        yield first
+        chain = self._space.chain
+        for _ in range(self._elbows):
+            drawn = chain.lower + (chain.upper - chain.lower) * self.stream.uniforms(0.0, 1.0, chain.count)
+            found = self._reach(tip, drawn)
+            if found is not None and self._space.sweep(found, first) > APART:
+                yield found
+
     def _easy(self, joints: Array, ease: float = EASE) -> bool:
         """Are all joints away from their limits? A hand that follows a joint may come to the same tips in somewhat other postures."""
         chain = self._space.chain
@@ -182,25 +196,17 @@ class Solver:
             before = tip @ Pose((0.0, 0.0, -BACK))
             if before.position[2] < lowest:
                 continue
-            at = self._reach(before, state.joints)
-            there = None if at is None else self._reach(tip, at, near=True)
-            if at is None or there is None:
-                continue
-            empty = State(at, before)
-            # With the fingers round the thing there need only be no contact yet.
-            if not self._free(at, empty, None) or not self._free(there, empty, None, (), 0.0):
-                continue
-            keyposes = [
-                Keypose(before, False, step=self._towards(before, unit)),
-                Keypose(tip, True, True, GENTLE, unit.text),
-            ]
-            after = State(there, tip, thing, tip.inverse() @ pose)
-            away = self._away(unit, after)
-            if away is None:
-                continue
-            keyposes += away[0]
-            after = away[1]
-            yield keyposes, after
+            for at in self._postures(before, state.joints):
+                there = self._reach(tip, at, near=True)
+                empty = State(at, before)
+                # With the fingers round the thing there need only be no contact yet.
+                if there is None or not self._free(at, empty, None) or not self._free(there, empty, None, (), 0.0):
+                    continue
+                away = self._away(unit, State(there, tip, thing, tip.inverse() @ pose))
+                if away is None:
+                    continue
+                towards = Keypose(before, False, step=self._towards(before, unit))
+                yield [towards, Keypose(tip, True, True, GENTLE, unit.text), *away[0]], away[1]
 
     def _near(self, order: Sequence[tuple[float, Pose]], state: State) -> list[tuple[float, Pose]]:
         """The grasps within reach, first those that the arm has not far to go to: where it must contort itself, it moves no handle."""

@@ -23,7 +23,12 @@ _PLACE = re.compile(r"\{pos:([^}]*)\}")
 
 def said(goal: Goal) -> str:
     """A leaf in plain words: ``Pick up red cube 1``; places read ``(0.10, -0.20)``, metres in the world."""
-    text = _PLACE.sub(lambda m: f"({', '.join(m[1].split())})", goal.words())
+    return plain(goal.words())
+
+
+def plain(text: str) -> str:
+    """Words without the braces that mark things and places in them."""
+    text = _PLACE.sub(lambda m: f"({', '.join(m[1].split())})", text)
     return text.replace("{", "").replace("}", "")
 
 

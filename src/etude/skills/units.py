@@ -11,12 +11,13 @@ from etude.goals.goal import Goal, Node
 from etude.goals.units import M1, M2, Composed, Control, M2Joint
 from etude.goals.watch import Watch
 from etude.pose import Pose, angle_between
-from etude.skills.aim import GENTLE
+from etude.skills.aim import GENTLE, TRAVEL
 from etude.skills.journeys import Keypose
 from etude.skills.oracle import Context, planned
 from etude.skills.solving import BACK, Solver, Waypoint
 
 ALIKE = 0.1  # rad: postures that differ by less are the same
+ELBOWS = 8  # other postures that are tried for a grasp when the nearest led to nothing, from where the arm began either
 SLIP = (0.0005, 0.02)  # m and rad by which a thing may be held otherwise than planned
 
 
@@ -42,13 +43,16 @@ def _next(context: Context, units: Sequence[Goal], first: int, last: int) -> Key
     if isinstance(units[begin], Control) and robot.closed:  # let go of whatever it is before going anywhere
         hints.pop("plan", None)
         return Keypose(watch.tip, False, True, GENTLE, "Open the hand.")
-    found = Solver(watch, units, context.stream).solve(begin)
+    lost = hints.get("lost", 0)
+    assert isinstance(lost, int)
+    found = Solver(watch, units, context.stream, ELBOWS if lost > 2 else 0).solve(begin)
     if found is None and usable:
         hints["plan"] = usable[1:]
         return usable[0].keypose
     if found is None:
         hints.pop("plan", None)
-        return _retreat(watch)
+        hints["lost"] = lost + 1
+        return _retreat(watch, lost % 2 == 1)
     found = [w for w in found if w.unit <= last]
     hints["plan"] = found[1:]
     return found[0].keypose
@@ -79,8 +83,13 @@ def _begin(watch: Watch, units: Sequence[Goal], first: int) -> int:
     return first
 
 
-def _retreat(watch: Watch) -> Keypose:
-    """Back off with an open hand: from elsewhere things look different."""
+def _retreat(watch: Watch, home: bool) -> Keypose:
+    """Back off with an open hand, or go where the arm began if that did not help: from elsewhere things look different."""
+    robot, placed = watch.world.robot, watch.world.scene.robot
+    assert robot is not None and placed is not None
+    if home:
+        start = np.asarray(placed.joints or robot.chain.home)
+        return Keypose(placed.base @ robot.chain.forward(start), False, False, TRAVEL, "Move back")
     tip = watch.tip @ Pose((0.0, 0.0, -BACK))
     return Keypose(tip.moved(z=0.05), False, True, GENTLE, "Move back")
 

@@ -54,7 +54,7 @@ Sampler = Callable[[Draw], Draft | Trial]  # decisions have neither scene nor go
 
 @dataclass(frozen=True)
 class Task:
-    """A task of a suite. ``horizon`` and ``budget`` as in an :class:`~etude.episode.Episode`."""
+    """A task of a suite. ``horizon`` and ``budget`` as in an :class:`~etude.episode.Episode`; ``without``: factors it is not given."""
 
     suite: str
     name: str
@@ -65,6 +65,7 @@ class Task:
     options: tuple[str, ...] = ()
     control: ActionSpace = "ee_delta"
     budget: int = 0
+    without: tuple[str, ...] = ()
 
     @property
     def summary(self) -> str:

@@ -45,7 +45,15 @@ SEEN = ("put_in_without_close", "take_out_without_close", "sweep_and_drop", "tra
 PLAIN, PERTURBED = 15, 5  # episodes of a task for evaluation, and of a task with a factor
 DEMOS, COMPOSED = 20, 5  # demonstrations of an atomic task, and of a composition
 NEXT = 600  # divisible by every number of variations
-REPLACED: dict[str, tuple[int, ...]] = {}  # seeds that the oracle did not solve, by "task@split+factor"
+REPLACED: dict[str, tuple[int, ...]] = {  # seeds that the oracle did not solve, by "task@split+factor"
+    "put_in_without_close@test+all": (0,),
+    "put_in_and_close@test": (8,),
+    "take_two_out_of_same@test+distractors": (3,),
+    "take_two_out_of_same@test+all": (3,),
+    "put_two_in_different@test": (6,),
+    "put_two_in_different@test+mo_size": (0,),
+    "transfer_box@test+all": (2, 2),  # and the one after it
+}
 
 
 def factors(task: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from etude.episode import ActionSpace
 from etude.goals.goal import All, Goal
 from etude.goals.units import Composed, Unit
-from etude.names import Stream, unknown
+from etude.names import Stream
 from etude.pose import Pose
 from etude.prompts.instruction import told
 from etude.scene.fixtures import cupboard, drawer_cabinet
@@ -51,13 +51,7 @@ class Stage:
 
     def __post_init__(self) -> None:
         self.stream: Stream = self.draw.rng("layout")
-        grasp = self.draw.option("grasp", "friction")
-        if grasp not in ("friction", "glued"):
-            raise unknown("value of grasp", grasp, ("friction", "glued"))
-        self.room: Scene = rlbench_room()
-        assert self.room.robot is not None
-        if grasp == "glued":
-            self.room = replace(self.room, robot=replace(self.room.robot, hand="gluing"))
+        self.room: Scene = rlbench_room(grasp=self.draw.option("grasp", "friction"))
 
     def variation(self, count: int) -> int:
         """Which of the task's variations: seeds take them in turn."""

@@ -45,7 +45,6 @@ def _draft(stage: Stage, pencils: Sequence[Actor], baskets: Sequence[Actor], thi
                 f"Move the object along the opening of {{{basket.name}}}. Release the gripper.",
             ),
         ),
-        tuple(a.name for a in pencils[1:]),
         tuple(a.name for a in baskets[1:]),
     )
     return stage.draft(f"Drop {thing} into {place}.", goal, pencil.name, basket.name)

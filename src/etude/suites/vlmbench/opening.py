@@ -79,7 +79,6 @@ def drawer(draw: Draw) -> Draft:
             Control(part, f"Grasp the handle of the {level} drawer.", "horizontal", lift=False),
             M2Joint(part, part, (low * model.travel, high * model.travel), axis),
         ),
-        tuple(f"cabinet/{other}" for other in LEVELS if other != level),
     )
     return stage.draft(f"{amount.capitalize()} {'open' if opening else 'close'} the {level} drawer.", goal, "cabinet")
 

@@ -33,7 +33,6 @@ def _draft(stage: Stage, objects: Sequence[Actor], containers: Sequence[Actor], 
                 f"Move the object above {{{container.name}}}. Release the gripper.",
             ),
         ),
-        tuple(a.name for a in objects[1:]),
         tuple(a.name for a in containers[1:]),
     )
     return stage.draft(f"Pick up {thing} and place it into {place}.", goal, object_.name, container.name)

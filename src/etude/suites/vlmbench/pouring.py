@@ -124,7 +124,6 @@ def _pour(stage: Stage, mugs: Sequence[Actor], poses: Sequence[Pose], source: st
                 f"Rotate {{{full.name}}} toward {{{empty.name}}}.",
             ),
         ),
-        tuple(m.name for m in mugs[1:]),
         tuple(m.name for m in mugs[2:]),
     )
     return stage.draft(f"Pour water from {source} to {receiver}.", goal, full.name, empty.name)

@@ -95,7 +95,6 @@ def _draft(stage: Stage, pieces: Sequence[Actor], words: str) -> Draft:
                 back=BACK,
             ),
         ),
-        tuple(a.name for a in pieces[1:]),
     )
     return stage.draft(f"Put {words} into the shape sorter.", goal, piece.name, "sorter box")
 

@@ -45,7 +45,6 @@ def _draft(stage: Stage, objects: Sequence[Actor], lower: str, upper: str) -> Dr
                 f"Move the object on {{{below.name}}}. Release the gripper.",
             ),
         ),
-        (below.name, *(a.name for a in objects[2:])),
         tuple(a.name for a in objects[2:]),
     )
     return stage.draft(f"Stack {lower} and {upper} in sequence.", goal, above.name, below.name)

@@ -13,7 +13,7 @@ from etude.catalog.registry import shape
 from etude.episode import ActionSpace
 from etude.goals.goal import Goal
 from etude.goals.units import Composed, Unit
-from etude.names import Stream, unknown
+from etude.names import Stream
 from etude.pose import Pose, Vec3
 from etude.prompts.instruction import told
 from etude.scene.placement import FULL_TURN, Layout, NoRoom
@@ -101,13 +101,7 @@ class Stage:
         self.unseen = self.draw.split.endswith("unseen")
         self.colours = UNSEEN_COLOURS if self.unseen else SEEN_COLOURS
         self.shapes = UNSEEN_SHAPES if self.unseen else SEEN_SHAPES
-        grasp = self.draw.option("grasp", "friction")
-        if grasp not in ("friction", "glued"):
-            raise unknown("value of grasp", grasp, ("friction", "glued"))
-        self.room: Scene = rlbench_room()
-        assert self.room.robot is not None
-        if grasp == "glued":
-            self.room = replace(self.room, robot=replace(self.room.robot, hand="gluing"))
+        self.room: Scene = rlbench_room(grasp=self.draw.option("grasp", "friction"))
 
     def variation(self, count: int) -> int:
         """Which of the task's variations: seeds take them in turn."""

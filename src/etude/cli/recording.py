@@ -1,0 +1,161 @@
+"""Commands about data sets of demonstrations: make one, check one, carry it out again, see it from elsewhere."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from etude.cli.app import app, console, notes, print_json
+from etude.cli.evaluating import POLICY, Shown, pair
+from etude.names import EtudeError, unknown
+
+FORMS = "lerobot (v3.0), lerobot-images, lerobot-v2.1, robomimic, folders; repeat for several"
+OURS = ("oracle", "random", "noop")  # policies that act in any space
+ACTIONS = ("ee_delta", "ee_pose", "joint", "own")
+
+
+@app.command()
+def demos(
+    out: Annotated[Path, typer.Option(help="the data set's folder; the same command goes on where it stopped")],
+    suite: Annotated[list[str] | None, typer.Option(help="e.g. clevrskills; repeat for several")] = None,
+    task: Annotated[list[str] | None, typer.Option(help="repeat for several; all when none is given")] = None,
+    split: Annotated[list[str] | None, typer.Option(help="repeat for several; the first of each task when none is given")] = None,
+    difficulty: Annotated[list[str] | None, typer.Option(help="repeat for several")] = None,
+    perturb: Annotated[list[str] | None, typer.Option(help="a perturbation, or several at once: a+b; repeat for more")] = None,
+    option: Annotated[list[str] | None, typer.Option(help="an option of the episodes: key=value")] = None,
+    episodes: Annotated[int, typer.Option(help="demonstrations for each of these; where one fails, another seed is tried")] = 20,
+    first_seed: Annotated[int, typer.Option(help="the first seed")] = 0,
+    plan_file: Annotated[Path | None, typer.Option("--plan", help="exactly these names: plan.json, or one a line")] = None,
+    recipe: Annotated[str | None, typer.Option(help="a frozen list, e.g. himan/L3 or vlmbench/train")] = None,
+    policy: Annotated[str, typer.Option(help=POLICY)] = "oracle",
+    takeover: Annotated[float | None, typer.Option(help="before every action the oracle takes over with this probability")] = None,
+    action: Annotated[str, typer.Option(help="of policies that act in any: ee_delta, ee_pose, joint, or own: the task's")] = "ee_delta",
+    every_space: Annotated[bool, typer.Option("--every-space", help="store the action in the other spaces too")] = False,
+    camera: Annotated[list[str] | None, typer.Option(help="repeat for several; all but the onlooker's when none is given")] = None,
+    size: Annotated[str, typer.Option(help="of the pictures: 128, or WIDTHxHEIGHT")] = "128",
+    form: Annotated[list[str] | None, typer.Option("--format", help=FORMS)] = None,
+    workers: Annotated[int, typer.Option(help="processes; 0: as many as there are cores")] = 0,
+    timeout: Annotated[float, typer.Option(help="seconds for one episode, then it is an error")] = 600.0,
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
+) -> None:  # fmt: skip
+    """Record demonstrations as a data set. Interrupted, it goes on where it stopped."""
+    from etude.datasets.demos import Order, summary
+    from etude.datasets.demos import demos as make
+    from etude.datasets.taking import How
+    from etude.evaluate.plan import make_names, read_names
+    from etude.evaluate.run import Settings
+
+    if sum(x is not None and x != [] for x in (suite, plan_file, recipe)) != 1:
+        raise EtudeError("say what to record: --suite NAME, --recipe NAME, or --plan FILE (one of them)")
+    if suite:
+        options = dict(pair(text) for text in option or ())
+        names = make_names(suite, task or (), split or (), difficulty or (), perturb or (), options, episodes, first_seed, not perturb)
+    else:
+        names = read_names(plan_file if plan_file is not None else Path((recipe or "").replace("/", "-")))
+    how = How(tuple(camera or ()), read_size(size), spaces=every_space)
+    actor = _acting(policy, takeover, action)
+    order = Order(names, actor, how, tuple(form or ("lerobot",)), episodes if suite else 0, _command())
+    with Shown() as shown:
+        try:
+            made = make(order, out, Settings(workers, timeout), shown)
+        except KeyboardInterrupt:
+            shown.close()
+            notes.print(f"stopped; the same command goes on from here ({out})", highlight=False, soft_wrap=True)
+            sys.exit(130)
+    if as_json:
+        print_json(summary(made))
+        return
+    console.print(f"{len(made.kept)} demonstrations, {made.frames} frames, are in {out}", highlight=False, soft_wrap=True)
+    if made.failures:
+        why = Counter(r.error or r.cause or "no success" for r in made.failures)
+        console.print(f"left out: {len(made.failures)} episodes ({', '.join(f'{c}× {w}' for w, c in why.most_common(3))})",
+                      highlight=False, soft_wrap=True)  # fmt: skip
+        for record in made.failures[:10]:
+            console.print(f"  {record.outcome}: {record.episode}", highlight=False, soft_wrap=True)
+        if len(made.failures) > 10:
+            console.print(f"  … all of them are in {out}/meta/etude.json", highlight=False, soft_wrap=True)
+
+
+def _acting(policy: str, takeover: float | None, action: str) -> str:
+    """The policy with its action space, and the oracle after it where it shall take over."""
+    if action not in ACTIONS:
+        raise unknown("value of --action", action, ACTIONS)
+    if takeover is not None and policy == "oracle":
+        policy = "oracle:noise=0.03"  # one that leaves the oracle's own way
+    if policy.partition(":")[0] in OURS and "action=" not in policy and action != "own":
+        policy = f"{policy}{',' if ':' in policy else ':'}action={action}"
+    return policy if takeover is None else f"takeover:{takeover:g}:{policy}"
+
+
+def read_size(text: str) -> tuple[int, int]:
+    """``128`` or ``160x120`` as (width, height)."""
+    parts = text.lower().split("x")
+    if len(parts) > 2 or not all(p.isdigit() and 16 <= int(p) <= 4096 for p in parts):
+        raise EtudeError(f"--size {text!r} is not a number of pixels from 16 to 4096, or WIDTHxHEIGHT")
+    return int(parts[0]), int(parts[-1])
+
+
+def _command() -> str:
+    """The command, without what cannot change the result."""
+    kept, given = ["etude"], iter(sys.argv[1:])
+    for word in given:
+        name, sign, _ = word.partition("=")
+        if name in ("--out", "--workers", "--timeout"):
+            if not sign:
+                next(given, None)
+        elif name != "--json":
+            kept.append(word)
+    return shlex.join(kept)
+
+
+@app.command()
+def replay(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="a LeRobot data set made by 'etude demos'")],
+    episode: Annotated[list[int] | None, typer.Option(help="its number; repeat for several, all when none is given")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
+) -> None:
+    """Carry out recorded actions in a fresh world, and compare states, frames and success."""
+    from dataclasses import asdict
+
+    from etude.datasets.replaying import replay as carry_out
+
+    found = []
+    for one in carry_out(folder, episode or ()):
+        found.append(one)
+        if not as_json:
+            mark = "[green]the same[/]" if one.same else "[red]different[/]"
+            what = "" if one.success else "; it does not end in success"
+            counts = f"{one.states} states, {one.frames} rendered and {one.stored} stored frames differ"
+            more = "" if one.same else f" ({counts}{what})"
+            console.print(f"{one.episode_index} {one.name}: {one.steps} steps, {mark}{more}", highlight=False, soft_wrap=True)
+    same = sum(one.same for one in found)
+    if as_json:
+        print_json({"folder": str(folder), "episodes": len(found), "same": same, "results": [asdict(one) for one in found]})
+    else:
+        console.print(f"{same} of {len(found)} episodes came out the same", highlight=False, soft_wrap=True)
+    if same < len(found):
+        sys.exit(1)
+
+
+@app.command()
+def rerender(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="a LeRobot data set made by 'etude demos'")],
+    out: Annotated[Path, typer.Option(help="a new folder")],
+    camera: Annotated[list[str] | None, typer.Option(help="repeat for several; all but the onlooker's when none is given")] = None,
+    size: Annotated[str, typer.Option(help="of the pictures: 128, or WIDTHxHEIGHT")] = "128",
+    form: Annotated[str, typer.Option("--format", help=FORMS.partition(";")[0])] = "lerobot",
+) -> None:
+    """Make the same episodes with other cameras or another size, without running the oracle again."""
+    from etude.datasets.demos import FORMATS
+    from etude.datasets.replaying import rerender as make
+    from etude.datasets.taking import How
+    from etude.names import pick
+
+    pick("format", form, FORMATS)
+    count = make(folder, out, How(tuple(camera or ()), read_size(size)), form)
+    console.print(f"{count} episodes are in {out}", highlight=False, soft_wrap=True)

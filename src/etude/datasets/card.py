@@ -1,0 +1,101 @@
+"""What a data set says about itself: ``meta/etude.json`` for programs, ``README.md`` for people and for the Hugging Face Hub.
+
+Nothing in them depends on when, where or by how many workers it was made.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from etude.datasets.take import Take
+from etude.evaluate.record import Record
+from etude.evaluate.store import Run
+from etude.names import PROTOCOL, EpisodeName
+from etude.render import fingerprint
+
+if TYPE_CHECKING:
+    from etude.datasets.demos import Order
+
+SCHEMA = 1
+LICENCE = "apache-2.0"
+PACKAGES = ("etude", "mujoco", "numpy", "numba", "av", "pyarrow", "h5py")
+
+
+def facts(order: Order, run: Run, kept: Sequence[Record], failures: Sequence[Record], frames: int, first: Take) -> dict[str, Any]:
+    """``meta/etude.json``."""
+    robot = first.episode.scene.robot
+    assert robot is not None
+    return {
+        "schema": SCHEMA,
+        "protocol": PROTOCOL,
+        "command": order.command,
+        "policy": order.policy,
+        "plan": run.plan.digest,
+        "renderer": fingerprint(),
+        "versions": {name: _version(name) for name in PACKAGES},
+        "robot": {"arm": robot.arm, "hand": robot.hand},
+        "control": first.episode.control,
+        "fps": first.fps,
+        "cameras": list(first.cameras),
+        "size": list(first.size),
+        "frames": frames,
+        "episodes": [r.episode for r in kept],
+        "failures": [json.loads(_bare(r)) for r in failures],
+    }
+
+
+def _bare(record: Record) -> str:
+    """A record without its timings."""
+    from dataclasses import replace
+
+    return replace(record, timings={}, film=None).to_line()
+
+
+def _version(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def card(form: str, made: Mapping[str, Any]) -> str:
+    """``README.md``."""
+    tasks = Counter(f"{n.suite}/{n.task}" for n in map(EpisodeName.parse, made["episodes"]))
+    lost = Counter(f"{n.suite}/{n.task}" for n in (EpisodeName.parse(f["episode"]) for f in made["failures"]))
+    rows = "\n".join(f"| {name} | {count} | {lost[name]} |" for name, count in tasks.items())
+    versions = ", ".join(f"{k} {v}" for k, v in made["versions"].items() if v)
+    width, height = made["size"]
+    marks = ["robotics", "etude", *(["LeRobot"] if form.startswith("lerobot") else [])]
+    return f"""---
+license: {LICENCE}
+task_categories: [robotics]
+tags: [{", ".join(marks)}]
+---
+
+# Demonstrations in etude
+
+{len(made["episodes"])} episodes, {made["frames"]} frames at {made["fps"]} per second, by the policy `{made["policy"]}` on
+{made["robot"]["arm"]} with {made["robot"]["hand"]}; actions in `{made["control"]}`; cameras {", ".join(made["cameras"])} at
+{width}×{height}. Every episode ended in success, and has been carried out again from its actions before it was kept.
+
+| task | episodes | failed, left out |
+|---|---|---|
+{rows}
+
+Made by
+
+```
+{made["command"]}
+```
+
+with {versions}; protocol {made["protocol"]}, renderer {made["renderer"]}. The same command gives the same bytes.
+
+`etude validate`, `etude replay` and `etude rerender` check it, carry it out again, and show it from other cameras. `meta/etude.json` lists
+the names of all episodes, and those that failed.
+
+Licence: {LICENCE}. Scenes, objects and textures are made by the program itself; nothing of anybody else's is in it.
+"""

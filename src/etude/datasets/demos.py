@@ -1,0 +1,286 @@
+"""Making a data set: play, keep takes of what succeeded, and write them in one or several formats.
+
+The takes are a run like any other (see :mod:`etude.evaluate.run`), kept in ``.work`` inside the data set's folder until it is complete. So
+it goes on after any interruption, and what comes out depends on names alone: not on workers, order or machine.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from etude.datasets.card import card, facts
+from etude.datasets.columns import Kind
+from etude.datasets.lerobot import LeRobotV3, write_json
+from etude.datasets.lerobot21 import LeRobotV21
+from etude.datasets.take import Take, read_take
+from etude.datasets.taking import How, rate, take_file
+from etude.datasets.video import refuse_odd
+from etude.episode import Episode
+from etude.evaluate.plan import Plan
+from etude.evaluate.record import Record
+from etude.evaluate.run import Progress, Settings, evaluate
+from etude.evaluate.store import Run, Store, read_run, write_whole
+from etude.library import find
+from etude.names import EpisodeName, EtudeError, pick
+from etude.policies.loading import load_policy
+from etude.scene.robots import arm
+
+WORK, NEW, OLD, FACTS = ".work", ".new", ".old", "meta/etude.json"
+RUN, ORDER = "run", "order.json"
+PERFORMER = "etude.datasets.taking:perform"
+SPARE = 20  # more seeds, at least, that are tried where some were not solved
+
+
+class Writer(Protocol):
+    """Writes takes in a format."""
+
+    def add(self, take: Take) -> None:
+        """Append a demonstration."""
+
+    def finish(self) -> None:
+        """Write what is about all of them."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """How a format is made, and what it wants of a take: ``videos``, or ``images``."""
+
+    make: Callable[[Path], Writer]
+    videos: bool
+    images: bool
+
+
+def _robomimic(folder: Path) -> Writer:
+    from etude.datasets.robomimic import Robomimic
+
+    return Robomimic(folder)
+
+
+def _folders(folder: Path) -> Writer:
+    from etude.datasets.folders import Folders
+
+    return Folders(folder)
+
+
+FORMATS: dict[str, Format] = {
+    "lerobot": Format(LeRobotV3, True, False),
+    "lerobot-images": Format(lambda folder: LeRobotV3(folder, False), False, True),
+    "lerobot-v2.1": Format(LeRobotV21, True, False),
+    "robomimic": Format(_robomimic, False, True),
+    "folders": Format(_folders, False, True),
+}
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is wanted. ``wanted`` successes of every group of seeds, more being tried where some fail; 0: just the names there are."""
+
+    names: tuple[str, ...]
+    policy: str
+    how: How
+    formats: tuple[str, ...] = ("lerobot",)
+    wanted: int = 0
+    command: str = ""
+
+    def __post_init__(self) -> None:
+        for name in self.formats:
+            pick("format", name, FORMATS)
+        if len(set(self.formats)) < len(self.formats):
+            raise EtudeError(f"--format {self.formats[0]} is given twice")
+
+    def work(self) -> How:
+        """What takes have to hold for these formats."""
+        made = [FORMATS[f] for f in self.formats]
+        return replace(self.how, videos=any(f.videos for f in made), images=any(f.images for f in made))
+
+
+@dataclass(frozen=True)
+class Made:
+    """A finished data set: which episodes are in it, and the records of those that are not."""
+
+    folder: Path
+    kept: tuple[str, ...]
+    failures: tuple[Record, ...]
+    frames: int
+
+
+def demos(order: Order, folder: Path, settings: Settings, progress: Progress) -> Made:
+    """Make a data set, or go on making it. Whatever is finished is never lost; once complete, it is left as it is."""
+    if _complete(folder):
+        return _known(folder, order)
+    _check(order)
+    _prepare(folder, order)
+    work = folder / WORK / RUN
+    plan = Plan(order.policy, order.names)
+    while True:
+        run = evaluate(plan, work, settings, progress, performer=PERFORMER, how=order.work().to_json())
+        more = _more(run, order)
+        if more == run.plan.names:
+            break
+        plan = replace(run.plan, names=more)
+        with Store(work, run.plan) as store:
+            store.extend(plan)
+    kept, failures = _chosen(run, order)
+    if not kept:
+        why = f": {failures[0].error}" if failures and failures[0].error else ""
+        raise EtudeError(f"none of {len(run.records)} episodes ended in success{why}; there is nothing to write")
+    frames = _write(order, folder, run, kept, failures)
+    return Made(folder, tuple(r.episode for r in kept), tuple(failures), frames)
+
+
+def _complete(folder: Path) -> bool:
+    return (folder / FACTS).exists() and not (folder / WORK).exists()
+
+
+def _known(folder: Path, order: Order) -> Made:
+    data = json.loads((folder / FACTS).read_text(encoding="utf-8"))
+    if data["command"] != order.command:
+        raise EtudeError(f"{str(folder)!r} holds a data set made by {data['command']!r}; choose another --out")
+    failures = tuple(Record.from_line(json.dumps(line)) for line in data["failures"])
+    return Made(folder, tuple(data["episodes"]), failures, data["frames"])
+
+
+def _check(order: Order) -> None:
+    """What would fail in the end, and one of each kind of episode, is looked at before any work is done."""
+    if order.work().videos:
+        refuse_odd(order.how.size)
+    with tempfile.TemporaryDirectory() as place:
+        for name in order.formats:
+            FORMATS[name].make(Path(place))  # what is not installed is missed now
+    contract = load_policy(order.policy).contract
+    first: tuple[str, tuple[Any, ...]] | None = None
+    for name in _firsts(order.names):
+        episode = find(name)
+        if not isinstance(episode, Episode):
+            raise EtudeError(f"{name} is a decision, which has no demonstration; 'etude export' writes decisions")
+        episode = episode.under(contract.action)
+        robot = episode.scene.robot
+        assert robot is not None
+        known = [c.name for c in episode.scene.cameras if c.name != "render"]
+        for camera in order.how.cameras:
+            episode.scene.camera(camera)
+        kind = Kind(
+            f"{robot.arm}_{robot.hand}", episode.control, rate(episode), len(arm(robot.arm).home), order.how.cameras or tuple(known),
+            order.how.size, (), True,
+        )  # fmt: skip
+        if first is None:
+            first = (name, (kind,))
+        first[1][0].refuse(kind, name)
+
+
+def _firsts(names: Sequence[str]) -> Iterator[str]:
+    seen = set()
+    for name in names:
+        parsed = EpisodeName.parse(name)
+        key = (parsed.suite, parsed.task, parsed.perturbations, parsed.options)
+        if key not in seen:
+            seen.add(key)
+            yield name
+
+
+def _prepare(folder: Path, order: Order) -> None:
+    """Take hold of the folder: it is new, empty, or one in which this very data set was begun."""
+    work = folder / WORK
+    shutil.rmtree(folder / OLD, ignore_errors=True)
+    if folder.exists() and not work.exists() and any(folder.iterdir()):
+        raise EtudeError(f"--out {str(folder)!r} holds other files; choose an empty or new folder")
+    work.mkdir(parents=True, exist_ok=True)
+    path, wanted = work / ORDER, {"command": order.command, "how": order.work().to_json()}
+    if path.exists():
+        begun = json.loads(path.read_text(encoding="utf-8"))
+        if begun != wanted:
+            raise EtudeError(f"{str(folder)!r} holds a data set begun by {begun['command']!r}; choose another --out")
+    else:
+        write_whole(path, json.dumps(wanted))
+
+
+def _groups(names: Sequence[str]) -> dict[EpisodeName, list[EpisodeName]]:
+    found: dict[EpisodeName, list[EpisodeName]] = {}
+    for name in names:
+        parsed = EpisodeName.parse(name)
+        found.setdefault(replace(parsed, seed=0), []).append(parsed)
+    return found
+
+
+def _more(run: Run, order: Order) -> tuple[str, ...]:
+    """The names of the run, with as many more seeds of each group as it lacks successes."""
+    if not order.wanted:
+        return run.plan.names
+    solved = {r.episode for r in run.records if r.success}
+    most = order.wanted + max(SPARE, order.wanted)
+    names: list[str] = []
+    for members in _groups(run.plan.names).values():
+        lacking = order.wanted - sum(str(m) in solved for m in members)
+        last = members[-1]
+        names += map(str, members)
+        names += [str(replace(last, seed=last.seed + 1 + k)) for k in range(min(lacking, most - len(members)))]
+    return tuple(names)
+
+
+def _chosen(run: Run, order: Order) -> tuple[list[Record], list[Record]]:
+    """What is kept, in the order of the plan, and what failed before enough had succeeded."""
+    kept: list[Record] = []
+    failures: list[Record] = []
+    records = {r.episode: r for r in run.records}
+    for members in _groups(run.plan.names).values():
+        found = 0
+        for name in map(str, members):
+            if order.wanted and found == order.wanted:
+                break
+            (kept if records[name].success else failures).append(records[name])
+            found += records[name].success
+    return kept, failures
+
+
+def _write(order: Order, folder: Path, run: Run, kept: Sequence[Record], failures: Sequence[Record]) -> int:
+    """Write the formats beside what is there, then put them in place; the work is thrown away last."""
+    work, new = folder / WORK, folder / NEW
+    for path in folder.iterdir():  # of an earlier attempt to do the same
+        if path.name != WORK:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    homes = {name: new / name if len(order.formats) > 1 else new for name in order.formats}
+    for home in homes.values():
+        home.mkdir(parents=True)
+    writers = {name: FORMATS[name].make(home) for name, home in homes.items()}
+    frames, first = 0, None
+    for record in kept:
+        take = read_take(take_file(work / RUN, record.episode))
+        for writer in writers.values():
+            writer.add(take)
+        frames += take.length
+        first = first or take
+    assert first is not None
+    for writer in writers.values():
+        writer.finish()
+    made = facts(order, run, kept, failures, frames, first)
+    write_json(new / FACTS, made)
+    for name, home in homes.items():
+        (home / "README.md").write_text(card(name, made), encoding="utf-8")
+        write_json(home / FACTS, made)
+    for path in sorted(new.iterdir()):
+        path.rename(folder / path.name)
+    new.rmdir()
+    work.rename(folder / OLD)
+    shutil.rmtree(folder / OLD)
+    return frames
+
+
+def summary(made: Made) -> Mapping[str, Any]:
+    """What was made, as plain data."""
+    return {
+        "folder": str(made.folder),
+        "episodes": len(made.kept),
+        "frames": made.frames,
+        "failures": [{"episode": r.episode, "outcome": r.outcome, "reason": r.error or r.cause} for r in made.failures],
+    }
+
+
+def read_demos(folder: Path) -> Run:
+    """The run behind a data set that is not complete yet."""
+    return read_run(folder / WORK / RUN)

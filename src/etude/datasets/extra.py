@@ -1,0 +1,127 @@
+"""What LeRobot has no place for, one row for each episode in ``etude/…/file-….parquet``: the whole episode as JSON, its prompt with
+pictures, exact states, camera parameters, boxes, key steps. Enough to carry it out again and to see it from anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from etude.datasets.take import Keystep, Take
+from etude.episode import Episode
+from etude.library import read_episode
+from etude.names import EtudeError
+
+FOLDER = "etude"
+ARRAYS = ("actions", "lead", "states", "subgoals", "proprioception", "intrinsics", "extrinsics", "digests", "boxes", "visible")
+
+
+@dataclass(frozen=True, eq=False)
+class Extra:
+    """One of these rows; fields as in a :class:`~etude.datasets.take.Take`."""
+
+    episode_index: int
+    episode: Episode
+    id: str
+    policy: str
+    template: str
+    pictures: tuple[bytes, ...]
+    words: tuple[tuple[str, str], ...]
+    nodes: tuple[tuple[str, str], ...]
+    keysteps: tuple[Keystep, ...]
+    cameras: tuple[str, ...]
+    size: tuple[int, int]
+    fps: int
+    objects: tuple[str, ...]
+    arrays: dict[str, NDArray[Any]]
+
+
+def row(take: Take, episode_index: int) -> dict[str, Any]:
+    """The row of a take."""
+    return {
+        "episode_index": episode_index,
+        "name": take.episode.name,
+        "id": take.episode.id,
+        "episode": take.episode.to_json(),
+        "policy": take.policy,
+        "template": take.template,
+        "pictures": list(take.pictures),
+        "words": [{"subtask": a, "step": b} for a, b in take.words],
+        "nodes": [{"path": a, "words": b} for a, b in take.nodes],
+        "keysteps": [{"frame": k.frame, "path": k.path, "words": k.words} for k in take.keysteps],
+        "cameras": list(take.cameras),
+        "width": take.size[0],
+        "height": take.size[1],
+        "fps": take.fps,
+        "objects": list(take.objects),
+        **{name: _packed(getattr(take, name)) for name in ARRAYS},
+    }
+
+
+def _packed(values: NDArray[Any]) -> dict[str, Any]:
+    return {"dtype": values.dtype.str, "shape": list(values.shape), "data": np.ascontiguousarray(values).tobytes()}
+
+
+def unpacked(data: dict[str, Any]) -> NDArray[Any]:
+    return np.frombuffer(data["data"], np.dtype(data["dtype"])).reshape(data["shape"])
+
+
+def schema() -> Any:
+    """The columns of the file."""
+    import pyarrow as pa
+
+    array = pa.struct([("dtype", pa.string()), ("shape", pa.list_(pa.int64())), ("data", pa.binary())])
+    texts = {name: pa.string() for name in ("name", "id", "episode", "policy", "template")}
+    return pa.schema([
+        ("episode_index", pa.int64()),
+        *texts.items(),
+        ("pictures", pa.list_(pa.binary())),
+        ("words", pa.list_(pa.struct([("subtask", pa.string()), ("step", pa.string())]))),
+        ("nodes", pa.list_(pa.struct([("path", pa.string()), ("words", pa.string())]))),
+        ("keysteps", pa.list_(pa.struct([("frame", pa.int64()), ("path", pa.string()), ("words", pa.string())]))),
+        ("cameras", pa.list_(pa.string())),
+        ("width", pa.int64()), ("height", pa.int64()), ("fps", pa.int64()),
+        ("objects", pa.list_(pa.string())),
+        *((name, array) for name in ARRAYS),
+    ])  # fmt: skip
+
+
+def extras(folder: Path) -> Iterator[Extra]:
+    """The rows of a data set, in the order of its episodes."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    files = sorted((folder / FOLDER).glob("chunk-*/file-*.parquet"))
+    if not files:
+        raise EtudeError(f"{str(folder)!r} has no {FOLDER}/chunk-…/file-….parquet: it was not recorded by 'etude demos'")
+    for path in files:
+        try:
+            with pq.ParquetFile(path) as file:
+                for group in range(file.num_row_groups):
+                    for data in file.read_row_group(group).to_pylist():
+                        yield _extra(data)
+        except (OSError, pa.ArrowException, KeyError, TypeError, ValueError) as error:
+            raise EtudeError(f"{path} cannot be read: {error}") from None
+
+
+def _extra(data: dict[str, Any]) -> Extra:
+    return Extra(
+        data["episode_index"],
+        read_episode(data["episode"]),
+        data["id"],
+        data["policy"],
+        data["template"],
+        tuple(data["pictures"]),
+        tuple((w["subtask"], w["step"]) for w in data["words"]),
+        tuple((n["path"], n["words"]) for n in data["nodes"]),
+        tuple(Keystep(k["frame"], k["path"], k["words"]) for k in data["keysteps"]),
+        tuple(data["cameras"]),
+        (data["width"], data["height"]),
+        data["fps"],
+        tuple(data["objects"]),
+        {name: unpacked(data[name]) for name in ARRAYS},
+    )

@@ -1,0 +1,113 @@
+"""What was recorded, carried out again: the same actions in a fresh world, compared state by state and picture by picture.
+
+The same with other cameras or sizes makes another data set of the same episodes; no oracle is needed for that.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from etude.datasets.card import card
+from etude.datasets.demos import FACTS, FORMATS
+from etude.datasets.extra import Extra, extras
+from etude.datasets.lerobot import write_json
+from etude.datasets.reader import Reader
+from etude.datasets.take import Take
+from etude.datasets.taking import How, performed
+from etude.names import EtudeError
+
+CLOSE = 25.0  # dB: a stored frame that is farther from the picture than this shows something else; fine patterns lose their colours
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How a recorded episode and its replay compare. ``states``: control steps at which any number of the state differs;
+
+    ``frames``: pictures whose pixels differ from those that were recorded; ``stored``: pictures that the stored video or image does not
+    show (below 25 dB; stored images must be equal). ``success``: did the replay end as the recording did?
+    """
+
+    episode_index: int
+    name: str
+    steps: int
+    states: int
+    frames: int
+    stored: int
+    success: bool
+
+    @property
+    def same(self) -> bool:
+        """Nothing differs."""
+        return self.success and not (self.states or self.frames or self.stored)
+
+
+def again(extra: Extra, how: How) -> Take:
+    """Carry out a recorded episode once more, in front of these cameras."""
+    return performed(extra.episode, extra.arrays["lead"], extra.arrays["actions"], extra.words, how, extra.policy)
+
+
+def replay(folder: Path, episodes: Sequence[int] = ()) -> Iterator[Comparison]:
+    """Carry out episodes of a data set again, all when none are named, and compare."""
+    reader = Reader(folder)
+    wanted = reader.chosen(episodes)
+    for extra in extras(folder):
+        if extra.episode_index in wanted:
+            yield compared(extra, reader)
+
+
+def compared(extra: Extra, reader: Reader) -> Comparison:
+    """One episode against its replay."""
+    try:
+        take = again(extra, How(extra.cameras, extra.size, videos=False, images=False, keep=True))
+    except EtudeError:  # it does not end in success any more
+        return Comparison(extra.episode_index, extra.episode.name, len(extra.arrays["actions"]), 0, 0, 0, False)
+    kept, seen = extra.arrays["states"], take.states
+    states = int((kept != seen).any(axis=1).sum()) if kept.shape == seen.shape else max(len(kept), len(seen))
+    frames = int((extra.arrays["digests"] != take.digests).sum())
+    stored = 0
+    for camera in extra.cameras:
+        pictures = reader.frames(extra.episode_index, camera)
+        exact = not reader.videos
+        stored += sum(not _shows(a, b, exact) for a, b in zip(pictures, take.pixels[camera], strict=False))
+    return Comparison(extra.episode_index, extra.episode.name, take.length, states, frames, stored, bool(take.success[-1]))
+
+
+def _shows(stored: Any, pixels: Any, exact: bool) -> bool:
+    if exact:
+        return bool(np.array_equal(stored, pixels))
+    error = float(np.mean((stored.astype(float) - pixels) ** 2))
+    return error < 1e-9 or 10 * np.log10(255.0**2 / error) > CLOSE
+
+
+def rerender(folder: Path, out: Path, how: How, form: str = "lerobot") -> int:
+    """Make the same episodes with other cameras or another size; gives how many. States must come out as they were recorded."""
+    if out.exists() and any(out.iterdir()):
+        raise EtudeError(f"--out {str(out)!r} is not empty; choose an empty or new folder")
+    chosen = FORMATS[form]
+    how = replace(how, videos=chosen.videos, images=chosen.images)
+    facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
+    fresh = out.with_name(out.name + ".new")
+    shutil.rmtree(fresh, ignore_errors=True)
+    fresh.mkdir(parents=True)
+    writer, count, cameras = chosen.make(fresh), 0, how.cameras
+    for extra in extras(folder):
+        take = again(extra, how)
+        if take.states.shape != extra.arrays["states"].shape or (take.states != extra.arrays["states"]).any():
+            raise EtudeError(f"{extra.episode.name} does not come out as it was recorded on this machine; see 'etude replay {folder}'")
+        writer.add(take)
+        count, cameras = count + 1, take.cameras
+    writer.finish()
+    made = {**facts, "cameras": list(cameras), "size": list(how.size)}
+    write_json(fresh / FACTS, made)
+    (fresh / "README.md").write_text(card(form, made), encoding="utf-8")
+    if out.exists():
+        out.rmdir()
+    fresh.rename(out)
+    return count

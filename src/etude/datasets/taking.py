@@ -1,0 +1,279 @@
+"""Recording: an episode is played, and what was done in it is carried out once more in a fresh world, in front of the cameras.
+
+So everything that is kept has been replayed before it is kept. Actions are rounded to the 32 bits in which they are stored before they are
+carried out, not after.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from etude.datasets.take import Keystep, Take, write_take
+from etude.datasets.video import encoded, histogram, png
+from etude.envs.boxes import bounding_boxes
+from etude.envs.simulation import Simulation
+from etude.episode import PRIMITIVES, Episode
+from etude.evaluate.play import Cast, Course, attempted
+from etude.evaluate.record import Record
+from etude.evaluate.worker import Job
+from etude.library import told_in
+from etude.names import EtudeError, decode
+from etude.policies.contract import RATE
+from etude.policies.policy import Observation, Picture, Policy
+from etude.policies.replay import file_stem
+from etude.pose import Array, Pose, matrix, rotation_vector
+from etude.prompts.pictures import multimodal
+from etude.render.camera import intrinsics
+from etude.render.studio import Studio
+from etude.scene.manipulator import DELTA_POSITION, DELTA_ROTATION
+from etude.scene.scene import Body
+from etude.skills.subtasks import said
+
+TAKES = "takes"
+SPACES = ("ee_delta", "ee_pose", "joint")
+STATE = mujoco.mjtState.mjSTATE_FULLPHYSICS
+
+
+@dataclass(frozen=True)
+class How:
+    """What is recorded. ``cameras``: all but the onlooker's when empty; ``size`` (width, height); ``spaces``: the action in others too.
+
+    ``keep``: the pixels themselves stay in the take, for as long as it is in memory.
+    """
+
+    cameras: tuple[str, ...] = ()
+    size: tuple[int, int] = (128, 128)
+    videos: bool = True
+    images: bool = False
+    spaces: bool = False
+    prompt: int = 128  # pixels of the prompt's pictures
+    keep: bool = False
+
+    def to_json(self) -> str:
+        """As text."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> How:
+        """From text."""
+        found: How = decode(cls, json.loads(text), "how")
+        return found
+
+
+class Rounded:
+    """A policy whose actions are numbers of 32 bits."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy, self.contract = policy, policy.contract
+
+    def reset(self, instruction: str, pictures: Sequence[Picture], episode: str) -> None:
+        """A new episode begins."""
+        self.policy.reset(instruction, pictures, episode)
+
+    def act(self, observation: Observation) -> Array:
+        """The next actions."""
+        return np.asarray(self.policy.act(observation), np.float32).astype(float)
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """Sub-task and step of the latest action."""
+        found: tuple[str, str] = getattr(self.policy, "words", ("", ""))
+        return found
+
+
+def perform(cast: Cast, job: Job, name: str, mode: str) -> Record:
+    """Play one episode; if it succeeds, keep a take of it. The work of a worker (see :class:`~etude.evaluate.worker.Job`)."""
+    if not isinstance(cast.policy, Rounded):
+        cast.policy = Rounded(cast.policy)
+    record, course = attempted(cast, name, mode)
+    if course is None or not record.success:
+        return record
+    assert isinstance(cast.policy, Rounded)
+    lead = getattr(cast.policy.policy, "taken", 0)
+    if lead is None:
+        return replace(record, outcome="failure", cause="no takeover")
+    try:
+        write_take(recorded(course, How.from_json(job.how), job.work.policy, lead), take_file(Path(job.folder), name, mode))
+    except Exception as error:
+        return replace(record, outcome="error", error=f"the take could not be kept: {type(error).__name__}: {error}"[:500])
+    return record
+
+
+def take_file(folder: Path, name: str, mode: str = "vanilla") -> Path:
+    """Where the take of an episode is kept in the folder of a run."""
+    return folder / TAKES / f"{file_stem(name, mode)}.npz"
+
+
+def recorded(course: Course, how: How, policy: str, lead: int = 0) -> Take:
+    """A take of what was done; the first ``lead`` actions come before the recording."""
+    if course.episode is None:
+        raise EtudeError("there is nothing to record of a decision: it has no robot; 'etude export' writes decisions")
+    actions = np.array(course.actions, np.float32)
+    words = tuple(course.words[lead:])
+    return performed(course.episode, actions[:lead], actions[lead:], words, how, policy)
+
+
+def performed(
+    episode: Episode,
+    lead: NDArray[np.float32],
+    actions: NDArray[np.float32],
+    words: tuple[tuple[str, str], ...],
+    how: How,
+    policy: str,
+) -> Take:
+    """Carry out actions in a fresh world in front of the cameras; refused where they do not lead to success."""
+    simulation = Simulation(episode)
+    for action in lead:
+        simulation.step(action)
+    eyes = _Eyes(simulation, how)
+    told = _Told(simulation)
+    state, feeling = [_state(simulation)], [simulation.proprioception()]
+    other: dict[str, list[Array]] = {space: [] for space in _others(episode, how)}
+    for action in actions:
+        tip = simulation.robot.tip()
+        simulation.step(action)
+        eyes.look()
+        told.note()
+        state.append(_state(simulation))
+        feeling.append(simulation.proprioception())
+        for space, rows in other.items():
+            rows.append(_in(space, simulation, tip, float(action[-1])))
+    if not simulation.status.satisfied:
+        raise EtudeError(f"{episode.name} did not end in success when its actions were carried out again")
+    template, pictures = multimodal(episode.instruction, told_in(episode), how.prompt)
+    return Take(
+        episode=episode,
+        policy=policy,
+        actions=actions,
+        lead=lead,
+        words=words,
+        rewards=np.array(told.rewards, np.float32),
+        success=np.array(told.success, bool),
+        progress=np.array(told.progress, np.float32),
+        nodes=told.nodes,
+        subgoals=np.array(told.subgoals, np.float32).reshape(len(actions), len(told.nodes)),
+        proprioception=np.array(feeling, np.float32),
+        states=np.array(state),
+        spaces={space: np.array(rows) for space, rows in other.items()},
+        fps=rate(episode),
+        template=template,
+        pictures=tuple(map(png, pictures)),
+        keysteps=tuple(told.keysteps),
+        **eyes.seen(),
+    )
+
+
+def rate(episode: Episode) -> int:
+    """Frames for each second; of primitives, which take as long as they take, one is counted for each."""
+    return 1 if episode.control in PRIMITIVES else round(RATE)
+
+
+def _others(episode: Episode, how: How) -> tuple[str, ...]:
+    return tuple(s for s in SPACES if s != episode.control) if how.spaces and episode.control not in PRIMITIVES else ()
+
+
+def _in(space: str, simulation: Simulation, tip: Pose, grip: float) -> Array:
+    """The latest command in another space. ``tip`` is where the tip was before it."""
+    target = simulation.robot.target
+    if space == "joint":
+        return np.append(target, grip)
+    pose = simulation.robot.pose_of(target)
+    if space == "ee_pose":
+        return np.array([*pose.position, *pose.rotation, grip])
+    moved = tip.inverse() @ pose
+    return np.array([*(np.asarray(moved.position) / DELTA_POSITION), *(rotation_vector(moved.rotation) / DELTA_ROTATION), grip])
+
+
+def _state(simulation: Simulation) -> Array:
+    """MuJoCo's own state, (S,)."""
+    model, data = simulation.world.model, simulation.world.data
+    state = np.empty(mujoco.mj_stateSize(model, STATE))
+    mujoco.mj_getState(model, data, state, STATE)
+    return state
+
+
+class _Told:
+    """How the goal stands, step by step."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._simulation = simulation
+        self.nodes = tuple((n.path, said(n.goal)) for n in simulation.monitor.nodes())
+        self._leaves = [n.path for n in simulation.monitor.nodes() if not n.members]
+        self.rewards: list[float] = []
+        self.success: list[bool] = []
+        self.progress: list[float] = []
+        self.subgoals: list[list[float]] = []
+        self._reached = {n.path for n in simulation.monitor.nodes() if n.status.satisfied}
+        self.keysteps = [Keystep(0, "", "")]
+
+    def note(self) -> None:
+        """An action has been carried out."""
+        status, nodes = self._simulation.status, list(self._simulation.monitor.nodes())
+        self.rewards.append(status.reward)
+        self.success.append(status.satisfied)
+        self.progress.append(status.progress)
+        self.subgoals.append([n.status.progress for n in nodes])
+        for node in nodes:
+            if node.status.satisfied and node.path not in self._reached:
+                self._reached.add(node.path)
+                if node.path in self._leaves:
+                    self.keysteps.append(Keystep(len(self.rewards), node.path, said(node.goal)))
+
+
+class _Eyes:
+    """What the cameras see, look by look."""
+
+    def __init__(self, simulation: Simulation, how: How) -> None:
+        self._simulation, self._how = simulation, how
+        scene = simulation.world.scene
+        self._cameras = how.cameras or tuple(c.name for c in scene.cameras if c.name != "render")
+        self._studio = Studio(simulation.world)
+        self._objects = tuple(e.name for e in scene.entities if isinstance(e, Body))
+        self._frames: dict[str, list[NDArray[np.uint8]]] = {c: [] for c in self._cameras}
+        self._poses: dict[str, list[Array]] = {c: [] for c in self._cameras}
+        self._boxes: dict[str, list[list[tuple[int, ...]]]] = {c: [] for c in self._cameras}
+        self._visible: dict[str, list[list[bool]]] = {c: [] for c in self._cameras}
+        self.look()
+
+    def look(self) -> None:
+        """Take a picture with every camera."""
+        world = self._simulation.world
+        for name in self._cameras:
+            picture = self._studio.shoot(name, self._how.size)
+            self._frames[name].append(picture.rgb)
+            pose = world.camera_pose(world.scene.camera(name))
+            extrinsics = np.eye(4)
+            extrinsics[:3, :3], extrinsics[:3, 3] = matrix(pose.rotation), pose.position
+            self._poses[name].append(extrinsics)
+            found = bounding_boxes(world, name, picture.segmentation)
+            self._boxes[name].append([found[o]["box"] or (-1, -1, -1, -1) for o in self._objects])
+            self._visible[name].append([bool(found[o]["visible"]) for o in self._objects])
+
+    def seen(self) -> dict[str, Any]:
+        """The fields of a take that come from cameras."""
+        world, how, fps = self._simulation.world, self._how, rate(self._simulation.episode)
+        looks, things = len(self._poses[self._cameras[0]]) if self._cameras else 0, len(self._objects)
+        shape = (len(self._cameras), looks, things)
+        return {
+            "cameras": self._cameras,
+            "size": how.size,
+            "intrinsics": np.array([intrinsics(world.scene.camera(c), how.size) for c in self._cameras]).reshape(-1, 3, 3),
+            "extrinsics": np.array(list(self._poses.values())).reshape(-1, looks, 4, 4),
+            "digests": np.array([[zlib.crc32(p.tobytes()) for p in frames] for frames in self._frames.values()], np.uint32),
+            "histograms": np.array([histogram(frames[:-1]) for frames in self._frames.values()]).reshape(-1, 3, 256),
+            "videos": {c: encoded(frames[:-1], fps) for c, frames in self._frames.items()} if how.videos else {},
+            "images": {c: tuple(map(png, frames)) for c, frames in self._frames.items()} if how.images else {},
+            "pixels": self._frames if how.keep else {},
+            "objects": self._objects,
+            "boxes": np.array(list(self._boxes.values()), np.int16).reshape(*shape, 4),
+            "visible": np.array(list(self._visible.values()), bool).reshape(shape),
+        }

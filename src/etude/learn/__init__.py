@@ -1,0 +1,1 @@
+"""Learning from demonstrations, with torch (extra ``learn``)."""
