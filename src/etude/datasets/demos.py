@@ -6,9 +6,9 @@ it goes on after any interruption, and what comes out depends on names alone: no
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -49,11 +49,12 @@ class Writer(Protocol):
 
 @dataclass(frozen=True)
 class Format:
-    """How a format is made, and what it wants of a take: ``videos``, or ``images``."""
+    """How a format is made, and what it wants of a take: ``videos``, or ``images``; ``needs`` are the modules it is written with."""
 
     make: Callable[[Path], Writer]
     videos: bool
     images: bool
+    needs: tuple[str, ...] = ("av", "pyarrow")
 
 
 def _robomimic(folder: Path) -> Writer:
@@ -70,10 +71,10 @@ def _folders(folder: Path) -> Writer:
 
 FORMATS: dict[str, Format] = {
     "lerobot": Format(LeRobotV3, True, False),
-    "lerobot-images": Format(lambda folder: LeRobotV3(folder, False), False, True),
+    "lerobot-images": Format(lambda folder: LeRobotV3(folder, False), False, True, ("pyarrow",)),
     "lerobot-v2.1": Format(LeRobotV21, True, False),
-    "robomimic": Format(_robomimic, False, True),
-    "folders": Format(_folders, False, True),
+    "robomimic": Format(_robomimic, False, True, ("h5py",)),
+    "folders": Format(_folders, False, True, ("av",)),
 }
 
 
@@ -150,9 +151,10 @@ def _check(order: Order) -> None:
     """What would fail in the end, and one of each kind of episode, is looked at before any work is done."""
     if order.work().videos:
         refuse_odd(order.how.size)
-    with tempfile.TemporaryDirectory() as place:
-        for name in order.formats:
-            FORMATS[name].make(Path(place))  # what is not installed is missed now
+    for name in order.formats:
+        for module in FORMATS[name].needs:
+            if importlib.util.find_spec(module) is None:
+                raise EtudeError(f"--format {name} needs {module}: pip install 'etude[datasets]'")
     contract = load_policy(order.policy).contract
     first: tuple[str, tuple[Any, ...]] | None = None
     for name in _firsts(order.names):

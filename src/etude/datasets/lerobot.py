@@ -23,6 +23,7 @@ from etude.names import EtudeError
 VERSION = "v3.0"
 CHUNK = 1000  # files in a folder
 DATA_MB, VIDEO_MB = 100, 200  # where a file is full
+ENTERED = 200  # episodes that are entered in a table at once
 DATA_PATH = "data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet"
 VIDEO_PATH = "videos/{video_key}/chunk-{chunk_index:03d}/file-{file_index:03d}.mp4"
 EPISODES_PATH = "meta/episodes/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet"
@@ -68,20 +69,25 @@ class Place:
 class Rolling:
     """A table in files of limited size; each episode is a row group."""
 
-    def __init__(self, place: Place, schema: Any, limit: int = DATA_MB * MEGA, compression: str = "snappy") -> None:
-        self.place, self._schema, self._limit, self._compression = place, schema, limit, compression
+    def __init__(self, place: Place, schema: Any, limit: float = DATA_MB * MEGA, compression: str = "snappy") -> None:
+        self.place, self.schema, self._limit, self._compression = place, schema, limit, compression
         self._sink: Any = None
         self._writer: Any = None
 
-    def add(self, table: Any) -> tuple[int, int]:
-        """Append rows; gives the folder and the file they are in."""
+    def ready(self) -> tuple[int, int]:
+        """The folder and the file that the next rows go to."""
         if self._writer is None or self._sink.tell() >= self._limit:
             self.close()
             pa = arrow()
             self._sink = pa.OSFile(str(self.place.following()), "wb")
-            self._writer = pa.parquet.ParquetWriter(self._sink, self._schema, compression=self._compression)
-        self._writer.write_table(table, row_group_size=max(1, table.num_rows))
+            self._writer = pa.parquet.ParquetWriter(self._sink, self.schema, compression=self._compression)
         return self.place.chunk, self.place.file
+
+    def add(self, table: Any) -> tuple[int, int]:
+        """Append rows; gives the folder and the file they are in."""
+        place = self.ready()
+        self._writer.write_table(table, row_group_size=max(1, table.num_rows))
+        return place
 
     def close(self) -> None:
         """Finish the file."""
@@ -94,14 +100,14 @@ class Rolling:
 class _Reel:
     """The videos of one camera."""
 
-    def __init__(self, root: Path, key: str, fps: int) -> None:
-        self._place, self._fps = Place(root, VIDEO_PATH, key), fps
+    def __init__(self, root: Path, key: str, fps: int, limit: float) -> None:
+        self._place, self._fps, self._limit = Place(root, VIDEO_PATH, key), fps, limit
         self._joiner: Joiner | None = None
         self._bytes = 0
 
     def add(self, video: bytes, frames: int) -> dict[str, Any]:
         """Append the video of an episode; gives where it is."""
-        if self._joiner is None or self._bytes >= VIDEO_MB * MEGA:
+        if self._joiner is None or self._bytes >= self._limit:
             self.close()
             self._joiner, self._bytes = Joiner(self._place.following(), self._fps), 0
         begun = self._joiner.frames
@@ -122,6 +128,40 @@ class _Reel:
             self._joiner = None
 
 
+class _Register:
+    """``meta/episodes``: a row for each episode, written some at a time."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._rows: list[dict[str, Any]] = []
+        self._table: Rolling | None = None
+
+    def add(self, row: dict[str, Any]) -> None:
+        """Enter an episode."""
+        self._rows.append(row)
+        if len(self._rows) == ENTERED:
+            self._write()
+
+    def _write(self) -> None:
+        pa = arrow()
+        if self._table is None:
+            schema = pa.Table.from_pylist([{**self._rows[0], **_PLACE}]).schema
+            self._table = Rolling(Place(self._root, EPISODES_PATH), schema)
+        chunk, file = self._table.ready()
+        placed = [{**row, "meta/episodes/chunk_index": chunk, "meta/episodes/file_index": file} for row in self._rows]
+        self._table.add(pa.Table.from_pylist(placed, self._table.schema))
+        self._rows.clear()
+
+    def close(self) -> None:
+        if self._rows:
+            self._write()
+        if self._table is not None:
+            self._table.close()
+
+
+_PLACE = {"meta/episodes/chunk_index": 0, "meta/episodes/file_index": 0}
+
+
 class Shared:
     """What both versions of the format keep of all takes: kind, tasks, statistics."""
 
@@ -130,8 +170,8 @@ class Shared:
         self.kind: Kind | None = None
         self.tasks: dict[str, int] = {}
         self.frames = 0
-        self.episodes: list[dict[str, Any]] = []
-        self._columns: dict[str, list[NDArray[Any]]] = {}
+        self.episodes = 0
+        self._columns: dict[str, statistics.Tally] = {}
         self._counts: dict[str, NDArray[np.int64]] = {}
 
     def take_in(self, take: Take) -> tuple[dict[str, NDArray[Any]], dict[str, statistics.Stats]]:
@@ -141,39 +181,42 @@ class Shared:
             self.kind = kind
         self.kind.refuse(kind, take.episode.name)
         task = self.tasks.setdefault(take.episode.instruction.text, len(self.tasks))
-        found = {**columns.numbers(take), **columns.counters(take, len(self.episodes), self.frames, task)}
+        found = {**columns.numbers(take), **columns.counters(take, self.episodes, self.frames, task)}
         stats = {f"{PICTURES}{c}": statistics.of_pictures(h, take.length) for c, h in zip(take.cameras, take.histograms, strict=True)}
         stats |= {name: statistics.of_numbers(values) for name, values in found.items()}
         for name, values in found.items():
-            self._columns.setdefault(name, []).append(values)
+            self._columns.setdefault(name, statistics.Tally()).add(values)
         for camera, counts in zip(take.cameras, take.histograms, strict=True):
             self._counts[camera] = self._counts.get(camera, 0) + counts
         self.frames += take.length
+        self.episodes += 1
         return found, stats
 
     def statistics(self) -> dict[str, statistics.Stats]:
         """Of everything."""
-        return statistics.of_all(self._columns, {f"{PICTURES}{c}": (h, self.frames) for c, h in self._counts.items()})
+        pictures = {f"{PICTURES}{c}": statistics.of_pictures(h, self.frames) for c, h in self._counts.items()}
+        return {**pictures, **{name: tally.stats() for name, tally in self._columns.items()}}
 
 
 class LeRobotV3:
-    """Writes takes as a LeRobotDataset v3.0 into an empty folder."""
+    """Writes takes as a LeRobotDataset v3.0 into an empty folder; a table or video of so many MB is full, and another is begun."""
 
-    def __init__(self, folder: Path, videos: bool = True) -> None:
-        self._folder, self._shared = folder, Shared(videos)
+    def __init__(self, folder: Path, videos: bool = True, data_mb: float = DATA_MB, video_mb: float = VIDEO_MB) -> None:
+        self._folder, self._shared, self._limits = folder, Shared(videos), (data_mb, video_mb)
         self._data: Rolling | None = None
-        self._extra = Rolling(Place(folder, EXTRA_PATH), extra.schema(), compression="zstd")
+        self._extra = Rolling(Place(folder, EXTRA_PATH), extra.schema(), data_mb * MEGA, "zstd")
         self._reels: dict[str, _Reel] = {}
+        self._register = _Register(folder)
 
     def add(self, take: Take) -> None:
         """Append an episode."""
-        pa, shared, number, first = arrow(), self._shared, len(self._shared.episodes), self._shared.frames
+        pa, shared, number, first = arrow(), self._shared, self._shared.episodes, self._shared.frames
         found, stats = shared.take_in(take)
         assert shared.kind is not None
         if self._data is None:
-            self._data = Rolling(Place(self._folder, DATA_PATH), table_schema(shared.kind))
+            self._data = Rolling(Place(self._folder, DATA_PATH), table_schema(shared.kind), self._limits[0] * MEGA)
             videos = take.cameras if shared.kind.videos else ()
-            self._reels = {camera: _Reel(self._folder, PICTURES + camera, take.fps) for camera in videos}
+            self._reels = {camera: _Reel(self._folder, PICTURES + camera, take.fps, self._limits[1] * MEGA) for camera in videos}
         chunk, file = self._data.add(table_of(take, found, shared.kind))
         self._extra.add(pa.Table.from_pylist([extra.row(take, number)], extra.schema()))
         entry: dict[str, Any] = {
@@ -188,9 +231,8 @@ class LeRobotV3:
         for camera, reel in self._reels.items():
             where = reel.add(take.videos[camera], take.length)
             entry |= {f"videos/{PICTURES}{camera}/{name}": value for name, value in where.items()}
-        entry |= {"meta/episodes/chunk_index": 0, "meta/episodes/file_index": 0}
         entry |= {f"stats/{name}/{stat}": value for name, one in stats.items() for stat, value in one.items()}
-        shared.episodes.append(entry)
+        self._register.add(entry)
 
     def finish(self) -> None:
         """Write what is about all episodes."""
@@ -200,22 +242,20 @@ class LeRobotV3:
         self._extra.close()
         for reel in self._reels.values():
             reel.close()
-        pa = arrow()
-        path = Place(self._folder, EPISODES_PATH).following()
-        pa.parquet.write_table(pa.Table.from_pylist(shared.episodes), path, compression="snappy")
+        self._register.close()
         write_tasks(self._folder / "meta/tasks.parquet", shared.tasks)
         write_json(self._folder / "meta/stats.json", shared.statistics())
         write_json(self._folder / "meta/info.json", {
             "codebase_version": VERSION,
             "robot_type": shared.kind.robot,
-            "total_episodes": len(shared.episodes),
+            "total_episodes": shared.episodes,
             "total_frames": shared.frames,
             "total_tasks": len(shared.tasks),
             "chunks_size": CHUNK,
-            "data_files_size_in_mb": DATA_MB,
-            "video_files_size_in_mb": VIDEO_MB,
+            "data_files_size_in_mb": self._limits[0],
+            "video_files_size_in_mb": self._limits[1],
             "fps": shared.kind.fps,
-            "splits": {"train": f"0:{len(shared.episodes)}"},
+            "splits": {"train": f"0:{shared.episodes}"},
             "data_path": DATA_PATH,
             "video_path": VIDEO_PATH if self._reels else None,
             "features": columns.features(shared.kind),

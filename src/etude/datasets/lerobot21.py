@@ -25,11 +25,12 @@ class LeRobotV21:
     def __init__(self, folder: Path) -> None:
         self._folder, self._shared = folder, Shared(True)
         self._extra = Rolling(Place(folder, EXTRA_PATH), extra.schema(), compression="zstd")
-        self._stats: list[dict[str, Any]] = []
+        (folder / "meta").mkdir()
+        self._lines = {name: (folder / f"meta/{name}.jsonl").open("w", encoding="utf-8") for name in ("episodes", "episodes_stats")}
 
     def add(self, take: Take) -> None:
         """Append an episode."""
-        pa, shared, number = arrow(), self._shared, len(self._shared.episodes)
+        pa, shared, number = arrow(), self._shared, self._shared.episodes
         found, stats = shared.take_in(take)
         assert shared.kind is not None
         where = {"episode_chunk": number // CHUNK, "episode_index": number}
@@ -39,8 +40,9 @@ class LeRobotV21:
         for camera in take.cameras:
             self._placed(VIDEO_PATH.format(video_key=PICTURES + camera, **where)).write_bytes(take.videos[camera])
         self._extra.add(pa.Table.from_pylist([extra.row(take, number)], extra.schema()))
-        shared.episodes.append({"episode_index": number, "tasks": [take.episode.instruction.text], "length": take.length})
-        self._stats.append({"episode_index": number, "stats": stats})
+        entry = {"episode_index": number, "tasks": [take.episode.instruction.text], "length": take.length}
+        self._lines["episodes"].write(_line(entry))
+        self._lines["episodes_stats"].write(_line({"episode_index": number, "stats": stats}))
 
     def _placed(self, path: str) -> Path:
         place = self._folder / path
@@ -52,7 +54,9 @@ class LeRobotV21:
         shared, meta = self._shared, self._folder / "meta"
         assert shared.kind is not None
         self._extra.close()
-        episodes = len(shared.episodes)
+        for file in self._lines.values():
+            file.close()
+        episodes = shared.episodes
         write_json(meta / "info.json", {
             "codebase_version": VERSION,
             "robot_type": shared.kind.robot,
@@ -68,15 +72,14 @@ class LeRobotV21:
             "video_path": VIDEO_PATH,
             "features": columns.features(shared.kind, language=False),
         })  # fmt: skip
-        _lines(meta / "episodes.jsonl", shared.episodes)
-        _lines(meta / "episodes_stats.jsonl", self._stats)
-        _lines(meta / "tasks.jsonl", [{"task_index": k, "task": text} for text, k in shared.tasks.items()])
+        tasks = "".join(_line({"task_index": k, "task": text}) for text, k in shared.tasks.items())
+        (meta / "tasks.jsonl").write_text(tasks, encoding="utf-8")
         write_json(meta / "stats.json", shared.statistics())
         write_json(meta / "modality.json", modality(shared.kind))
 
 
-def _lines(path: Path, rows: list[dict[str, Any]]) -> None:
-    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+def _line(row: dict[str, Any]) -> str:
+    return json.dumps(row, ensure_ascii=False) + "\n"
 
 
 def modality(kind: Kind) -> dict[str, Any]:
