@@ -83,7 +83,6 @@ def test_the_page_is_well_formed_and_every_way_leads_somewhere():
         "headline",
         "summary",
         "tasks",
-        "levels",
         "perturbations",
         "subgoals",
         "planner",

@@ -39,12 +39,12 @@ class Matrix:
 
 
 def matrices(records: Sequence[Record]) -> list[Matrix]:
-    """One matrix for each suite in which more than one level was played."""
+    """One matrix for each suite in which a task was played at more than one level: elsewhere it would be mostly empty."""
     played = [r for r in records if r.outcome != "error"]
     found = []
     for suite in dict.fromkeys(name_of(r).suite for r in played):
         members = [r for r in played if name_of(r).suite == suite]
-        if len({_level(r) for r in members}) > 1:
+        if len({(name_of(r).task, _level(r)) for r in members}) > len({name_of(r).task for r in members}):
             found.append(_matrix(suite, members))
     return found
 

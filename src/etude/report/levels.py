@@ -15,7 +15,7 @@ LEAD = (
 
 
 def levels_section(arms: Sequence[Arm]) -> str:
-    """One table for each policy and suite in which several levels were played; empty where there is none."""
+    """One table for each policy and suite in which a task was played at several levels; empty where there is none."""
     parts = [_table(arm, matrix, k) for arm in arms for k, matrix in enumerate(matrices(arm.records))]
     return section("levels", "By level and task", LEAD, "".join(parts)) if parts else ""
 
