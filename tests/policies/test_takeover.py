@@ -32,7 +32,9 @@ def test_at_once_it_is_the_oracle_itself():
     assert play(Cast(Work("takeover:1:random")), NAME)[1].actions[5].tolist() == play(Cast(Work("oracle")), NAME)[1].actions[5].tolist()
 
 
-@pytest.mark.parametrize("text", ["takeover:0:random", "takeover:1.5:random", "takeover:often:random", "takeover:0.5", "takeover:0.5:rndom"])
+@pytest.mark.parametrize(
+    "text", ["takeover:0:random", "takeover:1.5:random", "takeover:often:random", "takeover:0.5", "takeover:0.5:rndom"]
+)
 def test_what_makes_no_sense_is_refused_in_one_line(text):
     with pytest.raises(EtudeError) as refused:
         load_policy(text)

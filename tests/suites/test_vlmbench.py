@@ -121,6 +121,14 @@ def test_taking_the_wrong_thing_has_a_name():
     assert record.success or record.cause in ("wrong grasp object", "wrong destination object")
 
 
+@pytest.mark.parametrize(
+    "task", [f"{category}_color" for category in ("pick", "stack", "drop", "sorter", "pour", "wipe")] + ["drawer", "door"]
+)
+def test_every_category_can_be_gone_on_with_from_the_oracles_grasp(task):
+    record = played(f"vlmbench/{task}@test_seen#5", "oracle", "grasped")
+    assert record.success and took_hold(record)
+
+
 def test_giving_the_grasp_is_refused_where_nothing_is_grasped():
     with pytest.raises(EtudeError, match="begin with a grasp"):
         Plan("oracle", ("vima/rotate@L1#0",), modes=("grasped",))

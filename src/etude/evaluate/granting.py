@@ -27,8 +27,10 @@ def take_hold(simulation: Simulation, oracle: Oracle) -> None:
         left = LONGEST
         while left and not simulation.over:
             held = node.status.satisfied
+            if held and not node.goal.lift:
+                break
             stroke = oracle.stroke(node)
-            if stroke is None or (held and not node.goal.lift):
+            if stroke is None:
                 break
             simulation.step(stroke.to_action())
             left = 0 if held else left - 1

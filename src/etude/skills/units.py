@@ -54,6 +54,8 @@ def _next(context: Context, units: Sequence[Goal], first: int, last: int) -> Key
         hints["lost"] = lost + 1
         return _retreat(watch, lost % 2 == 1)
     found = [w for w in found if w.unit <= last]
+    if not found:  # what is asked for has been done: the thing is in the hand
+        return Keypose(watch.tip, robot.closed, True, GENTLE, "Keep still.")
     hints["plan"] = found[1:]
     return found[0].keypose
 
