@@ -147,7 +147,7 @@ def test_windows_hold_what_was_seen_and_done(whole):
 @pytest.mark.parametrize(
     ("names", "change", "said"),
     [
-        (("clevrskills/pick@train#0", "himan/open_drawer@train#0"), {}, "has robot"),
+        (("clevrskills/pick@train#0", "himan/open_drawer@train#0"), {}, "has arm"),
         (("iwisdm/low@test#0",), {}, "no demonstration"),
         (NAMES, {"formats": ("lerobotics",)}, "did you mean"),
         (NAMES, {"how": How(size=(63, 64))}, "even width"),

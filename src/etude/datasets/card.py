@@ -25,7 +25,9 @@ LICENCE = "apache-2.0"
 PACKAGES = ("etude", "mujoco", "numpy", "numba", "av", "pyarrow", "h5py")
 
 
-def facts(order: Order, run: Run, kept: Sequence[Record], failures: Sequence[Record], frames: int, first: Take) -> dict[str, Any]:
+def facts(
+    order: Order, run: Run, kept: Sequence[Record], failures: Sequence[Record], frames: int, first: Take, hands: Sequence[str]
+) -> dict[str, Any]:
     """``meta/etude.json``."""
     robot = first.episode.scene.robot
     assert robot is not None
@@ -37,7 +39,7 @@ def facts(order: Order, run: Run, kept: Sequence[Record], failures: Sequence[Rec
         "plan": run.plan.digest,
         "renderer": fingerprint(),
         "versions": {name: _version(name) for name in PACKAGES},
-        "robot": {"arm": robot.arm, "hand": robot.hand},
+        "robot": {"arm": robot.arm, "hands": list(hands)},
         "control": first.episode.control,
         "fps": first.fps,
         "cameras": list(first.cameras),
@@ -79,7 +81,7 @@ tags: [{", ".join(marks)}]
 # Demonstrations in etude
 
 {len(made["episodes"])} episodes, {made["frames"]} frames at {made["fps"]} per second, by the policy `{made["policy"]}` on
-{made["robot"]["arm"]} with {made["robot"]["hand"]}; actions in `{made["control"]}`; cameras {", ".join(made["cameras"])} at
+{made["robot"]["arm"]} with {" and ".join(made["robot"]["hands"])}; actions in `{made["control"]}`; cameras {", ".join(made["cameras"])} at
 {width}×{height}. Every episode ended in success, and has been carried out again from its actions before it was kept.
 
 | task | episodes | failed, left out |

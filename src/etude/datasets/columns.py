@@ -29,9 +29,9 @@ COUNTERS = ("timestamp", "frame_index", "episode_index", "index", "task_index")
 
 @dataclass(frozen=True)
 class Kind:
-    """What all demonstrations of a data set share: the robot, the action space, the rate and the cameras."""
+    """What all demonstrations of a data set share: the arm, the action space, the rate and the cameras. Its hands may differ."""
 
-    robot: str
+    arm: str
     control: str
     fps: int
     joints: int
@@ -42,7 +42,7 @@ class Kind:
 
     def refuse(self, other: Kind, name: str) -> None:
         """Refuse a demonstration of another kind: what differs cannot be in the same columns."""
-        for what in ("robot", "control", "fps", "cameras", "size"):
+        for what in ("arm", "control", "fps", "cameras", "size"):
             mine, theirs = getattr(self, what), getattr(other, what)
             if mine != theirs:
                 raise EtudeError(f"{name} has {what} {theirs!r}, those before it {mine!r}: make a data set for each")
@@ -54,7 +54,7 @@ def kind_of(take: Take, videos: bool) -> Kind:
     assert robot is not None
     joints = (take.proprioception.shape[1] - 10) // 2
     return Kind(
-        f"{robot.arm}_{robot.hand}", take.episode.control, take.fps, joints, take.cameras, take.size, tuple(take.spaces), videos
+        robot.arm, take.episode.control, take.fps, joints, take.cameras, take.size, tuple(take.spaces), videos
     )  # fmt: skip
 
 

@@ -168,7 +168,7 @@ def _check(order: Order) -> None:
         for camera in order.how.cameras:
             episode.scene.camera(camera)
         kind = Kind(
-            f"{robot.arm}_{robot.hand}", episode.control, rate(episode), len(arm(robot.arm).home), order.how.cameras or tuple(known),
+            robot.arm, episode.control, rate(episode), len(arm(robot.arm).home), order.how.cameras or tuple(known),
             order.how.size, (), True,
         )  # fmt: skip
         if first is None:
@@ -251,16 +251,19 @@ def _write(order: Order, folder: Path, run: Run, kept: Sequence[Record], failure
         home.mkdir(parents=True)
     writers = {name: FORMATS[name].make(home) for name, home in homes.items()}
     frames, first = 0, None
+    hands: dict[str, None] = {}
     for record in kept:
         take = read_take(take_file(work / RUN, record.episode))
         for writer in writers.values():
             writer.add(take)
         frames += take.length
         first = first or take
+        if take.episode.scene.robot is not None:
+            hands[take.episode.scene.robot.hand] = None
     assert first is not None
     for writer in writers.values():
         writer.finish()
-    made = facts(order, run, kept, failures, frames, first)
+    made = facts(order, run, kept, failures, frames, first, tuple(hands))
     write_json(new / FACTS, made)
     for name, home in homes.items():
         (home / "README.md").write_text(card(name, made), encoding="utf-8")

@@ -247,7 +247,7 @@ class LeRobotV3:
         write_json(self._folder / "meta/stats.json", shared.statistics())
         write_json(self._folder / "meta/info.json", {
             "codebase_version": VERSION,
-            "robot_type": shared.kind.robot,
+            "robot_type": shared.kind.arm,
             "total_episodes": shared.episodes,
             "total_frames": shared.frames,
             "total_tasks": len(shared.tasks),

@@ -59,7 +59,7 @@ class LeRobotV21:
         episodes = shared.episodes
         write_json(meta / "info.json", {
             "codebase_version": VERSION,
-            "robot_type": shared.kind.robot,
+            "robot_type": shared.kind.arm,
             "total_episodes": episodes,
             "total_frames": shared.frames,
             "total_tasks": len(shared.tasks),
