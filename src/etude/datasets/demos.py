@@ -119,6 +119,7 @@ def demos(order: Order, folder: Path, settings: Settings, progress: Progress) ->
     _prepare(folder, order)
     work = folder / WORK / RUN
     plan = Plan(order.policy, order.names)
+    settings = replace(settings, retry_errors=True)  # what broke before may work now: a disk was full, a worker was killed
     while True:
         run = evaluate(plan, work, settings, progress, performer=PERFORMER, how=order.work().to_json())
         more = _more(run, order)
@@ -127,6 +128,7 @@ def demos(order: Order, folder: Path, settings: Settings, progress: Progress) ->
         plan = replace(run.plan, names=more)
         with Store(work, run.plan) as store:
             store.extend(plan)
+        settings = replace(settings, retry_errors=False)
     kept, failures = _chosen(run, order)
     if not kept:
         why = f": {failures[0].error}" if failures and failures[0].error else ""
@@ -149,14 +151,14 @@ def _known(folder: Path, order: Order) -> Made:
 
 def _check(order: Order) -> None:
     """What would fail in the end, and one of each kind of episode, is looked at before any work is done."""
-    if order.work().videos:
-        refuse_odd(order.how.size)
     for name in order.formats:
         for module in FORMATS[name].needs:
             if importlib.util.find_spec(module) is None:
                 raise EtudeError(f"--format {name} needs {module}: pip install 'etude[datasets]'")
+            if module == "av":
+                refuse_odd(order.how.size)
     contract = load_policy(order.policy).contract
-    first: tuple[str, tuple[Any, ...]] | None = None
+    first: Kind | None = None
     for name in _firsts(order.names):
         episode = find(name)
         if not isinstance(episode, Episode):
@@ -171,9 +173,8 @@ def _check(order: Order) -> None:
             robot.arm, episode.control, rate(episode), len(arm(robot.arm).home), order.how.cameras or tuple(known),
             order.how.size, (), True,
         )  # fmt: skip
-        if first is None:
-            first = (name, (kind,))
-        first[1][0].refuse(kind, name)
+        first = first or kind
+        first.refuse(kind, name)
 
 
 def _firsts(names: Sequence[str]) -> Iterator[str]:
