@@ -190,10 +190,9 @@ class Solver:
             if suitable(tip):
                 found += [(round(preference(t, unit.prefer), 1) - 0.5 * grip.score, t) for t in (tip, flipped(tip))]
         order = sorted(self.stream.shuffled(found), key=lambda item: item[0])
-        if "/" in thing or (unit.prefer == "horizontal" and unit.lift):
-            order = self._near(order[:TRIES], state)
-        for _, tip in order[: 2 * TRIES]:
-            before = tip @ Pose((0.0, 0.0, -BACK))
+        handy = "/" in thing or (unit.prefer == "horizontal" and unit.lift)
+        for back, tip in self._ordered(order, state, handy):
+            before = tip @ Pose((0.0, 0.0, -back))
             if before.position[2] < lowest:
                 continue
             for at in self._postures(before, state.joints):
@@ -208,9 +207,15 @@ class Solver:
                 towards = Keypose(before, False, step=self._towards(before, unit))
                 yield [towards, Keypose(tip, True, True, GENTLE, unit.text), *away[0]], away[1]
 
-    def _near(self, order: Sequence[tuple[float, Pose]], state: State) -> list[tuple[float, Pose]]:
+    def _ordered(self, order: Sequence[tuple[float, Pose]], state: State, handy: bool) -> Iterator[tuple[float, Pose]]:
+        """Grasps in the order in which they are tried, each with how far before it the hand begins (m): nearer, where nothing else helps."""
+        for back in (BACK, BACK / 2) if self._elbows else (BACK,):
+            chosen = self._near(order[:TRIES], state, back) if handy else order[: 2 * TRIES]
+            yield from ((back, tip) for _, tip in chosen)
+
+    def _near(self, order: Sequence[tuple[float, Pose]], state: State, back: float) -> list[tuple[float, Pose]]:
         """The grasps within reach, first those that the arm has not far to go to: where it must contort itself, it moves no handle."""
-        ways = [(cost, tip, self._reach(tip @ Pose((0.0, 0.0, -BACK)), state.joints)) for cost, tip in order]
+        ways = [(cost, tip, self._reach(tip @ Pose((0.0, 0.0, -back)), state.joints)) for cost, tip in order]
         far = [(cost + FAR * self._space.sweep(state.joints, at), tip) for cost, tip, at in ways if at is not None]
         return sorted(far, key=lambda item: item[0])
 

@@ -18,6 +18,7 @@ from etude.skills.solving import BACK, Solver, Waypoint
 
 ALIKE = 0.1  # rad: postures that differ by less are the same
 ELBOWS = 8  # other postures that are tried for a grasp when the nearest led to nothing, from where the arm began either
+TIRED = 12  # searches that found nothing, after which no more are made
 SLIP = (0.0005, 0.02)  # m and rad by which a thing may be held otherwise than planned
 
 
@@ -45,6 +46,8 @@ def _next(context: Context, units: Sequence[Goal], first: int, last: int) -> Key
         return Keypose(watch.tip, False, True, GENTLE, "Open the hand.")
     lost = hints.get("lost", 0)
     assert isinstance(lost, int)
+    if lost == TIRED:
+        return Keypose(watch.tip, robot.closed, True, GENTLE, "Give up.")
     found = Solver(watch, units, context.stream, ELBOWS if lost > 2 else 0).solve(begin)
     if found is None and usable:
         hints["plan"] = usable[1:]
