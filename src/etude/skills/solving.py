@@ -208,7 +208,7 @@ class Solver:
                 yield [towards, Keypose(tip, True, True, GENTLE, unit.text), *away[0]], away[1]
 
     def _ordered(self, order: Sequence[tuple[float, Pose]], state: State, handy: bool) -> Iterator[tuple[float, Pose]]:
-        """Grasps in the order in which they are tried, each with how far before it the hand begins (m): nearer, where nothing else helps."""
+        """Grasps in the order in which they are tried, each with how far before it the hand begins (m): nearer, if nothing else helps."""
         for back in (BACK, BACK / 2) if self._elbows else (BACK,):
             chosen = self._near(order[:TRIES], state, back) if handy else order[: 2 * TRIES]
             yield from ((back, tip) for _, tip in chosen)
