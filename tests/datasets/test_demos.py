@@ -170,6 +170,14 @@ def test_a_folder_with_other_things_is_left_alone(whole, tmp_path):
     assert (tmp_path / "mine.txt").read_text() == "mine"
 
 
+def test_what_an_interrupted_tidying_up_left_is_taken_away(whole, tmp_path):
+    folder = tmp_path / "set"
+    shutil.copytree(whole, folder)
+    (folder / ".old/run").mkdir(parents=True)
+    (folder / ".old/run/plan.json").write_text("{}")
+    assert files(made(order(NAMES), folder)) == files(whole)
+
+
 def test_killed_at_random_moments_it_ends_as_if_nothing_had_happened():
     count = harness(SUBJECTS["demos"], 4, 7.0, rng("test", "kills"))
     assert count.kills == 4 and count.finished >= 1

@@ -94,7 +94,7 @@ def harness(subject: Subject, kills: int, longest: float, stream: Stream, progre
                 for path in folder.rglob("episodes.jsonl"):
                     count.torn += not path.read_bytes().endswith(b"\n") and path.stat().st_size > 0
             else:
-                assert subject.content(folder) == expected
+                assert subject.content(folder) == expected, f"{folder} came out otherwise"
                 count.finished += 1
                 shutil.rmtree(folder)
             progress(count)

@@ -113,6 +113,7 @@ class Made:
 
 def demos(order: Order, folder: Path, settings: Settings, progress: Progress) -> Made:
     """Make a data set, or go on making it. Whatever is finished is never lost; once complete, it is left as it is."""
+    shutil.rmtree(folder / OLD, ignore_errors=True)  # of one that was complete, and interrupted in tidying up
     if _complete(folder):
         return _known(folder, order)
     _check(order)
@@ -190,7 +191,6 @@ def _firsts(names: Sequence[str]) -> Iterator[str]:
 def _prepare(folder: Path, order: Order) -> None:
     """Take hold of the folder: it is new, empty, or one in which this very data set was begun."""
     work = folder / WORK
-    shutil.rmtree(folder / OLD, ignore_errors=True)
     if folder.exists() and not work.exists() and any(folder.iterdir()):
         raise EtudeError(f"--out {str(folder)!r} holds other files; choose an empty or new folder")
     work.mkdir(parents=True, exist_ok=True)

@@ -23,7 +23,8 @@ from etude.datasets.take import Take
 from etude.datasets.taking import How, performed
 from etude.names import EtudeError
 
-CLOSE = 25.0  # dB: a stored frame that is farther from the picture than this shows something else; fine patterns lose their colours
+CLOSE = 30.0  # dB of brightness: a stored frame that is farther from the picture than this shows something else
+BRIGHTNESS = np.array([0.299, 0.587, 0.114])  # of red, green and blue; videos keep colours at half the size
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Comparison:
     """How a recorded episode and its replay compare. ``states``: control steps at which any number of the state differs;
 
     ``frames``: pictures whose pixels differ from those that were recorded; ``stored``: pictures that the stored video or image does not
-    show (below 25 dB; stored images must be equal). ``success``: did the replay end as the recording did?
+    show (below 30 dB of brightness; stored images must be equal). ``success``: did the replay end as the recording did?
     """
 
     episode_index: int
@@ -82,7 +83,7 @@ def compared(extra: Extra, reader: Reader) -> Comparison:
 def _shows(stored: Any, pixels: Any, exact: bool) -> bool:
     if exact:
         return bool(np.array_equal(stored, pixels))
-    error = float(np.mean((stored.astype(float) - pixels) ** 2))
+    error = float(np.mean(((stored.astype(float) - pixels) @ BRIGHTNESS) ** 2))
     return error < 1e-9 or 10 * np.log10(255.0**2 / error) > CLOSE
 
 

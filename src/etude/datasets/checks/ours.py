@@ -13,8 +13,8 @@ from etude.datasets.checks.info import Info, read_json
 from etude.datasets.checks.layout import Entry, Layout
 from etude.datasets.columns import ACTION, PICTURES, STATE
 from etude.datasets.lerobot import arrow
-from etude.episode import Episode
-from etude.names import EtudeError, from_json
+from etude.library import read_episode
+from etude.names import EtudeError
 
 FACTS = "meta/etude.json"
 KEYS = (
@@ -90,7 +90,7 @@ def _rows(folder: Path, findings: Findings) -> Iterator[tuple[Path, dict[str, An
 def _check_row(row: Mapping[str, Any], path: Path, entry: Entry | None, digests: Mapping[str, str], findings: Findings) -> None:
     number = row["episode_index"]
     try:
-        episode = from_json(Episode, row["episode"])
+        episode = read_episode(row["episode"])
     except (EtudeError, TypeError) as error:
         findings.add("etude-episode", path, f"its JSON is not an episode: {reason(error)}", number)
         episode = None
