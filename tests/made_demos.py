@@ -1,7 +1,8 @@
 """Small data sets for tests."""
 
 from etude.datasets.demos import Order, demos
-from etude.datasets.taking import How
+from etude.datasets.taking import How, Rounded, recorded
+from etude.evaluate.play import Cast, Work, play
 from etude.evaluate.run import Settings
 
 
@@ -22,3 +23,10 @@ def order(names, policy="oracle:action=ee_delta", how=None, size=(64, 64), forma
 def made(wanted, folder, workers=1):
     demos(wanted, folder, Settings(workers=workers), Quiet())
     return folder
+
+
+def taken(name, how, policy="oracle"):
+    """A take of an episode, in memory."""
+    cast = Cast(Work(policy))
+    cast.policy = Rounded(cast.policy)
+    return recorded(play(cast, name)[1], how, "oracle")

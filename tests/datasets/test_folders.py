@@ -13,30 +13,23 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+from made_demos import taken
 
 from etude.datasets.folders import REQUIRED, Folders, Trajectory, find_trajectories, read_trajectory, trajectory_path
 from etude.datasets.take import Take, write_take
-from etude.datasets.taking import STATE, How, Rounded, recorded
+from etude.datasets.taking import STATE, How
 from etude.datasets.video import Pixels, pixels_of
-from etude.evaluate.play import Cast, Work, play
 from etude.names import EpisodeName, EtudeError
 from etude.render.camera import project
 from etude.scene.world import World
 
 PICK, DRAWER, PRIMITIVE = "clevrskills/pick@train#3", "himan/open_drawer@test#0", "vima/visual_manipulation@train#0"
-
-
-def taken(name: str, work: str) -> Take:
-    cast = Cast(Work(work))
-    cast.policy = Rounded(cast.policy)
-    _, course = play(cast, name)
-    assert course is not None
-    return recorded(course, How(size=(64, 48), videos=False, images=True, spaces=True), "oracle")
+HOW = How(size=(64, 48), videos=False, images=True, spaces=True)
 
 
 @pytest.fixture(scope="module")
 def takes() -> dict[str, Take]:
-    return {PICK: taken(PICK, "oracle"), DRAWER: taken(DRAWER, "oracle:action=ee_delta"), PRIMITIVE: taken(PRIMITIVE, "oracle")}
+    return {PICK: taken(PICK, HOW), DRAWER: taken(DRAWER, HOW, "oracle:action=ee_delta"), PRIMITIVE: taken(PRIMITIVE, HOW)}
 
 
 @pytest.fixture(scope="module")

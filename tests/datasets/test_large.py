@@ -2,22 +2,20 @@
 
 import numpy as np
 import pytest
+from made_demos import taken
 
 from etude.datasets import statistics
 from etude.datasets.lerobot import LeRobotV3
 from etude.datasets.reader import Reader
 from etude.datasets.replaying import replay
-from etude.datasets.taking import How, Rounded, recorded
+from etude.datasets.taking import How
 from etude.datasets.validate import validate
-from etude.evaluate.play import Cast, Work, play
 
 
 @pytest.fixture(scope="module")
 def takes():
-    cast = Cast(Work("oracle"))
-    cast.policy = Rounded(cast.policy)
     names = [f"clevrskills/{task}@train#{seed}" for task in ("pick", "touch") for seed in range(3)]
-    return [recorded(play(cast, name)[1], How(size=(32, 32)), "oracle") for name in names]
+    return [taken(name, How(size=(32, 32))) for name in names]
 
 
 def written(takes, folder, **limits):

@@ -14,18 +14,19 @@ import gymnasium
 import mujoco
 import numpy as np
 import pytest
+from made_demos import taken
 
 from etude.datasets.robomimic import FILE, Robomimic
 from etude.datasets.take import Take, write_take
-from etude.datasets.taking import STATE, How, Rounded, recorded
+from etude.datasets.taking import STATE, How
 from etude.datasets.video import pixels_of
 from etude.episode import Episode
-from etude.evaluate.play import Cast, Work, play
 from etude.names import EtudeError
 from etude.scene.world import World
 
 h5py = pytest.importorskip("h5py")
 
+HOW = How(size=(32, 32), videos=False, images=True, spaces=True)
 NAMES = {
     "clevrskills": "clevrskills/pick@train#3",
     "himan": "himan/open_drawer@test#0",
@@ -33,17 +34,9 @@ NAMES = {
 }
 
 
-def taken(name: str, work: str = "oracle:action=ee_delta") -> Take:
-    cast = Cast(Work(work))
-    cast.policy = Rounded(cast.policy)
-    _, course = play(cast, name)
-    assert course is not None
-    return recorded(course, How(size=(32, 32), videos=False, images=True, spaces=True), "oracle")
-
-
 @pytest.fixture(scope="module")
 def takes() -> dict[str, Take]:
-    return {suite: taken(name) for suite, name in NAMES.items()}
+    return {suite: taken(name, HOW, "oracle:action=ee_delta") for suite, name in NAMES.items()}
 
 
 def written(folder: Path, *takes: Take) -> Path:
