@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import multiprocessing
 import os
 import statistics
@@ -16,6 +17,7 @@ from typing import Any
 
 import mujoco
 
+from etude.bench_datasets import bench_datasets
 from etude.bench_decisions import bench_decisions
 from etude.envs.env import EpisodeEnv
 from etude.envs.observer import Observer
@@ -333,4 +335,11 @@ BENCHES: dict[str, Callable[[], list[Result]]] = {
     "vlmbench": bench_vlmbench,
     "evaluate": bench_evaluate,
     "decisions": bench_decisions,
+    "datasets": bench_datasets,
 }
+
+
+def usual() -> list[str]:
+    """The benches that run when none is named: all whose packages are installed."""
+    missing = any(importlib.util.find_spec(name) is None for name in ("av", "pyarrow"))
+    return [name for name in BENCHES if not (missing and name == "datasets")]

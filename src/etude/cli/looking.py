@@ -163,18 +163,19 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="one JSON object
 @app.command()
 def bench(
     what: Annotated[
-        list[str] | None, typer.Argument(help="render, physics, build, suites, vima, vlmbench, evaluate, decisions; all when none is given")
+        list[str] | None,
+        typer.Argument(help="render, physics, build, suites, vima, vlmbench, evaluate, decisions, datasets; or all"),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
     """Measure speed, side by side with a reference where one runs."""
     from etude import machine
-    from etude.bench import BENCHES
+    from etude.bench import BENCHES, usual
 
     for name in what or ():
         if name not in BENCHES:
             raise unknown("benchmark", name, BENCHES)
-    results = [result for name in (what or BENCHES) for result in BENCHES[name]()]
+    results = [result for name in (what or usual()) for result in BENCHES[name]()]
     if as_json:
         print_json({"machine": machine.describe(), "results": [asdict(r) for r in results]})
         return
