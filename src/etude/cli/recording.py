@@ -12,7 +12,7 @@ import typer
 
 from etude.cli.app import app, console, notes, print_json
 from etude.cli.evaluating import POLICY, Shown, pair
-from etude.names import EtudeError, unknown
+from etude.names import EtudeError, pick, unknown
 
 FORMS = "lerobot (v3.0), lerobot-images, lerobot-v2.1, robomimic, folders; repeat for several"
 OURS = ("oracle", "random", "noop")  # policies that act in any space
@@ -48,6 +48,7 @@ def demos(
     from etude.datasets.demos import demos as make
     from etude.datasets.taking import How
     from etude.evaluate.plan import make_names, read_names
+    from etude.evaluate.protocols import PROTOCOLS
     from etude.evaluate.run import Settings
 
     if sum(x is not None and x != [] for x in (suite, plan_file, recipe)) != 1:
@@ -55,8 +56,10 @@ def demos(
     if suite:
         options = dict(pair(text) for text in option or ())
         names = make_names(suite, task or (), split or (), difficulty or (), perturb or (), options, episodes, first_seed, not perturb)
+    elif plan_file is not None:
+        names = read_names(plan_file)
     else:
-        names = read_names(plan_file if plan_file is not None else Path((recipe or "").replace("/", "-")))
+        names = pick("recipe", recipe or "", {name.replace("-", "/", 1): names for name, names in PROTOCOLS.items()})()
     how = How(tuple(camera or ()), read_size(size), spaces=every_space)
     actor = _acting(policy, takeover, action)
     order = Order(names, actor, how, tuple(form or ("lerobot",)), episodes if suite else 0, _command())
@@ -154,7 +157,6 @@ def rerender(
     from etude.datasets.demos import FORMATS
     from etude.datasets.replaying import rerender as make
     from etude.datasets.taking import How
-    from etude.names import pick
 
     pick("format", form, FORMATS)
     count = make(folder, out, How(tuple(camera or ()), read_size(size)), form)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from etude.datasets.card import card, facts
+from etude.datasets.card import SCHEMA, card, facts
 from etude.datasets.columns import Kind
 from etude.datasets.lerobot import LeRobotV3, write_json
 from etude.datasets.lerobot21 import LeRobotV21
@@ -22,7 +22,7 @@ from etude.datasets.take import Take, read_take
 from etude.datasets.taking import How, rate, take_file
 from etude.datasets.video import refuse_odd
 from etude.episode import Episode
-from etude.evaluate.plan import Plan
+from etude.evaluate.plan import Plan, read_object
 from etude.evaluate.record import Record
 from etude.evaluate.run import Progress, Settings, evaluate
 from etude.evaluate.store import Run, Store, read_run, write_whole
@@ -142,8 +142,16 @@ def _complete(folder: Path) -> bool:
     return (folder / FACTS).exists() and not (folder / WORK).exists()
 
 
+def read_facts(folder: Path) -> dict[str, Any]:
+    """``meta/etude.json`` of a data set."""
+    found = read_object(folder / FACTS)
+    if found.get("schema") != SCHEMA:
+        raise EtudeError(f"{folder / FACTS} is of schema {found.get('schema')!r}, this is {SCHEMA!r}")
+    return found
+
+
 def _known(folder: Path, order: Order) -> Made:
-    data = json.loads((folder / FACTS).read_text(encoding="utf-8"))
+    data = read_facts(folder)
     if data["command"] != order.command:
         raise EtudeError(f"{str(folder)!r} holds a data set made by {data['command']!r}; choose another --out")
     failures = tuple(Record.from_line(json.dumps(line)) for line in data["failures"])
@@ -191,9 +199,12 @@ def _firsts(names: Sequence[str]) -> Iterator[str]:
 def _prepare(folder: Path, order: Order) -> None:
     """Take hold of the folder: it is new, empty, or one in which this very data set was begun."""
     work = folder / WORK
-    if folder.exists() and not work.exists() and any(folder.iterdir()):
-        raise EtudeError(f"--out {str(folder)!r} holds other files; choose an empty or new folder")
-    work.mkdir(parents=True, exist_ok=True)
+    if folder.exists() and not work.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise EtudeError(f"--out {str(folder)!r} is a file or holds other files; choose an empty or new folder")
+    try:
+        work.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise EtudeError(f"--out {str(folder)!r} cannot be made: {error.strerror}; choose a folder you may write to") from None
     path, wanted = work / ORDER, {"command": order.command, "how": order.work().to_json()}
     if path.exists():
         begun = json.loads(path.read_text(encoding="utf-8"))

@@ -5,7 +5,6 @@ The same with other cameras or sizes makes another data set of the same episodes
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from etude.datasets.card import card
-from etude.datasets.demos import FACTS, FORMATS
+from etude.datasets.demos import FACTS, FORMATS, read_facts
 from etude.datasets.extra import Extra, extras
 from etude.datasets.lerobot import write_json
 from etude.datasets.reader import Reader
@@ -93,11 +92,22 @@ def rerender(folder: Path, out: Path, how: How, form: str = "lerobot") -> int:
         raise EtudeError(f"--out {str(out)!r} is not empty; choose an empty or new folder")
     chosen = FORMATS[form]
     how = replace(how, videos=chosen.videos, images=chosen.images)
-    facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
     fresh = out.with_name(out.name + ".new")
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(parents=True)
-    writer, count, cameras = chosen.make(fresh), 0, how.cameras
+    try:
+        count = _rewritten(folder, fresh, how, form)
+    except BaseException:
+        shutil.rmtree(fresh, ignore_errors=True)
+        raise
+    if out.exists():
+        out.rmdir()
+    fresh.rename(out)
+    return count
+
+
+def _rewritten(folder: Path, out: Path, how: How, form: str) -> int:
+    writer, count, cameras = FORMATS[form].make(out), 0, how.cameras
     for extra in extras(folder):
         take = again(extra, how)
         if take.states.shape != extra.arrays["states"].shape or (take.states != extra.arrays["states"]).any():
@@ -105,10 +115,10 @@ def rerender(folder: Path, out: Path, how: How, form: str = "lerobot") -> int:
         writer.add(take)
         count, cameras = count + 1, take.cameras
     writer.finish()
-    made = {**facts, "cameras": list(cameras), "size": list(how.size)}
-    write_json(fresh / FACTS, made)
-    (fresh / "README.md").write_text(card(form, made), encoding="utf-8")
-    if out.exists():
-        out.rmdir()
-    fresh.rename(out)
+    facts = read_facts(folder)
+    size, chosen = f"{how.size[0]}x{how.size[1]}", " ".join(f"--camera {c}" for c in cameras)
+    command = f"{facts['command']} --out DIR\netude rerender DIR {chosen} --size {size} --format {form}"
+    made = {**facts, "command": command, "cameras": list(cameras), "size": list(how.size)}
+    write_json(out / FACTS, made)
+    (out / "README.md").write_text(card(form, made), encoding="utf-8")
     return count
