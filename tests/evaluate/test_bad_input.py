@@ -70,7 +70,7 @@ def refused(capsys, monkeypatch, *arguments: str) -> str:
         (["evaluate", "--plan", "nowhere.txt"], "is not a readable text file"),
         (["evaluate", "--plan", "nowhere.json"], "there is no file 'nowhere.json'"),
         (["evaluate", "--suit", "clevrskills"], "No such option: --suit"),
-        (["evaluat"], "No such command 'evaluat'. Did you mean 'evaluate'?"),
+        (["evaluat"], "No such command 'evaluat'. Did you mean 'evaluate'"),
         (["report", "nowhere"], "there is no run folder 'nowhere'"),
         (["report"], "Missing argument"),
         (["compare", "nowhere", "elsewhere"], "there is no run folder 'nowhere'"),

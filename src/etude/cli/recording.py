@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections import Counter
@@ -120,6 +121,7 @@ def _command() -> str:
 def replay(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="a LeRobot data set made by 'etude demos'")],
     episode: Annotated[list[int] | None, typer.Option(help="its number; repeat for several, all when none is given")] = None,
+    workers: Annotated[int, typer.Option(help="processes; 0: as many as there are cores")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
     """Carry out recorded actions in a fresh world, and compare states, frames and success."""
@@ -128,7 +130,7 @@ def replay(
     from etude.datasets.replaying import replay as carry_out
 
     found = []
-    for one in carry_out(folder, episode or ()):
+    for one in carry_out(folder, episode or (), workers or os.cpu_count() or 1):
         found.append(one)
         if not as_json:
             mark = "[green]the same[/]" if one.same else "[red]different[/]"

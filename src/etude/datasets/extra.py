@@ -90,20 +90,23 @@ def schema() -> Any:
     ])  # fmt: skip
 
 
-def extras(folder: Path) -> Iterator[Extra]:
-    """The rows of a data set, in the order of its episodes."""
+def extras(folder: Path, only: int | None = None) -> Iterator[Extra]:
+    """The rows of a data set, in the order of its episodes; or ``only`` that of one episode, the others not being read."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     files = sorted((folder / FOLDER).glob("chunk-*/file-*.parquet"))
     if not files:
         raise EtudeError(f"{str(folder)!r} has no {FOLDER}/chunk-…/file-….parquet: it was not recorded by 'etude demos'")
+    passed = 0
     for path in files:
         try:
             with pq.ParquetFile(path) as file:
                 for group in range(file.num_row_groups):
-                    for data in file.read_row_group(group).to_pylist():
-                        yield _extra(data)
+                    rows = file.metadata.row_group(group).num_rows
+                    if only is None or passed <= only < passed + rows:
+                        yield from (e for e in map(_extra, file.read_row_group(group).to_pylist()) if only in (None, e.episode_index))
+                    passed += rows
         except (OSError, pa.ArrowException, KeyError, TypeError, ValueError) as error:
             raise EtudeError(f"{path} cannot be read: {error}") from None
 

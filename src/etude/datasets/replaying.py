@@ -5,8 +5,11 @@ The same with other cameras or sizes makes another data set of the same episodes
 
 from __future__ import annotations
 
+import functools
+import multiprocessing
 import shutil
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +23,7 @@ from etude.datasets.lerobot import write_json
 from etude.datasets.reader import Reader
 from etude.datasets.take import Take
 from etude.datasets.taking import How, performed
+from etude.evaluate.worker import one_thread
 from etude.names import EtudeError
 
 CLOSE = 30.0  # dB of brightness: a stored frame that is farther from the picture than this shows something else
@@ -53,13 +57,26 @@ def again(extra: Extra, how: How) -> Take:
     return performed(extra.episode, extra.arrays["lead"], extra.arrays["actions"], extra.words, how, extra.policy)
 
 
-def replay(folder: Path, episodes: Sequence[int] = ()) -> Iterator[Comparison]:
-    """Carry out episodes of a data set again, all when none are named, and compare."""
-    reader = Reader(folder)
-    wanted = reader.chosen(episodes)
-    for extra in extras(folder):
-        if extra.episode_index in wanted:
-            yield compared(extra, reader)
+def replay(folder: Path, episodes: Sequence[int] = (), workers: int = 1) -> Iterator[Comparison]:
+    """Carry out episodes of a data set again, all when none are named, and compare; in order, whatever the number of workers."""
+    wanted = sorted(Reader(folder).chosen(episodes))
+    if workers < 2 or len(wanted) < 2:
+        yield from map(functools.partial(_replayed, folder), wanted)
+        return
+    with one_thread(), ProcessPoolExecutor(min(workers, len(wanted)), multiprocessing.get_context("spawn")) as pool:
+        yield from pool.map(functools.partial(_replayed, folder), wanted)
+
+
+def _replayed(folder: Path, episode: int) -> Comparison:
+    found = list(extras(folder, episode))
+    if not found:
+        raise EtudeError(f"{str(folder)!r} has no row of its own for episode {episode}; see 'etude validate {folder}'")
+    return compared(found[0], _reader(folder))
+
+
+@functools.lru_cache(maxsize=1)
+def _reader(folder: Path) -> Reader:
+    return Reader(folder)
 
 
 def compared(extra: Extra, reader: Reader) -> Comparison:
