@@ -52,6 +52,8 @@ def demos(
     from etude.evaluate.protocols import PROTOCOLS
     from etude.evaluate.run import Settings
 
+    if recipe is not None and suite == [recipe.partition("/")[0]]:
+        suite = None  # which the recipe says already
     if sum(x is not None and x != [] for x in (suite, plan_file, recipe)) != 1:
         raise EtudeError("say what to record: --suite NAME, --recipe NAME, or --plan FILE (one of them)")
     if suite:
