@@ -111,6 +111,15 @@ def extras(folder: Path, only: int | None = None) -> Iterator[Extra]:
             raise EtudeError(f"{path} cannot be read: {error}") from None
 
 
+def prompts(folder: Path) -> Iterator[tuple[int, str, tuple[bytes, ...]]]:
+    """Of every episode its number, and what was told: text with {image:k}, and the pictures (PNG). Nothing else is read."""
+    import pyarrow.parquet as pq
+
+    for path in sorted((folder / FOLDER).glob("chunk-*/file-*.parquet")):
+        for row in pq.read_table(path, columns=["episode_index", "template", "pictures"]).to_pylist():
+            yield row["episode_index"], row["template"], tuple(row["pictures"])
+
+
 def _extra(data: dict[str, Any]) -> Extra:
     return Extra(
         data["episode_index"],

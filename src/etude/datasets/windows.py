@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import struct
 from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from etude.datasets.columns import ACTION, STATE
-from etude.datasets.extra import extras
+from etude.datasets.extra import prompts
 from etude.datasets.reader import Reader
-from etude.datasets.video import Decoder, pixels_of
+from etude.datasets.video import Decoder, Pixels, pixels_of
 from etude.names import EtudeError
 
 OPEN = 32  # videos that are kept open
+PROMPTS = 512  # episodes whose pictures stay decoded
 
 
 @dataclass(frozen=True)
@@ -54,14 +56,13 @@ class Windows:
         lengths = [span.length for span in self.reader.spans]
         self._ends = np.cumsum(lengths)
         self._decoders: OrderedDict[Path, Decoder] = OrderedDict()
-        self._prompts: dict[int, tuple[str, list[NDArray[np.uint8]]]] = {}
-        if prompt and shape.pictures:
-            for extra in extras(folder):
-                self._prompts[extra.episode_index] = extra.template, [pixels_of(p) for p in extra.pictures]
+        told = prompts(folder) if prompt and shape.pictures else ()
+        self._prompts = {number: (template, pictures[: shape.pictures]) for number, template, pictures in told}
+        self._decoded: OrderedDict[int, list[Pixels]] = OrderedDict()
 
     def __getstate__(self) -> dict[str, Any]:
         """For another process: it opens its own files."""
-        return {**self.__dict__, "_decoders": OrderedDict()}
+        return {**self.__dict__, "_decoders": OrderedDict(), "_decoded": OrderedDict()}
 
     def __len__(self) -> int:
         """Number of frames."""
@@ -100,8 +101,13 @@ class Windows:
         return list(decoder.frames(begin + first, count))
 
     def _told(self, episode: int) -> dict[str, Any]:
-        template, pictures = self._prompts[episode]
-        given = pictures[: self.shape.pictures]
+        template, files = self._prompts[episode]
+        given = self._decoded.pop(episode, None)
+        if given is None:
+            given = [pixels_of(file) for file in files]
+        self._decoded[episode] = given
+        if len(self._decoded) > PROMPTS:
+            self._decoded.popitem(last=False)
         height, width = self._picture_size
         images = np.zeros((self.shape.pictures, height, width, 3), np.uint8)
         for k, picture in enumerate(given):
@@ -110,5 +116,5 @@ class Windows:
 
     @functools.cached_property
     def _picture_size(self) -> tuple[int, int]:
-        sizes = [p.shape[:2] for _, pictures in self._prompts.values() for p in pictures] or [(1, 1)]
-        return max(h for h, _ in sizes), max(w for _, w in sizes)
+        sizes = [struct.unpack(">II", file[16:24]) for _, files in self._prompts.values() for file in files] or [(1, 1)]
+        return max(h for _, h in sizes), max(w for w, _ in sizes)  # as the header of a PNG file says
