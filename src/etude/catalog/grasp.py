@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -63,22 +64,29 @@ def surface_samples(mesh: Mesh, spacing: float = SPACING) -> tuple[Array, Array]
 @functools.lru_cache(maxsize=512)
 def finger_grasps(shape: Shape, opening: float = OPENING) -> tuple[Grasp, ...]:
     """Grasps from above, best first. Empty where no part of the shape fits between the fingers."""
+    return tuple(sorted(_grasps(shape, opening), key=lambda g: -g.score))
+
+
+def graspable(shape: Shape, opening: float = OPENING) -> bool:
+    """Is there any such grasp? Sooner known than all of them."""
+    return any(True for _ in _grasps(shape, opening))
+
+
+def _grasps(shape: Shape, opening: float) -> Iterator[Grasp]:
     points, normals = surface_samples(shape.mesh)
     bottom, top = float(shape.bounds[0][2]), float(shape.bounds[1][2])
     _, centre, _ = shape.mass_properties
     if top - bottom < THINNEST:
-        return ()
+        return
     lowest = bottom + BEYOND + CLEAR
     heights = sorted({max(lowest, h) for h in (min(float(centre[2]), top - 0.006), top - PALM, top - 0.014, top - 0.005)})
-    found: list[Grasp] = []
     for k in range(YAWS):
         yaw = math.pi * k / YAWS
         across = np.array([math.cos(yaw), math.sin(yaw), 0.0])  # x of the tip
         along = np.array([-math.sin(yaw), math.cos(yaw), 0.0])  # y of the tip: the fingers
         surface = _Surface(points @ across, points @ along, points[:, 2], normals @ across, normals @ along)
         for z in heights:
-            found += _at_height(surface, z, centre, across, along, opening)
-    return tuple(sorted(found, key=lambda g: -g.score))
+            yield from _at_height(surface, z, centre, across, along, opening)
 
 
 class _Surface(NamedTuple):

@@ -68,7 +68,7 @@ def distractors(episode: Episode, stream: Stream) -> Episode:
     scene, told = episode.scene, words_of(episode.instruction.text)
     if scene.table is None:
         raise EtudeError(f"distractors: there is no table in {episode.parsed.suite}/{episode.parsed.task}")
-    rings = [*_occupied(episode), *_wanted(episode)]
+    crowd = _Crowd([*_occupied(episode), *_wanted(episode)])
     there = {getattr(e, "shape", "") for e in scene.entities}
     pool = [n for n in stream.shuffled(DISTRACTORS) if n not in there and not _confusing(n, told)]
     lower, upper = _workspace(episode)
@@ -78,13 +78,13 @@ def distractors(episode: Episode, stream: Stream) -> Episode:
         if any(name == other.shape for other in found):
             continue
         radius = _half_diagonal(name)
-        spot = _free(radius, rings, lower, upper, places, stream)
+        spot = _free(radius, crowd, lower, upper, places, stream)
         if spot is None:
             continue
         x, y, yaw = spot
         pose = Pose.flat(x, y, scene.table.height + shape(name).lift(IDENTITY), yaw)
         found.append(Body(f"distractor {len(found)}", name, default_texture[name], pose, material="ball"))
-        rings.append(disc(x, y, radius))
+        crowd = _Crowd([*crowd.rings, disc(x, y, radius)])
         if len(found) == COUNT:
             return replace(episode, scene=replace(scene, entities=scene.entities + tuple(found)))
     raise EtudeError(f"distractors: there is no room for {COUNT} more things on the table of {episode.name}")
@@ -121,7 +121,7 @@ def _workspace(episode: Episode) -> tuple[Vec2, Vec2]:
 
 
 def _free(
-    radius: float, rings: list[Array], lower: Vec2, upper: Vec2, places: Sequence[int], stream: Stream
+    radius: float, crowd: _Crowd, lower: Vec2, upper: Vec2, places: Sequence[int], stream: Stream
 ) -> tuple[float, float, float] | None:
     """A place (x, y, yaw) for a disc; None where there is none."""
     yaw = stream.uniform(-math.pi, math.pi)
@@ -129,25 +129,43 @@ def _free(
         return None
     for count in places:
         points = np.column_stack([stream.uniforms(a + radius, b - radius, count) for a, b in zip(lower, upper, strict=True)])
-        for ring in rings:
-            points = points[_distances(points, ring) >= radius + APART]
-            if not len(points):
-                break
-        else:
+        points = crowd.kept_off(points, radius + APART)
+        if len(points):
             x, y = points[0].round(6).tolist()
             return x, y, yaw
     return None
 
 
-def _distances(points: Array, ring: Array) -> Array:
-    """How far points (N, 2) are from a convex ring (K, 2), (N,) metres; 0 inside."""
-    ends = np.roll(ring, -1, axis=0)
-    along = ends - ring
-    share = np.clip(((points[:, None] - ring) * along).sum(2) / np.maximum((along * along).sum(1), 1e-18), 0.0, 1.0)
-    away = np.linalg.norm(points[:, None] - ring - share[:, :, None] * along, axis=2).min(1)
-    offset = points[:, None] - ring
-    inside = (along[:, 0] * offset[:, :, 1] - along[:, 1] * offset[:, :, 0] >= 0).all(1)
-    return np.where(inside, 0.0, away)
+class _Crowd:
+    """Convex rings (K, 2) that something shall keep away from."""
+
+    def __init__(self, rings: Sequence[Array]) -> None:
+        self.rings = rings
+        self._starts = np.vstack(rings)
+        self._along = np.vstack([np.roll(ring, -1, axis=0) for ring in rings]) - self._starts
+        self._squares = np.maximum((self._along * self._along).sum(1), 1e-18)
+        self._firsts = np.cumsum([0, *(len(ring) for ring in rings[:-1])])
+        # A disc inside each ring: what is too near to that need not be looked at more closely.
+        self._middles = np.array([ring.mean(0) for ring in rings])
+        sizes = [len(ring) for ring in rings]
+        normals = np.column_stack([-self._along[:, 1], self._along[:, 0]]) / np.sqrt(self._squares)[:, None]
+        depths = ((np.repeat(self._middles, sizes, axis=0) - self._starts) * normals).sum(1)
+        self._inner = np.maximum(0.0, np.minimum.reduceat(depths, self._firsts) - 1e-9)
+
+    def kept_off(self, points: Array, least: float) -> Array:
+        """Those of the points (N, 2) that are at least so far from every ring, metres."""
+        apart = np.linalg.norm(points[:, None] - self._middles, axis=2)
+        points = points[(apart >= self._inner + least).all(1)]
+        return points[self._away(points) >= least] if len(points) else points
+
+    def _away(self, points: Array) -> Array:
+        """How far points (N, 2) are from the nearest ring, (N,) metres; 0 inside of one."""
+        offset = points[:, None] - self._starts
+        share = np.clip((offset * self._along).sum(2) / self._squares, 0.0, 1.0)
+        nearest = np.linalg.norm(offset - share[:, :, None] * self._along, axis=2).min(1)
+        left = self._along[:, 0] * offset[:, :, 1] - self._along[:, 1] * offset[:, :, 0] >= 0
+        inside = np.logical_and.reduceat(left, self._firsts, axis=1).any(1)
+        return np.where(inside, 0.0, nearest)
 
 
 def _occupied(episode: Episode) -> Iterator[Array]:

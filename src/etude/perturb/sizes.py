@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from etude.catalog.grasp import finger_grasps
+from etude.catalog.grasp import graspable
 from etude.catalog.polygon import separation
 from etude.catalog.registry import default_size, shape
 from etude.catalog.shape import Shape
@@ -273,7 +273,7 @@ def _takes(name: str, form: Vec3, steps: int, fingers: bool) -> bool:
     """Can fingers, or a cup, take a shape of these proportions? Sizes go in steps, so that few have to be tried."""
     longest = UNIT * math.exp(STEP * steps)
     model = shape(name, (form[0] * longest, form[1] * longest, form[2] * longest))
-    return bool(finger_grasps(model)) if fingers else suction_spot(model) is not None
+    return graspable(model) if fingers else suction_spot(model) is not None
 
 
 def _sound(before: Scene, after: Scene) -> bool:
