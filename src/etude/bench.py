@@ -19,6 +19,7 @@ import mujoco
 
 from etude.bench_datasets import bench_datasets
 from etude.bench_decisions import bench_decisions
+from etude.bench_perturb import bench_perturb
 from etude.envs.env import EpisodeEnv
 from etude.envs.observer import Observer
 from etude.envs.simulation import Simulation
@@ -336,6 +337,7 @@ BENCHES: dict[str, Callable[[], list[Result]]] = {
     "evaluate": bench_evaluate,
     "decisions": bench_decisions,
     "datasets": bench_datasets,
+    "perturb": bench_perturb,
 }
 
 

@@ -164,7 +164,7 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="one JSON object
 def bench(
     what: Annotated[
         list[str] | None,
-        typer.Argument(help="render, physics, build, suites, vima, vlmbench, evaluate, decisions, datasets; or all"),
+        typer.Argument(help="render, physics, build, suites, vima, vlmbench, evaluate, decisions, datasets, perturb; or all"),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:

@@ -25,7 +25,7 @@ from etude.episode import Episode
 from etude.evaluate.plan import Plan, read_object
 from etude.evaluate.record import Record
 from etude.evaluate.run import Progress, Settings, evaluate
-from etude.evaluate.store import Run, Store, read_run, write_whole
+from etude.evaluate.store import Run, Store, write_whole
 from etude.library import find
 from etude.names import EpisodeName, EtudeError, pick
 from etude.policies.loading import load_policy
@@ -296,8 +296,3 @@ def summary(made: Made) -> Mapping[str, Any]:
         "frames": made.frames,
         "failures": [{"episode": r.episode, "outcome": r.outcome, "reason": r.error or r.cause} for r in made.failures],
     }
-
-
-def read_demos(folder: Path) -> Run:
-    """The run behind a data set that is not complete yet."""
-    return read_run(folder / WORK / RUN)

@@ -6,6 +6,7 @@ anew by the number of bytes that were written.
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -293,6 +294,7 @@ def language_type() -> Any:
     ]))  # fmt: skip
 
 
+@functools.lru_cache(maxsize=8)
 def table_schema(kind: Kind, language: bool = True) -> Any:
     """The schema of the frames of a data set, with the types that Hugging Face's ``datasets`` shall see."""
     pa = arrow()
@@ -338,7 +340,8 @@ def table_of(take: Take, found: Mapping[str, NDArray[Any]], kind: Kind, language
             files = [{"bytes": data, "path": f"frame-{k:06d}.png"} for k, data in enumerate(images)]
             made.append(pa.array(files, field.type))
         elif field.name == LANGUAGE:
-            made.append(pa.array([columns.language_rows(take)] * take.length, field.type))
+            rows = pa.array([columns.language_rows(take)], field.type)
+            made.append(rows.take(pa.array(np.zeros(take.length, np.int64))))  # the same for every frame
         elif pa.types.is_fixed_size_list(field.type):
             flat = pa.array(np.ascontiguousarray(found[field.name]).ravel(), field.type.value_type)
             made.append(pa.FixedSizeListArray.from_arrays(flat, type=field.type))

@@ -75,10 +75,6 @@ class Take:
         """Number of actions."""
         return len(self.actions)
 
-    def camera(self, name: str) -> int:
-        """The place of a camera in arrays."""
-        return self.cameras.index(name)
-
 
 def write_take(take: Take, path: Path) -> None:
     """Write a take so that at every moment there is either none or a whole one."""

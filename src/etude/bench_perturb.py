@@ -1,0 +1,47 @@
+"""What the factors add to a reset of HiMan-Bench: from an episode's name to the first pictures of its five cameras."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from etude.catalog.textures import NUMBERED, texture
+from etude.envs.observer import Observer
+from etude.envs.simulation import Simulation
+from etude.library import episode
+from etude.perturb.factors import FACTORS
+from etude.suites.himan.recipes import MISSING
+
+if TYPE_CHECKING:
+    from etude.bench import Result
+
+WARM, SEEDS = (0,), (1, 2, 3)
+SIZE = (128, 128)
+
+
+def bench_perturb() -> list[Result]:
+    """CPU time of a reset without a factor, and with each of the twelve beside the same episodes without: seeds that nobody has met before,
+    textures painted before."""
+    from etude.bench import Result
+
+    for k in range(NUMBERED):
+        texture(f"numbered {k}")
+    results = [Result("reset: himan, five cameras at 128x128", round(_milliseconds("", tuple(MISSING), SEEDS), 2), "CPU ms")]
+    for factor in FACTORS:
+        fitting = [task for task, missing in MISSING.items() if factor not in missing]
+        _milliseconds(f"+{factor}", fitting, WARM)
+        plain, changed = _milliseconds("", fitting, SEEDS), _milliseconds(f"+{factor}", fitting, SEEDS)
+        results.append(Result(f"reset: himan with {factor}", round(changed, 2), "CPU ms", "without it", round(plain, 2)))
+    return results
+
+
+def _milliseconds(suffix: str, tasks: Sequence[str], seeds: Sequence[int]) -> float:
+    """Of one reset, on average."""
+    begun = time.process_time()
+    for task in tasks:
+        for seed in seeds:
+            found = episode(f"himan/{task}@test#{seed}{suffix}")
+            cameras = [c.name for c in found.scene.cameras if c.name != "render"]
+            Observer(Simulation(found), cameras, SIZE, ("rgb",)).look()
+    return 1000 * (time.process_time() - begun) / (len(tasks) * len(seeds))
