@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from etude.arithmetic import Array as Array
+from etude.arithmetic import cross, dot, total, turned, unit
 from etude.names import EtudeError
 
 Vec2 = tuple[float, float]
 Vec3 = tuple[float, float, float]
 Quat = tuple[float, float, float, float]
-Array = NDArray[np.float64]
+Mat3 = tuple[Vec3, Vec3, Vec3]
 
 IDENTITY: Quat = (1.0, 0.0, 0.0, 0.0)
 
@@ -37,34 +39,38 @@ class Pose:
             raise EtudeError("a pose is 3 metres and a quaternion of 4 numbers (wxyz)")
         if not all(math.isfinite(v) for v in (*self.position, *self.rotation)):
             raise EtudeError(f"a pose must be finite, got position {self.position} and rotation {self.rotation}")
-        norm = math.sqrt(sum(v * v for v in self.rotation))
-        if abs(norm - 1.0) > 1e-6:
-            raise EtudeError(f"a rotation must be a unit quaternion (wxyz), got one of length {norm:.6g}")
+        length = math.sqrt(total(v * v for v in self.rotation))
+        if abs(length - 1.0) > 1e-6:
+            raise EtudeError(f"a rotation must be a unit quaternion (wxyz), got one of length {length:.6g}")
 
     @classmethod
     def of(cls, position: ArrayLike, rotation: ArrayLike = IDENTITY) -> Self:
         """A pose from any two sequences; the quaternion is brought to unit length."""
-        p, q = np.asarray(position, float), np.asarray(rotation, float)
-        return cls(_vec3(p), _quat(q / np.linalg.norm(q)))
+        x, y, z = np.asarray(position, float).tolist()
+        return cls((x, y, z), _unit_quat(*np.asarray(rotation, float).tolist()))
 
     @classmethod
     def flat(cls, x: float, y: float, z: float = 0.0, yaw: float = 0.0) -> Self:
         """A pose turned by ``yaw`` radians about the vertical."""
         return cls((x, y, z), yaw_quat(yaw))
 
-    def __matmul__(self, other: Pose) -> Pose:
+    def __mul__(self, other: Pose) -> Pose:
         """``other``, given in this frame, in the parent of this frame."""
-        p = rotate(self.rotation, np.asarray(other.position)) + np.asarray(self.position)
-        return Pose.of(p, multiply(self.rotation, other.rotation))
+        x, y, z = _turned(_rows(*self.rotation), *other.position)
+        px, py, pz = self.position
+        return Pose((px + x, py + y, pz + z), _unit_quat(*_times(self.rotation, other.rotation)))
 
     def inverse(self) -> Pose:
         """The parent seen from this frame."""
-        q = conjugate(self.rotation)
-        return Pose.of(-rotate(q, np.asarray(self.position)), q)
+        w, x, y, z = self.rotation
+        back = (w, -x, -y, -z)
+        px, py, pz = _turned(_rows(*back), *self.position)
+        return Pose((-px, -py, -pz), _unit_quat(*back))
 
     def apply(self, points: ArrayLike) -> Array:
         """Points (..., 3) given in this frame, in the parent of this frame."""
-        return np.asarray(np.asarray(points, float) @ matrix(self.rotation).T + np.asarray(self.position))
+        result: Array = rotate(self.rotation, points) + np.asarray(self.position)
+        return result
 
     def moved(self, x: float = 0.0, y: float = 0.0, z: float = 0.0) -> Pose:
         """The pose shifted along the axes of its parent, in metres."""
@@ -78,12 +84,33 @@ class Pose:
         return math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
 
 
-def _vec3(v: Array) -> Vec3:
-    return (float(v[0]), float(v[1]), float(v[2]))
+def _unit_quat(w: float, x: float, y: float, z: float) -> Quat:
+    length = math.sqrt(w * w + x * x + y * y + z * z)
+    return (w / length, x / length, y / length, z / length)
 
 
-def _quat(q: Array) -> Quat:
-    return (float(q[0]), float(q[1]), float(q[2]), float(q[3]))
+def _times(a: Quat, b: Quat) -> Quat:
+    aw, ax, ay, az = a
+    bw, bx, by, bz = b
+    return (
+        aw * bw - ax * bx - ay * by - az * bz,
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+    )
+
+
+def _rows(w: float, x: float, y: float, z: float) -> Mat3:
+    return (
+        (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
+        (2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
+        (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
+    )
+
+
+def _turned(rows: Mat3, x: float, y: float, z: float) -> Vec3:
+    (a, b, c), (d, e, f), (g, h, i) = rows
+    return (a * x + b * y + c * z, d * x + e * y + f * z, g * x + h * y + i * z)
 
 
 def yaw_quat(yaw: float) -> Quat:
@@ -93,27 +120,20 @@ def yaw_quat(yaw: float) -> Quat:
 
 def axis_quat(axis: ArrayLike, angle: float) -> Quat:
     """A turn of ``angle`` radians about ``axis`` (any length)."""
-    a = np.asarray(axis, float)
-    a = a / np.linalg.norm(a) * math.sin(angle / 2)
-    return (math.cos(angle / 2), float(a[0]), float(a[1]), float(a[2]))
+    x, y, z = (unit(axis) * math.sin(angle / 2)).tolist()
+    return (math.cos(angle / 2), x, y, z)
 
 
 def euler_quat(roll: float, pitch: float, yaw: float) -> Quat:
     """Turns about the fixed axes x, then y, then z, radians (the "rpy" of robot descriptions)."""
-    q = multiply(axis_quat((0, 0, 1), yaw), multiply(axis_quat((0, 1, 0), pitch), axis_quat((1, 0, 0), roll)))
-    return _quat(np.asarray(q))
+    return _times(axis_quat((0, 0, 1), yaw), _times(axis_quat((0, 1, 0), pitch), axis_quat((1, 0, 0), roll)))
 
 
 def multiply(a: ArrayLike, b: ArrayLike) -> Quat:
     """Quaternion product: first ``b``, then ``a``."""
     aw, ax, ay, az = np.asarray(a, float).tolist()
     bw, bx, by, bz = np.asarray(b, float).tolist()
-    return (
-        aw * bw - ax * bx - ay * by - az * bz,
-        aw * bx + ax * bw + ay * bz - az * by,
-        aw * by - ax * bz + ay * bw + az * bx,
-        aw * bz + ax * by - ay * bx + az * bw,
-    )
+    return _times((aw, ax, ay, az), (bw, bx, by, bz))
 
 
 def conjugate(q: ArrayLike) -> Quat:
@@ -124,52 +144,43 @@ def conjugate(q: ArrayLike) -> Quat:
 
 def matrix(q: ArrayLike) -> Array:
     """The 3×3 rotation matrix of a unit quaternion."""
-    w, x, y, z = np.asarray(q, float).tolist()
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
+    return np.array(_rows(*np.asarray(q, float).tolist()))
 
 
 def matrix_quat(m: ArrayLike) -> Quat:
     """The unit quaternion (w ≥ 0) of a 3×3 rotation matrix."""
-    R = np.asarray(m, float)
+    (a, b, c), (d, e, f), (g, h, i) = np.asarray(m, float).tolist()
     # The largest of the four candidates keeps the division well away from zero.
-    candidates = np.array([1 + R[0, 0] + R[1, 1] + R[2, 2], 1 + R[0, 0] - R[1, 1] - R[2, 2],
-                           1 - R[0, 0] + R[1, 1] - R[2, 2], 1 - R[0, 0] - R[1, 1] + R[2, 2]])  # fmt: skip
-    k = int(np.argmax(candidates))
+    candidates = (1 + a + e + i, 1 + a - e - i, 1 - a + e - i, 1 - a - e + i)
+    k = candidates.index(max(candidates))
     s = 2.0 * math.sqrt(candidates[k])
     if k == 0:
-        q = [s / 4, (R[2, 1] - R[1, 2]) / s, (R[0, 2] - R[2, 0]) / s, (R[1, 0] - R[0, 1]) / s]
+        w, x, y, z = s / 4, (h - f) / s, (c - g) / s, (d - b) / s
     elif k == 1:
-        q = [(R[2, 1] - R[1, 2]) / s, s / 4, (R[0, 1] + R[1, 0]) / s, (R[0, 2] + R[2, 0]) / s]
+        w, x, y, z = (h - f) / s, s / 4, (b + d) / s, (c + g) / s
     elif k == 2:
-        q = [(R[0, 2] - R[2, 0]) / s, (R[0, 1] + R[1, 0]) / s, s / 4, (R[1, 2] + R[2, 1]) / s]
+        w, x, y, z = (c - g) / s, (b + d) / s, s / 4, (f + h) / s
     else:
-        q = [(R[1, 0] - R[0, 1]) / s, (R[0, 2] + R[2, 0]) / s, (R[1, 2] + R[2, 1]) / s, s / 4]
-    a = np.array(q)
-    a /= np.linalg.norm(a)
-    return _quat(-a if a[0] < 0 else a)
+        w, x, y, z = (d - b) / s, (c + g) / s, (f + h) / s, s / 4
+    return _unit_quat(-w, -x, -y, -z) if w < 0 else _unit_quat(w, x, y, z)
 
 
 def rotate(q: ArrayLike, v: ArrayLike) -> Array:
     """A vector (3,) or vectors (N, 3) turned by a unit quaternion."""
-    return np.asarray(np.asarray(v, float) @ matrix(q).T)
+    points = np.asarray(v, float)
+    if points.ndim == 1:
+        return np.array(_turned(_rows(*np.asarray(q, float).tolist()), *points.tolist()))
+    return turned(points, matrix(q))
 
 
 def align(source: ArrayLike, target: ArrayLike) -> Quat:
     """The shortest turn that brings direction ``source`` to ``target``."""
-    a = np.asarray(source, float) / np.linalg.norm(source)
-    b = np.asarray(target, float) / np.linalg.norm(target)
-    cosine = float(a @ b)
+    a, b = unit(source), unit(target)
+    cosine = dot(a, b)
     if cosine < -1 + 1e-12:
-        side = np.cross(a, (1.0, 0.0, 0.0) if abs(a[0]) < 0.9 else (0.0, 1.0, 0.0))
+        side = cross(a, (1.0, 0.0, 0.0) if abs(a[0]) < 0.9 else (0.0, 1.0, 0.0))
         return axis_quat(side, math.pi)
-    q = np.array([1 + cosine, *np.cross(a, b)])
-    return _quat(q / np.linalg.norm(q))
+    return _unit_quat(1 + cosine, *cross(a, b).tolist())
 
 
 def angle_between(a: ArrayLike, b: ArrayLike) -> float:

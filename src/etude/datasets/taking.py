@@ -189,7 +189,7 @@ def _in(space: str, simulation: Simulation, tip: Pose, grip: float) -> Array:
     pose = simulation.robot.pose_of(target)
     if space == "ee_pose":
         return np.array([*pose.position, *pose.rotation, grip])
-    moved = tip.inverse() @ pose
+    moved = tip.inverse() * pose
     return np.array([*(np.asarray(moved.position) / DELTA_POSITION), *(rotation_vector(moved.rotation) / DELTA_ROTATION), grip])
 
 

@@ -285,20 +285,20 @@ class Region:
 
     def frame(self, of: Pose) -> Pose:
         """The frame of the region, for the pose of its entity."""
-        return (Pose.of(of.position, yaw_quat(of.yaw)) if self.upright else of) @ Pose(self.middle)
+        return (Pose.of(of.position, yaw_quat(of.yaw)) if self.upright else of) * Pose(self.middle)
 
     def poses(self, of: Pose, now: Pose, stream: Stream, count: int) -> Iterator[Pose]:
         """Poses (world) for a thing that is at ``now``: ``count`` positions, with some rotations each."""
         frame = self.frame(of)
         inverse = frame.inverse()
-        here = inverse @ now
+        here = inverse * now
         for _ in range(1 if isinstance(self.where, WhereItIs) else count):
             position = np.asarray(here.apply(self.point) if isinstance(self.where, WhereItIs) else self.where.drawn(stream))
             for rotation in self.turned.rotations(here.rotation, position, stream):
-                yield frame @ Pose.of(position - matrix(rotation) @ np.asarray(self.point), rotation)
+                yield frame * Pose.of(position - rotate(rotation, self.point), rotation)
 
     def off(self, of: Pose, pose: Pose) -> tuple[float, float]:
         """How far a pose (world) is from the region: metres and radians."""
-        local = self.frame(of).inverse() @ pose
+        local = self.frame(of).inverse() * pose
         position = local.apply(self.point)
         return self.where.off(position), self.turned.off(local.rotation, position)

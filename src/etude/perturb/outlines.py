@@ -83,7 +83,7 @@ def part_frames(fixture: Fixture, values: Sequence[float]) -> dict[str, Pose]:
     at = dict(zip([p.name for p in fixture.jointed()], values, strict=False))
     frames = {"": fixture.pose}
     for part in fixture.parts:
-        frames[part.name] = frames[part.parent] @ _moved(part, at.get(part.name, 0.0))
+        frames[part.name] = frames[part.parent] * _moved(part, at.get(part.name, 0.0))
     return frames
 
 
@@ -91,7 +91,7 @@ def _moved(part: Part, value: float) -> Pose:
     joint = part.joint
     if joint is None or value == 0.0:
         return part.pose
-    return part.pose @ _motion(joint, value)
+    return part.pose * _motion(joint, value)
 
 
 def _motion(joint: Joint, value: float) -> Pose:

@@ -314,6 +314,6 @@ def _by_robot(scene: Scene, thing: Extent) -> bool:
     if robot is None:
         return False
     arm = robots.arm(robot.arm)
-    tip = robot.base @ forward(arm, robot.joints or arm.home) @ robots.hand(robot.hand).tip
+    tip = robot.base * forward(arm, robot.joints or arm.home) * robots.hand(robot.hand).tip
     away = float(np.linalg.norm(thing.ring - np.array(robot.base.position[:2]), axis=1).min())
     return away < ARM_ROOM or thing.high > tip.position[2] - BELOW

@@ -135,6 +135,6 @@ def _fixture(entity: Fixture, number: int, proto: Prototype) -> list[Visual]:
         name = f"{entity.name}/{part.name}"
         for solid in part.solids:
             mesh = find_shape(solid.shape, solid.size).mesh
-            pose = proto.frames[name] @ solid.pose
+            pose = proto.frames[name] * solid.pose
             found.append(Visual(proto.bodies[name], mesh, solid.texture, pose, solid.texture_span, number))
     return found

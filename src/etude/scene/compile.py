@@ -171,7 +171,7 @@ class Builder:
 
     def part(self, entity: Fixture, part: Part, parent: _Made) -> _Made:
         """Parts that never move against their parent become one body with it."""
-        made = _Made(parent.body, parent.frame @ part.pose, parent.loose)
+        made = _Made(parent.body, parent.frame * part.pose, parent.loose)
         if part.joint is not None:
             body = parent.body.add_body()
             body.name = f"{entity.name}/{part.name}"
@@ -186,7 +186,7 @@ class Builder:
         for solid, shape in solids:
             if not solid.collides:
                 continue
-            place = made.frame @ solid.pose
+            place = made.frame * solid.pose
             share = part.mass * shape.volume / volume / len(shape.pieces)
             for piece in shape.pieces:
                 moved = _moved(piece, place)

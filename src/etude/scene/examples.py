@@ -81,7 +81,7 @@ def drawers(seed: int = 0) -> Scene:
     yaw = stream.uniform(-math.pi / 8, math.pi / 8)
     place = Pose.flat(0.3, -0.1, TABLE_TOP, math.pi + yaw)
     cabinet = drawer_cabinet("cabinet", place, opened=stream.shuffled((0.2, 0.0, 0.0)))
-    on_top = place @ Pose((0.0, 0.0, 0.074 + 0.301 + 0.016))
+    on_top = place * Pose((0.0, 0.0, 0.074 + 0.301 + 0.016))
     block = Body("block", "cube", "red", on_top, (0.032, 0.032, 0.032))
     return furnished(rlbench_room(), cabinet, block)
 

@@ -9,7 +9,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
-from etude.pose import Array, Pose, matrix
+from etude.arithmetic import Array
+from etude.pose import Pose, matrix
+from etude.scene.linear import matmul3, solve_definite, times, times3
 from etude.scene.robots.anatomy import Arm, Hand
 
 POSITION_TOLERANCE = 1e-5  # m
@@ -25,8 +27,8 @@ def _forward(offsets: Array, turns: Array, tip_p: Array, tip_R: Array, q: Array,
     p = np.zeros(3)
     R = np.eye(3)
     for i in range(len(q)):
-        p = p + R @ offsets[i]
-        R = R @ turns[i]
+        p = p + times3(R, offsets[i])
+        R = matmul3(R, turns[i])
         for k in range(3):
             axes[i, k] = R[k, 2]
             points[i, k] = p[k]
@@ -34,7 +36,7 @@ def _forward(offsets: Array, turns: Array, tip_p: Array, tip_R: Array, q: Array,
         for k in range(3):  # R @ Rz(q), written out: the hottest line of the control stack
             a, b = R[k, 0], R[k, 1]
             R[k, 0], R[k, 1] = c * a + s * b, c * b - s * a
-    return p + R @ tip_p, R @ tip_R
+    return p + times3(R, tip_p), matmul3(R, tip_R)
 
 
 @njit(cache=True)
@@ -43,7 +45,7 @@ def _tip(
 ) -> Array:
     """The tip as (7,) numbers: position and quaternion wxyz (w ≥ 0), in the frame in which the base stands."""
     p, R = _forward(offsets, turns, tip_p, tip_R, q, axes, points)
-    p, R = base_p + base_R @ p, base_R @ R
+    p, R = base_p + times3(base_R, p), matmul3(base_R, R)
     best = np.array(
         [1 + R[0, 0] + R[1, 1] + R[2, 2], 1 + R[0, 0] - R[1, 1] - R[2, 2], 1 - R[0, 0] + R[1, 1] - R[2, 2], 1 - R[0, 0] - R[1, 1] + R[2, 2]]
     )
@@ -66,7 +68,7 @@ def _tip(
 @njit(cache=True)
 def _rotation_error(target: Array, current: Array) -> Array:
     """The rotation vector that turns ``current`` into ``target``, in the base frame."""
-    E = target @ current.T
+    E = matmul3(target, current.T)
     v = np.array([E[2, 1] - E[1, 2], E[0, 2] - E[2, 0], E[1, 0] - E[0, 1]]) * 0.5
     s = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
     c = (E[0, 0] + E[1, 1] + E[2, 2] - 1.0) * 0.5
@@ -79,8 +81,8 @@ def _rotation_error(target: Array, current: Array) -> Array:
             if E[i, i] > E[k, k]:
                 k = i
         axis[k] = 1.0
-        w = E @ axis + axis
-        return w / np.linalg.norm(w) * math.pi
+        w = times3(E, axis) + axis
+        return w / math.sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]) * math.pi  # type: ignore[no-any-return]
     return v / s * math.atan2(s, c)
 
 
@@ -136,7 +138,7 @@ def _solve(
             homeward = np.zeros(n)
             for i in range(n):
                 homeward[i] = drift * free[i] * (rest[i] - q[i])
-            y = np.linalg.solve(A, scale * e - J @ homeward)
+            y = solve_definite(A, scale * e - times(J, homeward))
             frozen = False
             for i in range(n):
                 total = 0.0
@@ -173,7 +175,7 @@ def _turned(R: Array, x: float, y: float, z: float) -> Array:
             [x * z * v - y * s, y * z * v + x * s, c + z * z * v],
         ]
     )
-    return R @ turn  # type: ignore[no-any-return]
+    return matmul3(R, turn)  # type: ignore[no-any-return]
 
 
 @njit(cache=True)
@@ -191,7 +193,7 @@ def _follow(
     p, R = _forward(offsets, turns, tip_p, tip_R, start, np.zeros((n, 3)), np.zeros((n, 3)))
     share = 1.0
     for _ in range(8):
-        target = p + R @ (share * delta[:3])
+        target = p + times3(R, share * delta[:3])
         q, position_error, rotation_error = _solve(
             offsets, turns, tip_p, tip_R, lower, upper, rest,
             target, _turned(R, share * delta[3], share * delta[4], share * delta[5]), start, iterations, pull,
@@ -246,7 +248,7 @@ class Chain:
         self.count = len(arm.links)
         self._offsets = np.array([link.origin.position for link in arm.links])
         self._turns = np.array([matrix(link.origin.rotation) for link in arm.links])
-        tip = arm.flange @ hand.tip
+        tip = arm.flange * hand.tip
         self._tip_p, self._tip_R = np.array(tip.position), matrix(tip.rotation)
         self.lower = np.array([link.range[0] for link in arm.links])
         self.upper = np.array([link.range[1] for link in arm.links])

@@ -71,7 +71,7 @@ class Manipulator:
 
     def stand_at(self, tip: Pose) -> bool:
         """Be there at once, at rest: for goal pictures. Gives whether the pose is within reach."""
-        found = self.chain.solve(self._world_to_base @ tip, self.chain.home, 200)
+        found = self.chain.solve(self._world_to_base * tip, self.chain.home, 200)
         self.reset(found.joints)
         mujoco.mj_forward(self._model, self._data)
         return found.reached
@@ -100,7 +100,7 @@ class Manipulator:
 
     def flange(self) -> Pose:
         """Measured pose of the hand's frame (the flange) in the world."""
-        return self.tip() @ self.hand.tip.inverse()
+        return self.tip() * self.hand.tip.inverse()
 
     def opening(self) -> float:
         """Distance between the finger pads, metres (0 for other hands)."""
@@ -132,13 +132,13 @@ class Manipulator:
 
     def move_to(self, pose: Pose, iterations: int = 60) -> bool:
         """Bring the tip to a pose in the world, or as near as it can get; gives whether it is within reach."""
-        found = self.chain.solve(self._world_to_base @ pose, self._command, iterations)
+        found = self.chain.solve(self._world_to_base * pose, self._command, iterations)
         self._target = found.joints
         return found.reached
 
     def reaches(self, pose: Pose, tolerance: float) -> bool:
         """Can the tip come within this many metres and radians of a pose in the world?"""
-        target = self._world_to_base @ pose
+        target = self._world_to_base * pose
         for start in (self._command, self.chain.home):
             tip = self.chain.forward(self.chain.solve(target, start, 120).joints)
             if math.dist(tip.position, target.position) < tolerance and angle_between(tip.rotation, target.rotation) < tolerance:
@@ -185,7 +185,7 @@ class Manipulator:
         self.let_go()
         weld, body, hand = self._welds[name], self._proto.bodies[name], self._index.hand_body
         hand_pose = Pose.of(self._data.xpos[hand], self._data.xquat[hand])
-        relative = hand_pose.inverse() @ Pose.of(self._data.xpos[body], self._data.xquat[body])
+        relative = hand_pose.inverse() * Pose.of(self._data.xpos[body], self._data.xquat[body])
         # Layout of a weld: anchor in body 2, then the pose of body 2 in body 1, then the torque scale.
         self._model.eq_data[weld, :3] = 0.0
         self._model.eq_data[weld, 3:6] = relative.position

@@ -287,7 +287,7 @@ class World:
                 return Pose.of(entity.pose.position, entity.pose.rotation)
         body = self._known(name)
         pose = Pose.of(self.data.xpos[body], self.data.xquat[body])
-        return pose @ self._proto.frames[name] if name in self._proto.frames else pose
+        return pose * self._proto.frames[name] if name in self._proto.frames else pose
 
     def body(self, name: str) -> int:
         """The index of a thing's body in MuJoCo's arrays."""
@@ -353,7 +353,7 @@ class World:
             return camera.pose
         if self.robot is None:
             raise EtudeError(f"camera {camera.name!r} is mounted on the hand, but the scene has no robot")
-        return self.robot.flange() @ camera.pose
+        return self.robot.flange() * camera.pose
 
     def segmentation_ids(self) -> dict[str, int]:
         """The id of every name in segmentation images."""

@@ -238,7 +238,7 @@ def _tip_above(watch: Watch, block: str, target: Vec2, height: float) -> Pose:
     entity = watch.world.scene.entity(block)
     assert isinstance(entity, Body)
     heading = pointing_down(watch, *target)
-    held = watch.tip.inverse() @ Pose.of(watch.position(block), matrix_quat(watch.axes(block)))
+    held = watch.tip.inverse() * Pose.of(watch.position(block), matrix_quat(watch.axes(block)))
     if entity.shape == "cube":
         yaw = Pose(rotation=_unit(multiply(heading, held.rotation))).yaw  # of the block, in the most comfortable hand
         quarter = math.pi / 2

@@ -151,9 +151,9 @@ def place(
     ``turned`` asks for the heading of the target too. Otherwise ``point``, in the thing's own frame, is brought above the target, so
     that a thing can be balanced on its centre of mass whatever way it is turned; the height is always that of the thing's origin.
     """
-    held = watch.tip.inverse() @ Pose.of(watch.position(thing), matrix_quat(watch.axes(thing)))
+    held = watch.tip.inverse() * Pose.of(watch.position(thing), matrix_quat(watch.axes(thing)))
     if turned:
-        tip = target @ held.inverse()
+        tip = target * held.inverse()
     else:
         heading = pointing_down(watch, *target.position[:2])
         tip = _carried(held, target, heading, point)

@@ -107,7 +107,7 @@ def _of_bar(frame: Pose, length: float, across: float, slides: tuple[float, ...]
                 approach = np.array([math.sin(lean), math.cos(lean) * math.cos(angle), math.cos(lean) * math.sin(angle)])
                 fingers = np.array([0.0, -math.sin(angle), math.cos(angle)])
                 axes = matrix_quat(np.column_stack([np.cross(fingers, approach), fingers, approach]))
-                tip = frame @ Pose.of((slide * length / 2, 0.0, 0.0), axes)
+                tip = frame * Pose.of((slide * length / 2, 0.0, 0.0), axes)
                 found.append(Grip(tip, across, 1.0 - abs(lean) - 0.2 * abs(slide)))
     return found
 
@@ -132,7 +132,7 @@ def preference(tip: Pose, prefer: str) -> float:
 
 def flipped(tip: Pose) -> Pose:
     """The same grasp with the fingers changing places."""
-    return tip @ Pose((0.0, 0.0, 0.0), axis_quat(_Z, math.pi))
+    return tip * Pose((0.0, 0.0, 0.0), axis_quat(_Z, math.pi))
 
 
 _Z: Vec3 = (0.0, 0.0, 1.0)

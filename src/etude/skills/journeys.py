@@ -127,8 +127,8 @@ class Journey:
         """A way that first leads straight back out of what stands around the hand; empty if there is none."""
         robot = watch.world.robot
         assert robot is not None and watch.world.scene.robot is not None
-        away = watch.tip @ Pose((0.0, 0.0, -OUT))
-        found = robot.chain.solve(watch.world.scene.robot.base.inverse() @ away, robot.joints())
+        away = watch.tip * Pose((0.0, 0.0, -OUT))
+        found = robot.chain.solve(watch.world.scene.robot.base.inverse() * away, robot.joints())
         way = plan(watch.world, [self.keypose.tip], self._stream, start=found.joints, farther=FARTHER) if found.reached else None
         return () if way is None else (*line(watch.tip, away, self.keypose.speed), *way.tips[1:])
 

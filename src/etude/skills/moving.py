@@ -50,7 +50,7 @@ def go(context: Context, targets: Callable[[], list[Pose]], task: str, step: str
     way = plan(watch.world, targets(), context.stream)
     if way is None:
         hints.pop("way", None)
-        return Aim(watch.tip @ Pose((0.0, 0.0, -RETREAT)), robot.closed, TRAVEL, task, step)
+        return Aim(watch.tip * Pose((0.0, 0.0, -RETREAT)), robot.closed, TRAVEL, task, step)
     hints.update(way=way, at=0, waited=0, things=_things(watch))
     return Aim(way.tips[min(1, len(way.tips) - 1)], robot.closed, TRAVEL, task, step)
 

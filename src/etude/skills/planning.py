@@ -62,7 +62,7 @@ class Space:
         mujoco.mj_copyData(self.data, world.model, world.data)
         self.checks = 0
         # No point of the arm moves farther than the sum of lever · turn.
-        tip = float(np.linalg.norm((robot.arm.flange @ robot.hand.tip).position))
+        tip = float(np.linalg.norm((robot.arm.flange * robot.hand.tip).position))
         lengths = [*(float(np.linalg.norm(link.origin.position)) for link in robot.arm.links[1:]), tip]
         self.lever = np.cumsum(lengths[::-1])[::-1].copy()
         model, count = self.model, self.chain.count
@@ -105,7 +105,7 @@ class Space:
         assert robot is not None
         mujoco.mj_copyData(self.data, world.model, world.data)
         self._held = -1 if held is None else int(model.body(held).id)
-        in_hand = robot.hand.tip @ in_tip
+        in_hand = robot.hand.tip * in_tip
         self._grasp = (np.array(in_hand.position), np.array(in_hand.rotation))
         self._ignored = self._grains | {world.body(name) for name in passing}
         self._sort_geoms()
@@ -150,13 +150,13 @@ class Space:
 
     def tip(self, joints: Array) -> Pose:
         """The tip in the world."""
-        return self.base @ self.chain.forward(joints)
+        return self.base * self.chain.forward(joints)
 
 
 def _relative(data: object, hand: int, held: int) -> tuple[Array, Array]:
     """Position and quaternion of the held body in the frame of the hand's."""
     poses = [Pose.of(data.xpos[b], data.xquat[b]) for b in (hand, held)]  # type: ignore[attr-defined]
-    found = poses[0].inverse() @ poses[1]
+    found = poses[0].inverse() * poses[1]
     return np.array(found.position), np.array(found.rotation)
 
 
@@ -224,7 +224,7 @@ def straight(space: Space, start: Array, target: Pose) -> Way | None:
     limit = HASTE * space.chain.speed * CONTROL_PERIOD
     joints = [start]
     for k in range(1, steps + 1):
-        found = space.chain.solve(inverse @ between(begin, target, k / steps), joints[-1])
+        found = space.chain.solve(inverse * between(begin, target, k / steps), joints[-1])
         if not found.reached or np.any(np.abs(found.joints - joints[-1]) > limit):
             return None
         joints.append(found.joints)
@@ -248,7 +248,7 @@ def postures(space: Space, targets: Sequence[Pose], start: Array, stream: Stream
     chain, inverse = space.chain, space.base.inverse()
     found: list[Array] = []
     for target in targets:
-        wanted = inverse @ target
+        wanted = inverse * target
         drawn = (chain.lower + (chain.upper - chain.lower) * stream.uniforms(0.0, 1.0, chain.count) for _ in range(SEEDS))
         for seed in itertools.chain((start, chain.home), drawn):
             solution = chain.solve(wanted, seed)
@@ -384,7 +384,7 @@ def realised(space: Space, tips: Sequence[Pose], start: Array) -> Way | None:
     """
     inverse, joints = space.base.inverse(), [start]
     for tip in tips[1:]:
-        joints.append(space.chain.solve(inverse @ tip, joints[-1], FOLLOWING).joints)
+        joints.append(space.chain.solve(inverse * tip, joints[-1], FOLLOWING).joints)
     reached = space.tip(joints[-1])
     if math.dist(reached.position, tips[-1].position) > NEAR or angle_between(reached.rotation, tips[-1].rotation) > NEAR:
         return None

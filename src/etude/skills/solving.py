@@ -107,7 +107,7 @@ class Solver:
         )
 
     def _holding(self, state: State, thing: str) -> State:
-        return replace(state, held=thing, in_tip=state.tip.inverse() @ self.watch.world.pose(thing))
+        return replace(state, held=thing, in_tip=state.tip.inverse() * self.watch.world.pose(thing))
 
     def _from(self, k: int, state: State) -> list[Waypoint] | None:
         if k == len(self.units):
@@ -148,7 +148,7 @@ class Solver:
         chain = self._space.chain
         seeds = (start,) if near else (start, chain.home)
         for seed in seeds:
-            found = chain.solve(self._base @ tip, seed, 80)
+            found = chain.solve(self._base * tip, seed, 80)
             if found.reached and (not near or float(np.abs(found.joints - start).max()) < STRETCH):
                 return np.asarray(found.joints)
         return None
@@ -186,13 +186,13 @@ class Solver:
         lowest = (table.height if table is not None else 0.0) + ABOVE_TABLE
         found: list[tuple[float, Pose]] = []
         for grip in grips(watch, thing, unit.handle):
-            tip = pose @ grip.tip
+            tip = pose * grip.tip
             if suitable(tip):
                 found += [(round(preference(t, unit.prefer), 1) - 0.5 * grip.score, t) for t in (tip, flipped(tip))]
         order = sorted(self.stream.shuffled(found), key=lambda item: item[0])
         handy = "/" in thing or (unit.prefer == "horizontal" and unit.lift)
         for back, tip in self._ordered(order, state, handy):
-            before = tip @ Pose((0.0, 0.0, -back))
+            before = tip * Pose((0.0, 0.0, -back))
             if before.position[2] < lowest:
                 continue
             for at in self._postures(before, state.joints):
@@ -201,7 +201,7 @@ class Solver:
                 # With the fingers round the thing there need only be no contact yet.
                 if there is None or not self._free(at, empty, None) or not self._free(there, empty, None, (), 0.0):
                     continue
-                away = self._away(unit, State(there, tip, thing, tip.inverse() @ pose))
+                away = self._away(unit, State(there, tip, thing, tip.inverse() * pose))
                 if away is None:
                     continue
                 towards = Keypose(before, False, step=self._towards(before, unit))
@@ -215,7 +215,7 @@ class Solver:
 
     def _near(self, order: Sequence[tuple[float, Pose]], state: State, back: float) -> list[tuple[float, Pose]]:
         """The grasps within reach, first those that the arm has not far to go to: where it must contort itself, it moves no handle."""
-        ways = [(cost, tip, self._reach(tip @ Pose((0.0, 0.0, -back)), state.joints)) for cost, tip in order]
+        ways = [(cost, tip, self._reach(tip * Pose((0.0, 0.0, -back)), state.joints)) for cost, tip in order]
         far = [(cost + FAR * self._space.sweep(state.joints, at), tip) for cost, tip, at in ways if at is not None]
         return sorted(far, key=lambda item: item[0])
 
@@ -260,7 +260,7 @@ class Solver:
         """The sentence for the way to a thing (VLMbench 1.6 and 1.7)."""
         place, said = self.watch.world.pose(unit.thing).position, f"{{{unit.thing}}}."
         if "/" in unit.thing:  # a handle
-            place, said = (tip @ Pose((0.0, 0.0, BACK))).position, unit.text.removeprefix("Grasp ")
+            place, said = (tip * Pose((0.0, 0.0, BACK))).position, unit.text.removeprefix("Grasp ")
         return f"Move to the {beside(np.asarray(tip.position) - place)} of {said}"
 
     # ---------------------------------------------------------------------------------------- bringing it somewhere
@@ -268,13 +268,13 @@ class Solver:
     def _moves(self, unit: M1 | M2, state: State, straight: bool) -> Iterator[tuple[list[Keypose], State]]:
         world, to = self.watch.world, unit.to
         of = world.pose(to.of) if to.of else Pose()
-        now = state.tip @ state.in_tip
+        now = state.tip * state.in_tip
         from_thing = state.in_tip.inverse()
         back = unit.back if isinstance(unit, M1) else 0.0
         passing = (to.of,) if unit.contact and to.of in world.loose else ()
         later: list[tuple[list[Keypose], State]] = []
         missed = 0
-        tips = (goal @ from_thing for goal in to.poses(of, now, self.stream, 1 if isinstance(to.where, AtPoint) else GOALS))
+        tips = (goal * from_thing for goal in to.poses(of, now, self.stream, 1 if isinstance(to.where, AtPoint) else GOALS))
         for tip in tips if straight else self._outwards_first(tips):
             if self._left <= 0:
                 return
@@ -287,7 +287,7 @@ class Solver:
                 continue
             poses = [Keypose(tip, not unit.release, straight, 0.7 * TRAVEL if straight else TRAVEL, unit.text)]
             if back:
-                before = tip @ Pose((0.0, 0.0, -back))
+                before = tip * Pose((0.0, 0.0, -back))
                 at = self._reach(before, joints, near=True)
                 if at is None or not self._free(at, state, 0.03):
                     continue
@@ -302,7 +302,7 @@ class Solver:
             if unit.release:
                 after = State(joints, tip)
                 if isinstance(unit, M1):  # what was let go may lean on the hand
-                    away = tip @ Pose((0.0, 0.0, -BACK))
+                    away = tip * Pose((0.0, 0.0, -BACK))
                     if self._reach(away, joints, near=True) is None:
                         continue
                     poses.append(Keypose(away, False, True, GENTLE, "Move back."))
@@ -388,8 +388,8 @@ class Solver:
             if joint.kind == "slide":
                 tip = state.tip.moved(*(axis * by).tolist())
             else:
-                turn = Pose.of(anchor, axis_quat(axis, by)) @ Pose.of(anchor).inverse()
-                tip = turn @ state.tip
+                turn = Pose.of(anchor, axis_quat(axis, by)) * Pose.of(anchor).inverse()
+                tip = turn * state.tip
             found = self._reach(tip, joints, near=True)
             if found is None or not self._easy(found) or not self._free(found, state, HANDLE, along):
                 return

@@ -32,7 +32,7 @@ def resting_place(watch: Watch, top: str, bottom: str, hints: dict[str, Any]) ->
     if key not in hints:
         hints[key] = _spot(watch, top, bottom)
     spot: Pose = hints[key].moved(*hints.get("shift", (0.0, 0.0)))
-    return Pose.of(watch.position(bottom), matrix_quat(watch.axes(bottom))) @ spot
+    return Pose.of(watch.position(bottom), matrix_quat(watch.axes(bottom))) * spot
 
 
 def centre_of_mass(watch: Watch, name: str) -> Vec3:

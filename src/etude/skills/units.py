@@ -74,7 +74,7 @@ def _slipped(watch: Watch, waypoint: Waypoint) -> bool:
     """Does the hand hold the thing in another way than was planned, where that matters? Fingers that close move what they hold."""
     if waypoint.in_tip is None or waypoint.held is None:
         return False
-    held = watch.tip.inverse() @ watch.world.pose(waypoint.held)
+    held = watch.tip.inverse() * watch.world.pose(waypoint.held)
     return math.dist(held.position, waypoint.in_tip.position) > SLIP[0] or angle_between(held.rotation, waypoint.in_tip.rotation) > SLIP[1]
 
 
@@ -94,8 +94,8 @@ def _retreat(watch: Watch, home: bool) -> Keypose:
     assert robot is not None and placed is not None
     if home:
         start = np.asarray(placed.joints or robot.chain.home)
-        return Keypose(placed.base @ robot.chain.forward(start), False, False, TRAVEL, "Move back")
-    tip = watch.tip @ Pose((0.0, 0.0, -BACK))
+        return Keypose(placed.base * robot.chain.forward(start), False, False, TRAVEL, "Move back")
+    tip = watch.tip * Pose((0.0, 0.0, -BACK))
     return Keypose(tip.moved(z=0.05), False, True, GENTLE, "Move back")
 
 

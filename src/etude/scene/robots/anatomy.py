@@ -137,4 +137,4 @@ def forward(arm: Arm, joints: tuple[float, ...]) -> Pose:
     for link, q in zip(arm.links, joints, strict=True):
         p = p + R @ np.asarray(link.origin.position)
         R = R @ matrix(link.origin.rotation) @ matrix(axis_quat((0, 0, 1), q))
-    return Pose.of(p, matrix_quat(R)) @ arm.flange
+    return Pose.of(p, matrix_quat(R)) * arm.flange

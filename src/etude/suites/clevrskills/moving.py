@@ -44,23 +44,23 @@ class Reach:
         self.arm, self.hand, self.base = robots.arm(robot.arm), robots.hand(robot.hand), robot.base
         self.chain = Chain(self.arm, self.hand)
         self.start = np.asarray(robot.joints or self.arm.home)
-        self.tip = self.base @ self.chain.forward(self.start)
+        self.tip = self.base * self.chain.forward(self.start)
 
     def posture(self, tip: Pose) -> Array | None:
         """Joint values with the tip there, found as goal pictures find them; None out of reach."""
-        found = self.chain.solve(self.base.inverse() @ tip, self.chain.home, 200)
+        found = self.chain.solve(self.base.inverse() * tip, self.chain.home, 200)
         return found.joints if found.reached else None
 
     def bones(self, joints: Array) -> tuple[Array, Array, Array]:
         """Both ends (K, 3) and radii (K,) of capsules around the moving links and the hand, world."""
         frame, found = self.base, []
         for link, q in zip(self.arm.links, joints.tolist(), strict=True):
-            frame = frame @ link.origin @ Pose((0, 0, 0), yaw_quat(q))
+            frame = frame * link.origin * Pose((0, 0, 0), yaw_quat(q))
             for piece in link.pieces:
                 radius, half, _ = piece.size
                 along = matrix(piece.rotation)[:, 2] * half
                 found.append((frame.apply(piece.position - along), frame.apply(piece.position + along), radius))
-        flange = frame @ self.arm.flange
+        flange = frame * self.arm.flange
         width = max(math.hypot(*piece.size[:2]) for piece in self.hand.pieces)
         found.append((np.asarray(flange.position), flange.apply(self.hand.tip.position), width))
         starts, ends, radii = zip(*found, strict=True)

@@ -143,7 +143,7 @@ class Stage:
         """Put an actor into the hand: its suction spot just below the tip of the robot at home."""
         assert self.room.robot is not None
         body, arm = self.room.robot, robots.arm(self.room.robot.arm)
-        tip = body.base @ forward(arm, body.joints or arm.home) @ robots.hand(body.hand).tip
+        tip = body.base * forward(arm, body.joints or arm.home) * robots.hand(body.hand).tip
         model = shape(actor.item.shape, actor.item.size)
         spot = suction_spot(model) or (0.0, 0.0, model.size[2] / 2)
         below = float(model.bounds[1][2]) + LIP

@@ -49,7 +49,7 @@ def swept(group: Pose, pick_up: Control) -> Composed:
     """Sweep the dirt into the dustpan with the broom, taken in this way; where some is left, once more."""
     text, height = "sweep dirt to dustpan", shape(BROOM).size[2] / 2 + HOVER
     # Where it begins is told in the frame of the world: a smaller dustpan does not bring that nearer.
-    start = group @ Pose.flat(PAN_AT[0], max(y for _, y in DIRT_AT) + GRAIN / 2 + BEHIND, TABLE_TOP + height, -math.pi / 2)
+    start = group * Pose.flat(PAN_AT[0], max(y for _, y in DIRT_AT) + GRAIN / 2 + BEHIND, TABLE_TOP + height, -math.pi / 2)
     behind = Region("", AtPoint(start.position), Fixed(start.rotation), point=BRISTLES)
     towards = Fixed(yaw_quat(-math.pi / 2))
     inside, above = (Region(DUSTPAN, AtPoint((0.0, LIP - INTO, FLOOR + height + up)), towards, point=BRISTLES) for up in (0.0, AWAY))
@@ -87,7 +87,7 @@ def dropped() -> Composed:
 def placed(stage: Stage) -> Pose:
     """The frame of the group: that of the world, shifted and turned a little."""
     x, y = (stage.stream.uniform(*limits) for limits in SHIFTS)
-    turned = Pose.flat(*CENTRE, 0.0, stage.stream.uniform(-TURN, TURN)) @ Pose.flat(*CENTRE).inverse()
+    turned = Pose.flat(*CENTRE, 0.0, stage.stream.uniform(-TURN, TURN)) * Pose.flat(*CENTRE).inverse()
     return turned.moved(x, y)
 
 
@@ -95,7 +95,7 @@ def laid_out(stage: Stage, group: Pose, names: Sequence[str], holder_at: Vec2 = 
     """Put these things onto the table: dustpan, dirt, holder, broom (on the holder) and rubbish, as far as they are named."""
 
     def at(place: Vec2, height: float) -> Pose:
-        return group @ Pose.flat(*place, TABLE_TOP + height)
+        return group * Pose.flat(*place, TABLE_TOP + height)
 
     block = shape("broom holder").size[2]
     bodies = {

@@ -132,7 +132,7 @@ def broom_taken() -> Control:
 
 def box_kept(stage: Stage, cupboard: Fixture, box: Box) -> str:
     """A box in its place in the cupboard."""
-    stage.things.append(Body(box.name, box.shape, box.colour, cupboard.pose @ Pose(box.slot, box.lying)))
+    stage.things.append(Body(box.name, box.shape, box.colour, cupboard.pose * Pose(box.slot, box.lying)))
     return box.name
 
 
@@ -158,7 +158,7 @@ def on_table(stage: Stage, cupboard: Fixture, boxes: Sequence[Box]) -> list[Vec3
 
 def broom_kept(stage: Stage, cupboard: Fixture) -> str:
     """The broom in the cupboard, its handle sticking out."""
-    at = cupboard.pose @ Pose.flat(0.0, DEEP, SHELF + ON_ITS_HEAD, math.pi / 2)
+    at = cupboard.pose * Pose.flat(0.0, DEEP, SHELF + ON_ITS_HEAD, math.pi / 2)
     stage.things.append(Body(BROOM, "broom", "#754f33", at))
     return BROOM
 
@@ -236,8 +236,8 @@ def _cupboard_beside(stage: Stage, cabinet: Fixture) -> None:
     """The cupboard, hung where the hand still gets from above at what is in an open drawer."""
     box = stage.things[-1]
     assert isinstance(box, Body)
-    x, y, z = (cabinet.pose.inverse() @ box.pose).position
-    pulled = (cabinet.pose @ Pose((x, y - PULLED, z))).position
+    x, y, z = (cabinet.pose.inverse() * box.pose).position
+    pulled = (cabinet.pose * Pose((x, y - PULLED, z))).position
     for _ in range(60):
         cupboard = stage.cupboard(TURN)
         if cupboard.pose.inverse().apply(pulled)[1] < BEFORE:

@@ -90,7 +90,7 @@ def taken_out(thing: str, level: str, words: str = "block", height: float = BLOC
 
 def block_on_top(stage: Stage, cabinet: Fixture, name: str, x: float) -> str:
     """A block on the cabinet, ``x`` metres beside the middle."""
-    stage.things.append(Body(name, "cube", "#d05a3c", cabinet.pose @ Pose((x, 0.0, TOP + BLOCK / 2)), (BLOCK, BLOCK, BLOCK), mass=0.033))
+    stage.things.append(Body(name, "cube", "#d05a3c", cabinet.pose * Pose((x, 0.0, TOP + BLOCK / 2)), (BLOCK, BLOCK, BLOCK), mass=0.033))
     return name
 
 
@@ -111,7 +111,7 @@ def _in(cabinet: Fixture, level: str, back: float, height: float) -> Pose:
     """Where a thing of a height stands in a drawer, open or not."""
     part = next(p for p in cabinet.parts if p.name == level)
     value = dict(zip([p.name for p in cabinet.jointed()], cabinet.joints, strict=True))[level]
-    return cabinet.pose @ part.pose @ Pose((0.0, back - value, FLOOR + height / 2))
+    return cabinet.pose * part.pose * Pose((0.0, back - value, FLOOR + height / 2))
 
 
 # ------------------------------------------------------------------------------------------------ atomic tasks
