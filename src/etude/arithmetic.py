@@ -24,6 +24,10 @@ Array = NDArray[np.float64]
 MANY = 512  # numbers from which on a compiled loop is worth its loading
 
 
+@overload
+def total(values: Iterable[float]) -> float: ...
+@overload
+def total(values: Iterable[Array]) -> Array: ...
 def total(values: Iterable[Any]) -> Any:
     """The sum, added one by one from the left; 0 of nothing."""
     return functools.reduce(operator.add, values, 0)

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from etude.arithmetic import total
 from etude.decisions.asking import Degenerate, Question, TooLarge, asked
 from etude.decisions.connectivity import CONNECTIVITY, MOST_COUNTED, TRUTHS, Drawing, Maker, Settings, Unfit
 from etude.decisions.graph import Switch, Task, structure
@@ -80,9 +81,9 @@ class Spread:
 def spread(tasks: Iterable[Task]) -> Spread:
     """Measured over the structures of some tasks."""
     counts = Counter(structure(task) for task in tasks)
-    total = counts.total()
-    entropy = -sum(n / total * math.log(n / total) for n in counts.values())
-    return Spread(total, len(counts), max(counts.values()) / total, entropy / math.log(len(counts)) if len(counts) > 1 else 1.0)
+    count = counts.total()
+    entropy = -total(n / count * math.log(n / count) for n in counts.values())
+    return Spread(count, len(counts), max(counts.values()) / count, entropy / math.log(len(counts)) if len(counts) > 1 else 1.0)
 
 
 def _check(settings: Settings, space: Space) -> None:

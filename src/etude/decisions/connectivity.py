@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from etude.arithmetic import total
 from etude.decisions.graph import Const, Count, Exist, Get, Match, Node, Relative, Select
 from etude.decisions.meaning import RELATIONS
 from etude.decisions.space import LOCATION, NUMBER, Space
@@ -206,7 +207,7 @@ class Drawing:
         return made, count
 
     def _property(self) -> str:
-        point = self.stream.uniform(0.0, sum(weight for _, weight in self.settings.properties))
+        point = self.stream.uniform(0.0, total(weight for _, weight in self.settings.properties))
         for prop, weight in self.settings.properties:
             point -= weight
             if point < 0:

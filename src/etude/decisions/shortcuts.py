@@ -24,6 +24,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from etude.arithmetic import total
 from etude.decisions.asking import Wanted, asked
 from etude.decisions.graph import And, Const, Count, Get, Node, Not, Or, Switch, Task, Xor, structure, walk
 from etude.decisions.meaning import answer
@@ -103,8 +104,8 @@ def answers_due(trial: Trial) -> Iterator[Asked]:
 
 def _row(name: str, due: Sequence[Asked], scores: Sequence[float], floor: Callable[[Asked], float]) -> Shortcut:
     count = max(len(due), 1)
-    chance = sum(1 / len(one.choices) for one in due) / count
-    return Shortcut(name, len(due), sum(scores) / count, chance, sum(floor(one) for one in due) / count)
+    chance = total(1 / len(one.choices) for one in due) / count
+    return Shortcut(name, len(due), total(scores) / count, chance, total(floor(one) for one in due) / count)
 
 
 # ------------------------------------------------------------------------------------------------ without pictures
@@ -181,9 +182,9 @@ def _loss(node: Node, space: Space, share: float = 1.0) -> float:
         branches = _loss(node.then, space, share * then) + _loss(node.otherwise, space, share * otherwise)
         return _loss(node.condition, space, share) + branches
     if isinstance(node, (And, Or)):  # within another one it need not be balanced: then half of it can be lost
-        inner = sum(2 * _loss(part, space, share) for part in node.inputs())
+        inner = total(2 * _loss(part, space, share) for part in node.inputs())
         return share / 4 + inner
-    return sum(_loss(part, space, share) for part in node.inputs())
+    return total(_loss(part, space, share) for part in node.inputs())
 
 
 def _weight(node: Node, space: Space) -> int:
@@ -206,8 +207,8 @@ def _from_last_frame(one: Asked, domain: Domain) -> float:
     likely: dict[str, float] = {}
     for said in question.answers:
         ways = [(option, 1 / len(options)) for options in question.best(said).values() for option in options]
-        total = sum(share * (_likelihood(seen, last, question.wanted(option), domain) if seen else 1.0) for option, share in ways)
-        likely[said] = total / len(question.best(said))
+        weight = total(share * (_likelihood(seen, last, question.wanted(option), domain) if seen else 1.0) for option, share in ways)
+        likely[said] = weight / len(question.best(said))
     best = [said for said, value in likely.items() if value >= max(likely.values()) * (1 - 1e-9)]
     return (one.right in best) / len(best)
 

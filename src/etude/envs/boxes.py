@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.arithmetic import turned
 from etude.catalog.registry import shape
 from etude.pose import Pose
 from etude.render.camera import project
@@ -29,7 +30,7 @@ def bounding_boxes(world: World, camera: str, segmentation: NDArray[np.uint16]) 
         if not isinstance(entity, Body):
             continue
         position, axes = world.frame(entity.name)
-        points = shape(entity.shape, entity.size).mesh.vertices @ axes.T + position
+        points = turned(shape(entity.shape, entity.size).mesh.vertices, axes) + position
         found[entity.name] = {"box": _box(eye, points, pose, size), "visible": ids[entity.name] in seen}
     return found
 

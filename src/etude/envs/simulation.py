@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from etude.arithmetic import norm
 from etude.episode import PRIMITIVES, Episode
 from etude.goals.goal import Status
 from etude.goals.markers import changed_markers, marked
@@ -164,8 +165,8 @@ class Simulation:
         if self.episode.control == "ee_delta":
             self.robot.move_by(np.clip(values[:6], -1.0, 1.0))
         elif self.episode.control == "ee_pose":
-            norm = float(np.linalg.norm(values[3:7]))
-            if norm < 1e-6:
+            length = norm(values[3:7])
+            if length < 1e-6:
                 raise EtudeError("the rotation of an 'ee_pose' action must be a quaternion (wxyz), not zero")
             self.robot.move_to(Pose.of(values[:3], values[3:7]))
         else:

@@ -82,6 +82,7 @@ class Course:
     actions: list[Array]
     words: list[tuple[str, str]]
     episode: Episode | None  # None where there is nothing to film: a decision
+    simulation: Simulation | None = None  # as it ended
 
 
 def play(cast: Cast, name: str, mode: str = "vanilla") -> tuple[Record, Course]:
@@ -96,7 +97,7 @@ def play(cast: Cast, name: str, mode: str = "vanilla") -> tuple[Record, Course]:
     # Frames on which a planner is scored are those of every control step, not those between keyposes.
     control: ActionSpace | None = "ee_delta" if mode == "offline" and found.control == "keypose" else contract.action
     stage = _Stage(found.under(control), contract, policy, planner, mode, cast.work)
-    simulation, course = stage.simulation, Course([], [], stage.episode)
+    simulation, course = stage.simulation, Course([], [], stage.episode, stage.simulation)
     reached: dict[str, int] = {}
     _note(simulation, reached)
     total = 0.0

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from etude.arithmetic import total
 from etude.goals.goal import Goal, Node, Status, listed
 from etude.names import EtudeError
 from etude.scene.scene import Fixture
@@ -51,11 +52,11 @@ class Balanced(Goal):
 
     def splits(self, masses: list[float]) -> list[tuple[int, ...]]:
         """Every way to share the blocks (0 and 1: first and second plate, in order of ``blocks``) that balances."""
-        total = sum(masses)
+        weight = total(masses)
         return [
             split
             for split in product((0, 1), repeat=len(masses))
-            if abs(sum(m if side else -m for m, side in zip(masses, split, strict=True))) <= self.tolerance * total
+            if abs(total(m if side else -m for m, side in zip(masses, split, strict=True))) <= self.tolerance * weight
         ]
 
     def standing(self, watch: Watch) -> dict[str, int]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from etude.arithmetic import dot, norm
 from etude.goals.goal import Goal, Node, Status, listed, spoken_place
 from etude.goals.shaping import across_of, judged
 from etude.pose import Vec3
@@ -34,8 +35,8 @@ def _behind(watch: Watch, thing: str, target: Vec3) -> float:
     p = watch.position(thing)
     a = np.array([watch.tip.position[0] - p[0], watch.tip.position[1] - p[1]])
     b = np.array([p[0] - target[0], p[1] - target[1]])
-    norm = float(np.linalg.norm(a) * np.linalg.norm(b))
-    return math.exp((float(a @ b) / norm if norm > 1e-9 else 1.0) - 1.0)
+    length = norm(a) * norm(b)
+    return math.exp((dot(a, b) / length if length > 1e-9 else 1.0) - 1.0)
 
 
 @dataclass(frozen=True)
@@ -71,9 +72,9 @@ class PushedTowards(_Remembers):
         self._remember(watch, node.memory)
         start, now = node.memory["start"], watch.position(self.thing)
         wanted, made = np.subtract(self.position, start)[:2], (now - start)[:2]
-        norm = float(np.linalg.norm(wanted) * np.linalg.norm(made))
+        length = norm(wanted) * norm(made)
         nearer = across_of(now, self.position) < (1 - self.share) * across_of(start, self.position)
-        straight = norm > 1e-9 and float(wanted @ made) / norm >= math.cos(self.angle)
+        straight = length > 1e-9 and dot(wanted, made) / length >= math.cos(self.angle)
         return _pushed(watch, node, self.thing, self.position, nearer and straight)
 
 
@@ -105,8 +106,8 @@ class Touched(_Remembers):
     def judge(self, watch: Watch, node: Node) -> Status:
         self._remember(watch, node.memory)
         memory = node.memory
-        moved = float(np.linalg.norm(watch.position(self.thing) - memory["start"]))
-        lean = math.acos(min(1.0, max(-1.0, float(watch.axes(self.thing)[:, 2] @ memory["axes"][:, 2]))))
+        moved = norm(watch.position(self.thing) - memory["start"])
+        lean = math.acos(min(1.0, max(-1.0, dot(watch.axes(self.thing)[:, 2], memory["axes"][:, 2]))))
         toppled = lean >= self.lean
         done = {
             "touch": not memory["grasped"] and moved < self.still and lean < 0.1 * math.pi,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from etude.arithmetic import hypot, norm, norms, product, turned
 from etude.goals.goal import Goal, Node, Status
 from etude.pose import Vec2, Vec3
 from etude.scene.scene import Specks
@@ -34,9 +35,9 @@ class Detected(Goal):
     points: tuple[Vec3, ...] = ((0.0, 0.0, 0.0),)
 
     def judge(self, watch: Watch, node: Node) -> Status:
-        points = watch.position(self.thing) + np.asarray(self.points) @ watch.axes(self.thing).T
+        points = watch.position(self.thing) + turned(np.asarray(self.points), watch.axes(self.thing))
         local = watch.world.pose(self.by).inverse().apply(points)
-        off = float(np.linalg.norm(local - np.clip(local, self.lower, self.upper), axis=1).min())
+        off = float(norms(local - np.clip(local, self.lower, self.upper)).min())
         seen = off == 0.0 and not watch.by_robot(self.thing) and watch.static(self.thing)
         return Status(seen, 1.0 if seen else max(0.0, 0.99 - off), float(seen))
 
@@ -64,7 +65,7 @@ class OnTable(Goal):
 
     def judge(self, watch: Watch, node: Node) -> Status:
         place = watch.position(self.thing)
-        off = float(np.linalg.norm(place[:2] - np.clip(place[:2], self.lower, self.upper)))
+        off = norm(place[:2] - np.clip(place[:2], self.lower, self.upper))
         let_go = not watch.by_robot(self.thing) and watch.static(self.thing)
         done = off == 0.0 and let_go and watch.rests_on(self.thing, "table")
         return Status(done, 1.0 if done else max(0.0, 0.9 - off), float(done))
@@ -124,7 +125,7 @@ class Poured(Goal):
 
     def judge(self, watch: Watch, node: Node) -> Status:
         local = watch.world.pose(self.into).inverse().apply(watch.world.particles(self.drops)) - np.asarray(self.middle)
-        inside = (np.hypot(local[:, 0], local[:, 1]) < self.radius) & (local[:, 2] > 0.0) & (local[:, 2] < self.height)
+        inside = (hypot(local[:, 0], local[:, 1]) < self.radius) & (local[:, 2] > 0.0) & (local[:, 2] < self.height)
         there = int(inside.sum())
         return Status(there > self.count, min(1.0, there / (self.count + 1)), float(there > self.count))
 
@@ -158,7 +159,7 @@ class Wiped(Goal):
     def _remaining(self, watch: Watch, cells: tuple[Vec3, ...]) -> tuple[Vec3, ...]:
         if not cells:
             return cells
-        local = (np.array(cells) - watch.position(self.sponge)) @ watch.axes(self.sponge)
+        local = product(np.array(cells) - watch.position(self.sponge), watch.axes(self.sponge))
         x, y, z = self.half
         under = (np.abs(local[:, :2]) < (x, y)).all(1) & (local[:, 2] < 0.0) & (local[:, 2] > -z - TOUCHING)
         return tuple(cell for cell, gone in zip(cells, under.tolist(), strict=True) if not gone)
@@ -179,7 +180,7 @@ class Contained(Goal):
 
     def judge(self, watch: Watch, node: Node) -> Status:
         places = watch.world.particles(self.grains)
-        moved = np.linalg.norm(places - node.memory.get("last", places), axis=1)
+        moved = norms(places - node.memory.get("last", places))
         node.memory["last"] = places
         local = watch.world.pose(self.by).inverse().apply(places)
         inside = ((local >= self.lower) & (local <= self.upper)).all(1)

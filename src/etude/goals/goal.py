@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from etude.arithmetic import total
 from etude.names import Family
 from etude.pose import Vec3
 
@@ -131,8 +132,8 @@ class All(_Group):
         open_ = [s.reward for s in found if not s.satisfied]
         return Status(
             not open_,
-            sum(s.progress for s in found) / max(1, len(found)),
-            sum(s.reward for s in done) + max(open_, default=0.0),
+            total(s.progress for s in found) / max(1, len(found)),
+            total(s.reward for s in done) + max(open_, default=0.0),
             any(s.violated for s in found),
         )
 
@@ -178,8 +179,8 @@ class Order(_Group):
             memory["turn"] = turn + 1
         turn = memory["turn"]
         if turn == count:
-            return Status(True, 1.0, sum(memory["best"]))
-        return Status(False, (turn + min(status.progress, 1.0)) / count, sum(memory["best"][:turn]) + status.reward, status.violated)
+            return Status(True, 1.0, total(memory["best"]))
+        return Status(False, (turn + min(status.progress, 1.0)) / count, total(memory["best"][:turn]) + status.reward, status.violated)
 
     def following(self, node: Node) -> Node | None:
         turn: int = node.memory.get("turn", 0)
@@ -205,7 +206,7 @@ class Swap(_Group):
             turn += 1
         node.memory["turn"] = turn
         satisfied = all(s.satisfied for s in found[1:])
-        reward = sum(best[:turn]) + (found[turn].reward if turn < len(found) else 0.0)
+        reward = total(best[:turn]) + (found[turn].reward if turn < len(found) else 0.0)
         progress = 1.0 if satisfied else min(0.99, (turn + (found[turn].progress if turn < len(found) else 0.0)) / len(found))
         return Status(satisfied, progress, reward, any(s.violated for s in found))
 

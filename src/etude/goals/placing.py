@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from etude.arithmetic import dot, product
 from etude.catalog.polygon import Outline, contains
 from etude.catalog.registry import shape
 from etude.goals.goal import Goal, Node, Status, listed, spoken_place
@@ -74,8 +75,8 @@ class AtPose(Goal):
     def turn(self, axes: Array) -> float:
         """How far the thing is from being turned as asked, rad."""
         if self.symmetry == 0:
-            return math.acos(min(1.0, max(-1.0, float(axes[:, 2] @ matrix(self.pose.rotation)[:, 2]))))
-        relative = matrix(self.pose.rotation).T @ axes
+            return math.acos(min(1.0, max(-1.0, dot(axes[:, 2], matrix(self.pose.rotation)[:, 2]))))
+        relative = product(matrix(self.pose.rotation).T, axes)
         about = math.atan2(relative[1, 0] - relative[0, 1], relative[0, 0] + relative[1, 1])
         step = 2 * math.pi / self.symmetry
         about -= step * round(about / step)
@@ -141,7 +142,7 @@ class Inside(OnTop):
 
     def judge(self, watch: Watch, node: Node) -> Status:
         p, q = watch.position(self.top), watch.position(self.bottom)
-        local = watch.axes(self.bottom).T @ (p - q)
+        local = product(watch.axes(self.bottom).T, p - q)
         if "plan" not in node.memory:
             entity = watch.world.scene.entity(self.bottom)
             assert isinstance(entity, (Body, Area))

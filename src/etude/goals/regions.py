@@ -13,8 +13,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from etude.arithmetic import cross, dot, norm
 from etude.names import Family, Stream
-from etude.pose import Array, Pose, Quat, Vec2, Vec3, align, angle_between, axis_quat, matrix, multiply, yaw_quat
+from etude.pose import Array, Pose, Quat, Vec2, Vec3, align, angle_between, axis_quat, multiply, rotate, yaw_quat
 
 TURNS = 36  # rotations about an axis that are looked at
 
@@ -49,7 +50,7 @@ class InBox(Where):
         return x, y, z
 
     def off(self, position: Array) -> float:
-        return float(np.linalg.norm(position - np.clip(position, self.lower, self.upper)))
+        return norm(position - np.clip(position, self.lower, self.upper))
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ class OnPlane(Where):
 
     def off(self, position: Array) -> float:
         nearest = (*np.clip(position[:2], self.lower, self.upper), self.height)
-        return float(np.linalg.norm(position - nearest))
+        return norm(position - nearest)
 
 
 @dataclass(frozen=True)
@@ -100,8 +101,8 @@ class OnLine(Where):
 
     def off(self, position: Array) -> float:
         along = np.subtract(self.end, self.start)
-        share = float(np.clip((position - self.start) @ along / (along @ along), 0.0, 1.0))
-        return float(np.linalg.norm(position - self.start - share * along))
+        share = float(np.clip(dot(position - self.start, along) / dot(along, along), 0.0, 1.0))
+        return norm(position - self.start - share * along)
 
 
 @dataclass(frozen=True)
@@ -172,13 +173,13 @@ class About(Turned):
     letter: ClassVar[str] = "b2"
 
     def rotations(self, now: Quat, position: Array, stream: Stream) -> Iterator[Quat]:
-        straight = multiply(align(matrix(now) @ np.asarray(self.own), np.asarray(self.along)), now)
+        straight = multiply(align(rotate(now, self.own), np.asarray(self.along)), now)
         yield straight
         for k in stream.shuffled(range(1, TURNS)):
             yield multiply(axis_quat(self.along, k * 2 * math.pi / TURNS), straight)
 
     def off(self, rotation: Quat, position: Array) -> float:
-        return _angle(matrix(rotation) @ np.asarray(self.own), np.asarray(self.along))
+        return _angle(rotate(rotation, self.own), np.asarray(self.along))
 
 
 @dataclass(frozen=True)
@@ -192,10 +193,10 @@ class Across(About):
     slant: float = math.pi / 8
 
     def rotations(self, now: Quat, position: Array, stream: Stream) -> Iterator[Quat]:
-        straight = multiply(align(matrix(now) @ np.asarray(self.own), np.asarray(self.along)), now)
-        side, along = matrix(straight) @ np.asarray(self.side), np.asarray(self.along)
-        towards = -(position - (position @ along) * along)
-        offset = math.atan2(float(np.cross(side, towards) @ along), float(side @ towards))
+        straight = multiply(align(rotate(now, self.own), np.asarray(self.along)), now)
+        side, along = rotate(straight, self.side), np.asarray(self.along)
+        towards = -(position - dot(position, along) * along)
+        offset = math.atan2(dot(cross(side, towards), along), dot(side, towards))
         turns = [offset + across + k * self.slant / 2 for across in (-math.pi / 2, math.pi / 2) for k in range(-2, 3)]
         for turn in sorted((math.remainder(t, 2 * math.pi) for t in turns), key=abs):
             yield multiply(axis_quat(self.along, turn), straight)
@@ -244,20 +245,20 @@ class Tilting(Turned):
         for down in (stream.uniform(self.least, self.most), (self.least + self.most) / 2):
             across = math.hypot(position[0], position[1])
             aim = np.array([-position[0] / across * math.cos(down), -position[1] / across * math.cos(down), -math.sin(down)])
-            straight = multiply(align(matrix(now) @ np.asarray(self.own), aim), now)
+            straight = multiply(align(rotate(now, self.own), aim), now)
             yield straight  # the shortest way round: the hand tilts as little as it can
             for roll in (0.35, -0.35):
                 yield multiply(axis_quat(aim, roll), straight)
 
     def off(self, rotation: Quat, position: Array) -> float:
-        axis = matrix(rotation) @ np.asarray(self.own)
+        axis = rotate(rotation, self.own)
         down = math.asin(max(-1.0, min(1.0, -float(axis[2]))))
         aside = _angle(axis * (1, 1, 0), -position * (1, 1, 0))
         return max(aside, self.least - down, 0.0)
 
 
 def _angle(a: Array, b: Array) -> float:
-    return math.atan2(float(np.linalg.norm(np.cross(a, b))), float(a @ b))
+    return math.atan2(norm(cross(a, b)), dot(a, b))
 
 
 # ------------------------------------------------------------------------------------------------ poses

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from etude.arithmetic import turned
 from etude.catalog.polygon import hull, separation
 from etude.catalog.registry import shape
 from etude.goals.goal import Goal, Node, Status, listed
@@ -35,7 +36,7 @@ def _points(name: str, size: Vec3 | None) -> Array:
 
 def _seen(watch: Watch, thing: str, points: Array) -> Array:
     """Points (N, 3) of a thing's own frame as seen from above, (N, 2) metres, world."""
-    return np.asarray(points @ watch.axes(thing)[:2].T + watch.position(thing)[:2])
+    return np.asarray(turned(points, watch.axes(thing)[:2]) + watch.position(thing)[:2])
 
 
 def _body(watch: Watch, thing: str) -> Body:

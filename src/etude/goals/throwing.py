@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from etude.arithmetic import dot, product
 from etude.catalog.polygon import Outline, contains
 from etude.catalog.registry import shape
 from etude.goals.goal import Goal, Node, Status
@@ -83,13 +84,13 @@ class Hit(Goal):
 
     def tilt(self, watch: Watch, memory: dict[str, Any]) -> float:
         """How far the target leans from how it stood at first, rad."""
-        return math.acos(min(1.0, max(-1.0, float(watch.axes(self.target)[:, 2] @ memory["axes"][:, 2]))))
+        return math.acos(min(1.0, max(-1.0, dot(watch.axes(self.target)[:, 2], memory["axes"][:, 2]))))
 
     def over(self, watch: Watch) -> bool:
         """Is the middle of the thing over the target, seen from above?"""
         entity = watch.world.scene.entity(self.target)
         assert isinstance(entity, Body)
-        local = watch.axes(self.target).T @ (watch.position(self.thrown) - watch.position(self.target))
+        local = product(watch.axes(self.target).T, watch.position(self.thrown) - watch.position(self.target))
         return any(bool(contains(Outline.of(ring), local[None, :2])[0]) for ring in shape(entity.shape, entity.size).plan)
 
     def miss(self, watch: Watch) -> float:
@@ -97,7 +98,7 @@ class Hit(Goal):
         half, girth = np.asarray(_size(watch, self.target)) / 2, min(_size(watch, self.thrown)) / 2
         v, _ = watch.world.velocity(self.thrown)
         path = watch.position(self.thrown) + v * _AHEAD + _FALL
-        beyond = np.maximum(np.abs((path - watch.position(self.target)) @ watch.axes(self.target)) - half, 0.0)
+        beyond = np.maximum(np.abs(product(path - watch.position(self.target), watch.axes(self.target))) - half, 0.0)
         distance = np.sqrt((beyond * beyond).sum(1))
         table = watch.world.scene.table
         distance[1:][path[1:, 2] < (table.height if table is not None else 0.0)] = np.inf  # where the table would have stopped it

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from etude.arithmetic import total
 from etude.goals.goal import Goal, Node, Status
 from etude.goals.regions import Region
 from etude.pose import Pose, Vec2, Vec3
@@ -176,7 +177,7 @@ class Composed(Goal):
         if turn == len(units) and not result.satisfied and self._staged:  # something was undone on the way: begin anew
             turn = node.memory["turn"] = 0
         share = (turn + (units[turn].status.progress if turn < len(units) else 0.0)) / (len(units) + 1)
-        reward = sum(u.status.reward for u in units[:turn]) + (len(units) if result.satisfied else 0.0)
+        reward = total(u.status.reward for u in units[:turn]) + (len(units) if result.satisfied else 0.0)
         return Status(result.satisfied, 1.0 if result.satisfied else min(share, 0.99), reward, result.violated)
 
     @property

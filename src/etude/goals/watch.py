@@ -5,8 +5,7 @@ from __future__ import annotations
 import functools
 import math
 
-import numpy as np
-
+from etude.arithmetic import norm, norms
 from etude.catalog.registry import shape
 from etude.pose import Array, Pose
 from etude.scene.contacts import FAINT
@@ -66,7 +65,7 @@ class Watch:
         """How far the outline of a body reaches from its origin, seen from above when upright, metres."""
         entity = self.world.scene.entity(name)
         assert isinstance(entity, Body)
-        return float(np.linalg.norm(shape(entity.shape, entity.size).footprint, axis=1).max())
+        return float(norms(shape(entity.shape, entity.size).footprint).max())
 
     def static(self, name: str) -> bool:
         """Is it at rest? Judged by how far it moved and turned since the last look, one control step ago; at first by its velocity.
@@ -75,11 +74,11 @@ class Watch:
         """
         if self.earlier is None:
             linear, angular = self.world.velocity(name)
-            return bool(np.linalg.norm(linear) <= STATIC_SPEED and np.linalg.norm(angular) <= STATIC_SPIN)
+            return bool(norm(linear) <= STATIC_SPEED and norm(angular) <= STATIC_SPIN)
         body = self.world.body(name)
-        moved = float(np.linalg.norm(self.places[0][body] - self.earlier[0][body]))
+        moved = norm(self.places[0][body] - self.earlier[0][body])
         # The distance between two rotation matrices is √2 times the angle, for small angles.
-        turned = float(np.linalg.norm(self.places[1][body] - self.earlier[1][body])) / math.sqrt(2.0)
+        turned = norm(self.places[1][body] - self.earlier[1][body]) / math.sqrt(2.0)
         return moved <= STATIC_SPEED * CONTROL_PERIOD and turned <= STATIC_SPIN * CONTROL_PERIOD
 
     def grasped(self, name: str) -> bool:

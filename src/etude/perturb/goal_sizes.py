@@ -21,7 +21,7 @@ from etude.goals.placing import AtPose, AtPosition
 from etude.goals.regions import About, AtPoint, Fixed, InBox, OnLine, OnPlane, OnRing, Region, Tilting, Where
 from etude.goals.sweeping import Gathered, KeptOff, NoMore
 from etude.goals.units import M1, M2, Control, M2Joint
-from etude.pose import Pose, Vec2, Vec3, align, matrix
+from etude.pose import Pose, Vec2, Vec3, align, rotate
 from etude.scene.scene import Body, Fixture, Scene
 
 T = TypeVar("T")
@@ -169,7 +169,7 @@ def _below(region: Region, thing: str, scene: Scene) -> float:
         rotation = align(np.asarray(turned.own), np.asarray(turned.along))
     elif isinstance(turned, Fixed):
         rotation = turned.rotation
-    return shape(entity.shape, entity.size).lift(rotation) + float((matrix(rotation) @ np.asarray(region.point))[2])
+    return shape(entity.shape, entity.size).lift(rotation) + float(rotate(rotation, region.point)[2])
 
 
 def _lifted(where: Where, factor: float, up: float) -> Where:

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from etude.arithmetic import norms
 from etude.catalog.colours import SEEN, colour, is_colour
 from etude.catalog.household import DISTRACTORS, default_texture
 from etude.catalog.polygon import hull, separation
@@ -154,7 +155,7 @@ class _Crowd:
 
     def kept_off(self, points: Array, least: float) -> Array:
         """Those of the points (N, 2) that are at least so far from every ring, metres."""
-        apart = np.linalg.norm(points[:, None] - self._middles, axis=2)
+        apart = norms(points[:, None] - self._middles)
         points = points[(apart >= self._inner + least).all(1)]
         return points[self._away(points) >= least] if len(points) else points
 
@@ -162,7 +163,7 @@ class _Crowd:
         """How far points (N, 2) are from the nearest ring, (N,) metres; 0 inside of one."""
         offset = points[:, None] - self._starts
         share = np.clip((offset * self._along).sum(2) / self._squares, 0.0, 1.0)
-        nearest = np.linalg.norm(offset - share[:, :, None] * self._along, axis=2).min(1)
+        nearest = norms(offset - share[:, :, None] * self._along).min(1)
         left = self._along[:, 0] * offset[:, :, 1] - self._along[:, 1] * offset[:, :, 0] >= 0
         inside = np.logical_and.reduceat(left, self._firsts, axis=1).any(1)
         return np.where(inside, 0.0, nearest)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from etude.arithmetic import norms
 from etude.catalog.grasp import graspable
 from etude.catalog.polygon import separation
 from etude.catalog.registry import default_size, shape
@@ -315,5 +316,5 @@ def _by_robot(scene: Scene, thing: Extent) -> bool:
         return False
     arm = robots.arm(robot.arm)
     tip = robot.base * forward(arm, robot.joints or arm.home) * robots.hand(robot.hand).tip
-    away = float(np.linalg.norm(thing.ring - np.array(robot.base.position[:2]), axis=1).min())
+    away = float(norms(thing.ring - np.array(robot.base.position[:2])).min())
     return away < ARM_ROOM or thing.high > tip.position[2] - BELOW

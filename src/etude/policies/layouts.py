@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from etude.arithmetic import norm
 from etude.policies.policy import Observation
 from etude.pose import Array
 
@@ -39,7 +40,7 @@ def axis_angle(quaternion: Array) -> Array:
     leading = q[np.flatnonzero(np.abs(q) > ROUNDING)[:1]]
     if (leading < 0).any():
         q = -q
-    sine = float(np.linalg.norm(q[1:]))
+    sine = norm(q[1:])
     angle = 2.0 * math.atan2(sine, float(q[0]))
     return q[1:] / sine * angle if sine > 0 else np.zeros(3)
 

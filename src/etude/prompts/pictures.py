@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from etude.arithmetic import norm
 from etude.catalog.mesh import Mesh, box
 from etude.catalog.registry import shape
 from etude.catalog.textures import texture
@@ -35,7 +36,7 @@ def object_picture(name: str, size: Vec3 | None, worn: str, span: float, pixels:
     """One thing of the catalogue on a plain ground, (pixels, pixels, 3), as large as it fits or as ``frame`` (radius, m) has it."""
     model = shape(name, size)
     lower, upper = model.bounds
-    radius = float(np.linalg.norm(upper - lower)) / 2 if frame is None else frame
+    radius = norm(upper - lower) / 2 if frame is None else frame
     ground = Visual(0, _ground(), "#eeefec", Pose((0.0, 0.0, float(lower[2]) - 0.0005)), shadow=False, gloss=0.0)
     thing = Visual(0, model.mesh, worn or NEUTRAL, span=span, entity=FIRST_ENTITY)
     x, y, z = (np.array([0.75, -1.1, 0.95]) * radius * 3.0).tolist()

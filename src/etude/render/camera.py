@@ -11,6 +11,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from etude.arithmetic import product
 from etude.names import EtudeError
 from etude.pose import Array, Pose, matrix
 from etude.render.picture import picture_size
@@ -46,7 +47,7 @@ def project(camera: Camera, points: ArrayLike, pose: Pose | None = None, size: t
     place = place_of(camera, pose)
     width, height = picture_size(camera, size)
     f = focal(camera, size)
-    local = (np.asarray(points, float) - np.asarray(place.position)) @ matrix(place.rotation)
+    local = product(np.asarray(points, float) - np.asarray(place.position), matrix(place.rotation))
     depth = local[..., 2]
     scale = f / np.where(depth > 0, depth, np.nan) if camera.fov is not None else np.full(depth.shape, f)
     pixels = np.stack([local[..., 0] * scale + width / 2, local[..., 1] * scale + height / 2], -1)

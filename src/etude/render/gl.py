@@ -181,7 +181,8 @@ class GlRenderer:
 
     def _entities(self, segments: NDArray[np.uint8]) -> tuple[NDArray[np.uint16], NDArray[np.bool_]]:
         """Entity ids (H, W) and what was hit at all, from colours that encode 1 + the index in the drawn scene."""
-        drawn = segments.astype(np.int64) @ np.array([1, 1 << 8, 1 << 16])
+        r, g, b = np.moveaxis(segments.astype(np.int64), -1, 0)
+        drawn = r + (g << 8) + (b << 16)
         table = np.zeros(self._scene.ngeom + 1, np.uint16)
         for geom in self._scene.geoms[: self._scene.ngeom]:
             if geom.objtype == self._mj.mjtObj.mjOBJ_GEOM and geom.segid >= 0:

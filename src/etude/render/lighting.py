@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.arithmetic import cross
 from etude.pose import Array, Vec3
 from etude.scene.visual import Visual
 
@@ -54,4 +55,4 @@ def light_axes(direction: Vec3) -> Array:
     side = np.array((1.0, 0.0, 0.0) if abs(forward[0]) < 0.9 else (0.0, 1.0, 0.0))
     right = side - forward * float((side * forward).sum())
     right = right / math.sqrt(float(np.square(right).sum()))
-    return np.stack([right, np.cross(forward, right), forward])
+    return np.stack([right, cross(forward, right), forward])

@@ -6,6 +6,7 @@ import functools
 
 import numpy as np
 
+from etude.arithmetic import norm
 from etude.catalog.mesh import Mesh, box, merge
 from etude.catalog.registry import shape as find_shape
 from etude.catalog.textures import known_texture
@@ -39,7 +40,7 @@ def _quad(corners: list[tuple[float, float, float]], uv: list[tuple[float, float
     """Four corners, counter-clockwise seen from the front."""
     v = np.array(corners)
     normal = np.cross(v[1] - v[0], v[2] - v[0])
-    normals = np.tile(normal / np.linalg.norm(normal), (4, 1))
+    normals = np.tile(normal / norm(normal), (4, 1))
     return Mesh(v, normals, np.array(uv, float), np.array([(0, 1, 2), (0, 2, 3)], np.int32))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from etude.arithmetic import total
 from etude.pose import Pose, Vec2, Vec3
 from etude.scene.fixtures import METAL, board, drawer, rod
 from etude.scene.scene import Fixture, Joint, Latch, Part
@@ -41,7 +42,7 @@ class Cabinet:
     def level(self, level: str) -> float:
         """Height of the middle of a drawer above the base of the cabinet."""
         k = LEVELS.index(level)
-        return self.leg + self.size[2] - self.top - sum(self.heights[:k]) - (k + 1) * self.gap - self.heights[k] / 2
+        return self.leg + self.size[2] - self.top - total(self.heights[:k]) - (k + 1) * self.gap - self.heights[k] / 2
 
     def grip(self, opened: float) -> Vec2:
         """Where the middle of a handle is, seen from above, in the cabinet's frame, with its drawer out by so much."""
@@ -63,7 +64,7 @@ def cabinet(name: str, model: Cabinet, pose: Pose = Pose(), texture: str = "wood
     """The cabinet at a pose, with parts "frame" and one for each level; the drawer ``opened`` is out as far as it goes."""
     width, depth, height = model.size
     wall = (width - model.width) / 2 - 0.0008  # what is left beside the drawers
-    base = height - model.top - sum(model.heights) - 4 * model.gap  # and below them
+    base = height - model.top - total(model.heights) - 4 * model.gap  # and below them
     middle = model.leg + height / 2
     frame = [
         board((width, depth, model.top), (0, 0, model.leg + height - model.top / 2), texture),

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
+from etude.arithmetic import total
 from etude.catalog.registry import shape as find_shape
 from etude.catalog.shape import Piece, Shape
 from etude.names import EtudeError
@@ -182,7 +183,7 @@ class Builder:
                 pair.bodyname1, pair.bodyname2 = parent.body.name, body.name
             made = _Made(body, NOWHERE, True)
         solids = [(s, find_shape(s.shape, s.size)) for s in part.solids]
-        volume = sum(abs(sh.volume) for s, sh in solids if s.collides) or 1.0
+        volume = total(abs(sh.volume) for s, sh in solids if s.collides) or 1.0
         for solid, shape in solids:
             if not solid.collides:
                 continue
@@ -315,6 +316,8 @@ class Builder:
         # Together these keep what is held from creeping out of the hand.
         options.impratio = 50.0
         options.noslip_iterations = 2
+        # MuJoCo 4.0.0 computes wrong Hessians in its sparse Newton solver, which it takes from 60 degrees of freedom on (mended in 4.0.1).
+        options.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
         options.enableflags |= mujoco.mjtEnableBit.mjENBL_SLEEP
         self.spec.compiler.degree = False
         self.room()

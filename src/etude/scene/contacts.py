@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from etude.arithmetic import norm
 from etude.pose import Array, Vec3
 from etude.scene.materials import TIMESTEP
 
@@ -31,7 +32,7 @@ class Contact:
     @property
     def strength(self) -> float:
         """Length of the impulse, N·s."""
-        return float(np.linalg.norm(self.impulse))
+        return norm(self.impulse)
 
 
 @njit(cache=True)

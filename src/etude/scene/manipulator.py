@@ -14,6 +14,7 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
+from etude.arithmetic import dot, norm
 from etude.names import EtudeError
 from etude.pose import Array, Pose, angle_between, matrix
 from etude.scene.compile import CLOSED, SERVO_DAMPING
@@ -268,7 +269,7 @@ class Manipulator:
             return
         force = data.efc_force[rows[:3]]  # on the hand, world frame
         outwards = data.xmat[self._index.hand_body].reshape(3, 3)[:, 2]
-        pull = float(force @ outwards)
-        shear = float(np.linalg.norm(force - pull * outwards))
+        pull = dot(force, outwards)
+        shear = norm(force - pull * outwards)
         if shear > max(0.0, self.hand.force - pull):  # Coulomb: suction and pressure push the lips on, and friction holds as much
             self.let_go()

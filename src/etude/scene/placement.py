@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
+from etude.arithmetic import norm, norms, product
 from etude.catalog.polygon import circle, hull, separation
 from etude.catalog.shape import Shape
 from etude.names import EtudeError, Stream
@@ -37,7 +38,7 @@ class Taken:
     def of(cls, name: str, outline: Array) -> Taken:
         """An occupied outline."""
         centre = (outline.min(0) + outline.max(0)) / 2
-        return cls(name, outline, centre, float(np.linalg.norm(outline - centre, axis=1).max()))
+        return cls(name, outline, centre, float(norms(outline - centre).max()))
 
 
 @dataclass
@@ -90,7 +91,7 @@ class Layout:
         footprint, lift = shape.outline(rotation), shape.lift(rotation)
         for x, y, angle in self._candidates(footprint, yaw, inside):
             c, s = math.cos(angle), math.sin(angle)
-            outline = footprint @ np.array([[c, s], [-s, c]]) + (x, y)
+            outline = product(footprint, [[c, s], [-s, c]]) + np.array((x, y))
             new = Taken.of(name, outline)
             if inside and not self._within(outline):
                 continue
@@ -107,7 +108,7 @@ class Layout:
     def _candidates(self, footprint: Array, yaw: tuple[float, float], inside: bool) -> Iterator[tuple[float, float, float]]:
         """Random places first, then a shuffled grid, so that a crowded table fails only when it is really full."""
         (x0, y0), (x1, y1) = self.lower, self.upper
-        margin = float(np.min(np.linalg.norm(footprint, axis=1))) * 0.5 if inside else 0.0
+        margin = float(np.min(norms(footprint))) * 0.5 if inside else 0.0
         margin = max(0.0, min(margin, (x1 - x0) / 2, (y1 - y0) / 2))
         x0, y0, x1, y1 = x0 + margin, y0 + margin, x1 - margin, y1 - margin
         draw = self.stream.uniform
@@ -122,7 +123,7 @@ class Layout:
 
     def _first_hit(self, new: Taken, gap: float) -> str | None:
         for other in self.taken:
-            if float(np.linalg.norm(new.centre - other.centre)) > new.radius + other.radius + gap:
+            if norm(new.centre - other.centre) > new.radius + other.radius + gap:
                 continue
             if separation(new.outline, other.outline) < gap:
                 return other.name

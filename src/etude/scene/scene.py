@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from etude.arithmetic import cross, norm
 from etude.names import EtudeError, Family, unknown
 from etude.pose import Pose, Vec2, Vec3, matrix_quat
 from etude.scene.materials import material
@@ -279,15 +280,15 @@ class Camera:
 def look_at(eye: Vec3, target: Vec3, up: Vec3 = (0.0, 0.0, 1.0)) -> Pose:
     """The optical pose (OpenCV axes) at ``eye`` that looks at ``target``, with ``up`` upwards in the picture."""
     forward = np.subtract(target, eye)
-    norm = float(np.linalg.norm(forward))
-    if norm < 1e-9:
+    length = norm(forward)
+    if length < 1e-9:
         raise EtudeError("a camera cannot look at the point where it stands")
-    forward = forward / norm
-    right = np.cross(forward, up)
-    if np.linalg.norm(right) < 1e-6:
+    forward = forward / length
+    right = cross(forward, up)
+    if norm(right) < 1e-6:
         raise EtudeError(f"a camera looking along {tuple(forward.round(3).tolist())} needs another 'up' than {up}")
-    right /= np.linalg.norm(right)
-    down = np.cross(forward, right)
+    right /= norm(right)
+    down = cross(forward, right)
     return Pose.of(eye, matrix_quat(np.column_stack([right, down, forward])))
 
 

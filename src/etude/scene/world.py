@@ -11,6 +11,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from etude.arithmetic import dots, norm, norms, product
 from etude.catalog.registry import shape as find_shape
 from etude.names import EtudeError, unknown
 from etude.pose import Array, Pose, Vec3
@@ -151,7 +152,7 @@ class World:
         for i, g in enumerate(geoms):
             for h in geoms[:i]:
                 near = model.geom_rbound[g] + model.geom_rbound[h]
-                if model.geom_bodyid[g] != model.geom_bodyid[h] and np.linalg.norm(data.geom_xpos[g] - data.geom_xpos[h]) < near:
+                if model.geom_bodyid[g] != model.geom_bodyid[h] and norm(data.geom_xpos[g] - data.geom_xpos[h]) < near:
                     distance = mujoco.mj_geomDistance(model, data, h, g, 0.001, None)
                     found.append((distance, int(self._proto.geom_owner[h]), int(self._proto.geom_owner[g])))
         return found
@@ -163,11 +164,11 @@ class World:
         names = {number: name for name, number in self.segmentation_ids().items()}
         positions, rotations = self.frames()
         bodies = [v.body for v in self.visuals]
-        centres = np.einsum("nij,nj->ni", rotations[bodies], self._centres) + positions[bodies]
+        centres = dots(rotations[bodies], self._centres[:, None]) + positions[bodies]
         for camera, eye in eyes:
-            for i in np.flatnonzero(np.linalg.norm(centres - eye, axis=1) < self._radii).tolist():
+            for i in np.flatnonzero(norms(centres - eye) < self._radii).tolist():
                 visual = self.visuals[i]
-                local = visual.pose.inverse().apply(rotations[visual.body].T @ (eye - positions[visual.body]))
+                local = visual.pose.inverse().apply(product(rotations[visual.body].T, eye - positions[visual.body]))
                 if visual.alpha == 1 and names[visual.entity] not in camera.hides and visual.mesh.contains(local):
                     raise EtudeError(f"camera {camera.name!r} stands inside {names[visual.entity]!r} and would see nothing")
 
@@ -368,7 +369,7 @@ class World:
                 # Planes have no bounding sphere (their radius is 0).
                 reach = model.geom_rbound[g] + model.geom_rbound[h]
                 flat = model.geom_rbound[g] == 0 or model.geom_rbound[h] == 0
-                if flat or np.linalg.norm(data.geom_xpos[g] - data.geom_xpos[h]) - reach < best:
+                if flat or norm(data.geom_xpos[g] - data.geom_xpos[h]) - reach < best:
                     best = min(best, float(mujoco.mj_geomDistance(model, data, g, h, best, None)))
         return best
 
@@ -399,7 +400,7 @@ class World:
                 raise EtudeError(f"{name!r} is not a rigid body")
             pieces = find_shape(entity.shape, entity.size).pieces
             self._supports[name] = np.vstack([p.support() for p in pieces])
-        heights = self._supports[name] @ self.data.xmat[body, 6:9] + self.data.xpos[body, 2]
+        heights = product(self._supports[name], self.data.xmat[body, 6:9]) + self.data.xpos[body, 2]
         return float(heights.min()), float(heights.max())
 
     def restyle(self, *entities: Entity) -> None:

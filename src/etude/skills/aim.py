@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from etude.arithmetic import norm
 from etude.pose import Array, Pose, conjugate, multiply
 from etude.scene.manipulator import DELTA_POSITION, DELTA_ROTATION
 
@@ -32,7 +33,7 @@ class Aim:
 def delta_action(aim: Aim, tip: Pose) -> Array:
     """The ``ee_delta`` action (7,) in [−1, 1] that brings the tip, now at ``tip``, towards the aim."""
     offset = tip.inverse().apply(aim.tip.position)
-    length = float(np.linalg.norm(offset))
+    length = norm(offset)
     if length > aim.speed:
         offset = offset * (aim.speed / length)
     w, x, y, z = multiply(conjugate(tip.rotation), aim.tip.rotation)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from etude.arithmetic import total
 from etude.goals.balance import Balanced
 from etude.goals.watch import Watch
 from etude.pose import Array, Pose, Quat, Vec2, angle_between, matrix_quat, multiply, rotate, yaw_quat
@@ -71,7 +72,7 @@ class Scales:
 
     def load(self, side: int) -> float:
         """What a plate carries, kg."""
-        return sum(self.watch.world.mass(b) for b in self.tower(side))
+        return total(self.watch.world.mass(b) for b in self.tower(side))
 
 
 @skill(Balanced)

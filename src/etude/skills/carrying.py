@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from etude.arithmetic import product
 from etude.catalog.registry import shape
 from etude.catalog.suction import suction_spot
 from etude.goals.watch import Watch
@@ -41,7 +42,7 @@ def spot_on(watch: Watch, thing: str) -> Array:
     if axes[2, 2] > UPRIGHT:
         local = suction_spot(shape(entity.shape, entity.size))
         if local is not None:
-            return np.asarray(axes @ np.asarray(local) + p)
+            return product(axes, local) + p
     return np.array([p[0], p[1], watch.extent(thing)[1]])
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from etude.arithmetic import dot, norm, product, total, turned
 from etude.catalog.polygon import hull, separation
 from etude.catalog.registry import shape
 from etude.goals.leaves import PushedTo, PushedTowards, StructureToppled, Touched
@@ -82,14 +83,14 @@ def middle(watch: Watch, thing: str) -> Array:
     """The centre of mass (2,) of a thing, seen from above: what a push should go through."""
     entity = _body(watch, thing)
     local = shape(entity.shape, entity.size).mass_properties[1]
-    return np.asarray((watch.position(thing) + watch.axes(thing) @ local)[:2])
+    return np.asarray((watch.position(thing) + product(watch.axes(thing), local))[:2])
 
 
 def _outline(watch: Watch, thing: str) -> Array:
     """Convex outline (K, 2) of a thing as it lies now."""
     entity = _body(watch, thing)
     points = np.vstack([p.support() for p in shape(entity.shape, entity.size).pieces])
-    return hull((points @ watch.axes(thing).T + watch.position(thing))[:, :2])
+    return hull((turned(points, watch.axes(thing)) + watch.position(thing))[:, :2])
 
 
 def _hindrances(watch: Watch, but: Sequence[str], height: float) -> list[Array]:
@@ -120,7 +121,7 @@ def _base(watch: Watch) -> Array:
 
 def _within_reach(watch: Watch, *points: Array) -> bool:
     base = _base(watch)
-    return all(NEAREST <= float(np.linalg.norm(p - base)) <= FARTHEST for p in points)
+    return all(NEAREST <= norm(p - base) <= FARTHEST for p in points)
 
 
 def _course(watch: Watch, at: Array, ring: Array, heading: float, plain: bool, goal: Vec2 | None = None) -> Course:
@@ -128,7 +129,7 @@ def _course(watch: Watch, at: Array, ring: Array, heading: float, plain: bool, g
     robot = watch.world.robot
     assert robot is not None
     d = _unit(heading)
-    back = float(((ring - at) @ -d).max()) + (PLAIN if plain else CUPS) + STANDOFF
+    back = float(product(ring - at, -d).max()) + (PLAIN if plain else CUPS) + STANDOFF
     azimuths = [math.atan2(*(p - _base(watch))[::-1]) for p in (np.array(watch.tip.position[:2]), at - back * d)]
     wound = float(robot.joints()[-1] - robot.chain.home[-1]) + azimuths[1] - azimuths[0]
     first = heading + math.pi / 2 if plain else heading
@@ -170,7 +171,7 @@ def _off(watch: Watch) -> Aim | None:
     if not nearest:
         return None
     away = np.array([x, y]) - middle(watch, nearest)
-    away = away / max(1e-6, float(np.linalg.norm(away))) * 0.03
+    away = away / max(1e-6, norm(away)) * 0.03
     if not _within_reach(watch, away + np.array([x, y])):
         return None
     return Aim(watch.tip.moved(float(away[0]), float(away[1])), False, GENTLE)
@@ -197,7 +198,7 @@ def _on_course(watch: Watch, at: Array, course: Course, heading: float, height: 
     d = _unit(heading)
     offset = np.array(watch.tip.position[:2]) - at
     turn = abs(math.remainder(watch.tip.yaw - course.turned(heading), 2 * math.pi))
-    along, aside = float(offset @ d), float(offset @ np.array([-d[1], d[0]]))
+    along, aside = dot(offset, d), dot(offset, np.array([-d[1], d[0]]))
     level = -LEVEL < watch.tip.position[2] - height < LIFTED
     return level and -course.back - 0.03 < along < 0 and abs(aside) < ASIDE and turn < ASKEW
 
@@ -213,7 +214,7 @@ def _advance(watch: Watch, thing: str, course: Course, heading: float, height: f
     rise = min(max(RELIEF * pressing + lift, -speed), speed)
     n = np.array([-d[1], d[0]])
     tip = np.array(watch.tip.position[:2])
-    aside = float((tip - at) @ n)
+    aside = dot(tip - at, n)
     x, y = (tip + speed * d - min(max(aside, -0.5 * speed), 0.5 * speed) * n).tolist()
     z = watch.tip.position[2] + rise if watch.by_robot(thing) else height
     return Aim(Pose((x, y, z), multiply(yaw_quat(course.turned(heading)), DOWN)), False, 2 * speed)
@@ -239,7 +240,7 @@ def _side(watch: Watch, stream: Stream, thing: str, height: float, length: float
         ring = hull(np.vstack([ring, *(_outline(watch, b) for b in besides)]))
     hindrances = _hindrances(watch, (thing, *besides), height)
     outwards = at - _base(watch)
-    outwards = outwards / float(np.linalg.norm(outwards))
+    outwards = outwards / norm(outwards)
     shift = stream.uniform(0.0, 2 * math.pi / HEADINGS)
     found: list[tuple[float, Course]] = []
     # At best nothing else is hit; failing that, by the hand; failing that, where it goes down.
@@ -247,12 +248,12 @@ def _side(watch: Watch, stream: Stream, thing: str, height: float, length: float
         for k in range(HEADINGS):
             course = _course(watch, at, ring, shift + 2 * math.pi * k / HEADINGS, plain)
             if _passable(watch, at, ring, course, way, hindrances, carry):
-                found.append((0.01 + max(0.0, float(_unit(course.heading) @ outwards)) ** 3, course))
+                found.append((0.01 + max(0.0, dot(_unit(course.heading), outwards)) ** 3, course))
         if found:
             break
     if not found:
         return _course(watch, at, ring, math.atan2(outwards[1], outwards[0]), plain)
-    mark = stream.uniform(0.0, sum(weight for weight, _ in found))
+    mark = stream.uniform(0.0, total(weight for weight, _ in found))
     for weight, course in found:
         mark -= weight
         if mark <= 0:
@@ -284,8 +285,8 @@ def touch(context: Context) -> Aim:
     thing, verb = goal.thing, goal.manner.capitalize()
     low, top = watch.extent(thing)
     gap = watch.gap("hand", thing)
-    moved = float(np.linalg.norm(watch.position(thing) - memory["start"]))
-    lean = math.acos(min(1.0, max(-1.0, float(watch.axes(thing)[:, 2] @ memory["axes"][:, 2]))))
+    moved = norm(watch.position(thing) - memory["start"])
+    lean = math.acos(min(1.0, max(-1.0, dot(watch.axes(thing)[:, 2], memory["axes"][:, 2]))))
     foot = low + min(LOW, 0.6 * (top - low))
     fallen = goal.manner == "topple" and lean >= goal.lean
     if goal.manner == "push":
@@ -325,7 +326,7 @@ def _routes(watch: Watch, thing: str, target: Array, height: float) -> Course:
 
     def leg(start: Array, end: Array) -> Course | None:
         way = end - start
-        length = float(np.linalg.norm(way))
+        length = norm(way)
         moved = ring + (start - at)
         course = _course(watch, start, moved, math.atan2(way[1], way[0]), plain, (float(end[0]), float(end[1])))
         return course if _passable(watch, start, moved, course, length, hindrances, True) else None
@@ -334,7 +335,7 @@ def _routes(watch: Watch, thing: str, target: Array, height: float) -> Course:
     if direct is not None:
         return direct
     corners = [at + r * _unit(2 * math.pi * k / HEADINGS) for r in WAYPOINTS for k in range(HEADINGS)]
-    corners.sort(key=lambda w: float(np.linalg.norm(w - at) + np.linalg.norm(target - w)))
+    corners.sort(key=lambda w: norm(w - at) + norm(target - w))
     single: Course | None = None
     for corner in corners:
         first = leg(at, corner)
@@ -363,8 +364,8 @@ def _push(context: Context, thing: str, target: Array) -> Aim:
         assert course.goal is not None
         way = np.array(course.goal) - at
         held = math.remainder(watch.tip.yaw - course.yaw, 2 * math.pi) + course.heading
-        heading = math.atan2(way[1], way[0]) if float(np.linalg.norm(way)) > STEER else held
-        left = float(way @ _unit(heading))
+        heading = math.atan2(way[1], way[0]) if norm(way) > STEER else held
+        left = dot(way, _unit(heading))
         if _on_course(watch, at, course, heading, height) and left > FINISH:
             hints["engaged"] = True
             near = watch.gap("hand", thing) < 0.01

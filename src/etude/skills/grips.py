@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from etude.arithmetic import cross, dot, norm, norms, product
 from etude.catalog.grasp import Grasp, finger_grasps, surface_samples
 from etude.catalog.registry import shape
 from etude.catalog.shape import Shape
@@ -76,21 +77,21 @@ def _of_ear(model: Shape) -> tuple[Grip, ...]:
         return ()
     axis = np.add(*model.cavity)[:2] / 2
     clouds = [p.support() for p in model.pieces]
-    bar = max(clouds, key=lambda cloud: float(np.linalg.norm(cloud[:, :2] - axis, axis=1).min()))
+    bar = max(clouds, key=lambda cloud: float(norms(cloud[:, :2] - axis).min()))
     out = (bar[:, :2].min(0) + bar[:, :2].max(0)) / 2 - axis
-    out /= np.linalg.norm(out)
+    out /= norm(out)
     across = np.array([-out[1], out[0]])
-    thick = float(np.ptp(bar[:, :2] @ across))
-    wall = max(float(((axis - cloud[:, :2]) @ out).max()) for cloud in clouds)  # seen on the other side
-    if float(((bar[:, :2] - axis) @ out).min()) < wall or thick > THICKEST:
+    thick = float(np.ptp(product(bar[:, :2], across)))
+    wall = max(float(product(axis - cloud[:, :2], out).max()) for cloud in clouds)  # seen on the other side
+    if float(product(bar[:, :2] - axis, out).min()) < wall or thick > THICKEST:
         return ()
-    x, y = (float((bar[:, :2] @ out).max() - thick / 2) * out + float(axis @ across) * across).tolist()
+    x, y = (float(product(bar[:, :2], out).max() - thick / 2) * out + dot(axis, across) * across).tolist()
     low, high = float(bar[:, 2].min()), float(bar[:, 2].max())
     found = []
     fingers = np.array([*across, 0.0])
     for lean in STOOPS:
         approach = np.array([*(-math.cos(lean) * out), -math.sin(lean)])
-        axes = matrix_quat(np.column_stack([np.cross(fingers, approach), fingers, approach]))
+        axes = matrix_quat(np.column_stack([cross(fingers, approach), fingers, approach]))
         for slide in SLIDES:
             tip = Pose.of((x, y, (low + high) / 2 + slide * (high - low) / 2), axes)
             found.append(Grip(tip, thick, 1.0 - 0.5 * abs(lean - STOOPS[0]) - 0.2 * abs(slide)))
@@ -106,7 +107,7 @@ def _of_bar(frame: Pose, length: float, across: float, slides: tuple[float, ...]
                 angle = side * 2 * math.pi / ROUND
                 approach = np.array([math.sin(lean), math.cos(lean) * math.cos(angle), math.cos(lean) * math.sin(angle)])
                 fingers = np.array([0.0, -math.sin(angle), math.cos(angle)])
-                axes = matrix_quat(np.column_stack([np.cross(fingers, approach), fingers, approach]))
+                axes = matrix_quat(np.column_stack([cross(fingers, approach), fingers, approach]))
                 tip = frame * Pose.of((slide * length / 2, 0.0, 0.0), axes)
                 found.append(Grip(tip, across, 1.0 - abs(lean) - 0.2 * abs(slide)))
     return found
@@ -115,7 +116,7 @@ def _of_bar(frame: Pose, length: float, across: float, slides: tuple[float, ...]
 def _of_handle(start: Array, end: Array) -> list[Grip]:
     """Across the bar between two points, anywhere along it, but rather in its middle."""
     frame = Pose.of((start + end) / 2, align((1.0, 0.0, 0.0), end - start))
-    return _of_bar(frame, float(np.linalg.norm(end - start)), 0.0, HANDLE_SLIDES, HANDLE_LEANS)
+    return _of_bar(frame, norm(end - start), 0.0, HANDLE_SLIDES, HANDLE_LEANS)
 
 
 def suitable(tip: Pose) -> bool:

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from etude.arithmetic import norm, total
 from etude.goals.watch import Watch
 from etude.names import EtudeError, Stream
 from etude.pose import Array, Pose, angle_between
@@ -54,7 +55,7 @@ class Keypose:
     @classmethod
     def from_action(cls, values: Array) -> Keypose:
         """From numbers (8,). A quaternion of any length will do."""
-        if float(np.linalg.norm(values[3:7])) < 1e-6:
+        if norm(values[3:7]) < 1e-6:
             raise EtudeError("the rotation of a 'keypose' action must be a quaternion (wxyz), not zero")
         return cls(Pose.of(values[:3], values[3:7]), bool(values[7] > 0))
 
@@ -68,10 +69,10 @@ def line(begin: Pose, end: Pose, speed: float) -> tuple[Pose, ...]:
     turn = angle_between(begin.rotation, end.rotation)
     least = max(math.dist(begin.position, end.position) / speed, turn / TURN)
     paces = [1.0]
-    while sum(paces) < least:
+    while total(paces) < least:
         count = len(paces) + 1
         paces = [min(1.0, (k + 1) / EASING, (count - k) / EASING) for k in range(count)]
-    shares = [sum(paces[:k]) / sum(paces) for k in range(1, len(paces))]
+    shares = [total(paces[:k]) / total(paces) for k in range(1, len(paces))]
     return (begin, *(between(begin, end, share) for share in shares), end)
 
 

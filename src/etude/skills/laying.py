@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from etude.arithmetic import norms, product
 from etude.catalog.registry import shape
 from etude.catalog.suction import suction_spot
 from etude.goals.imitating import Followed, InTurn
@@ -41,7 +42,7 @@ def carried(watch: Watch, thing: str, place: Vec2, turn: float = 0.0) -> Stroke:
     spot = grip_point(watch, thing)
     offset = spot[:2] - watch.position(thing)[:2]
     c, s = math.cos(turn), math.sin(turn)
-    x, y = (np.asarray(place) + np.array([[c, -s], [s, c]]) @ offset).tolist()
+    x, y = (np.asarray(place) + product([[c, -s], [s, c]], offset)).tolist()
     return Stroke("pick_place", (float(spot[0]), float(spot[1])), (x, y), 0.0, turn)
 
 
@@ -53,7 +54,7 @@ def grip_point(watch: Watch, thing: str) -> Array:
     local = suction_spot(shape(entity.shape, entity.size)) if abs(axes[2, 2]) > 0.95 else None
     if local is None:
         return np.array([p[0], p[1], watch.extent(thing)[1]])
-    return np.asarray(p + axes @ np.asarray(local))
+    return p + product(axes, local)
 
 
 @planned(Followed, InTurn)
@@ -82,8 +83,8 @@ def free_place(watch: Watch, thing: str, avoid: tuple[Vec2, ...], distance: floa
     for entity in watch.world.scene.entities:
         if isinstance(entity, Body) and entity.name != thing:
             centre = watch.position(entity.name)[:2]
-            room = np.minimum(room, np.linalg.norm(grid - centre, axis=1) - watch.radius(entity.name))
+            room = np.minimum(room, norms(grid - centre) - watch.radius(entity.name))
     for place in avoid:
-        room = np.minimum(room, np.linalg.norm(grid - np.asarray(place), axis=1) - distance)
+        room = np.minimum(room, norms(grid - np.asarray(place)) - distance)
     x, y = grid[int(np.argmax(room))].tolist()
     return x, y

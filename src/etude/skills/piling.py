@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from etude.arithmetic import dots, norms, product, turned
 from etude.catalog.polygon import hull
 from etude.catalog.registry import shape
 from etude.catalog.shape import Shape
@@ -30,13 +31,13 @@ def steady_place(watch: Watch, goal: Laid) -> Vec2:
         return goal.place
     thing, bearer = _model(watch, goal.thing), _model(watch, below)
     axes, ground = watch.axes(goal.thing)[:2, :2], watch.axes(below)[:2, :2]
-    points = _grains(thing) @ axes.T
-    mass = axes @ thing.mass_properties[1][:2]
+    points = turned(_grains(thing), axes)
+    mass = product(axes, thing.mass_properties[1][:2])
     origin = watch.position(below)[:2]
     best, found = -math.inf, goal.place
     for away, x, y in _offsets():
         place = np.array([goal.place[0] + x, goal.place[1] + y])
-        borne = points[_covers(bearer, (points + place - origin) @ ground)]
+        borne = points[_covers(bearer, product(points + place - origin, ground))]
         score = min(_firmness(borne, mass), FIRM) - WORTH * away
         if score > best:
             best, found = score, (float(place[0]), float(place[1]))
@@ -50,7 +51,7 @@ def covering(watch: Watch, thing: str, spot: Array) -> str | None:
     over = []
     for other in watch.world.scene.entities:
         if isinstance(other, Body) and not other.fixed and other.name != thing and watch.extent(other.name)[1] > spot[2] + FLAT:
-            local = (spot - watch.position(other.name)) @ watch.axes(other.name)
+            local = product(spot - watch.position(other.name), watch.axes(other.name))
             if bool(_covers(_model(watch, other.name), local[None, :2])[0]):
                 over.append(other.name)
     return max(over, key=lambda name: watch.extent(name)[1], default=None)
@@ -115,5 +116,5 @@ def _firmness(borne: Array, mass: Array) -> float:
     if len(ring) < 3:
         return -1.0
     edges = np.roll(ring, -1, axis=0) - ring
-    inward = np.stack([-edges[:, 1], edges[:, 0]], 1) / np.linalg.norm(edges, axis=1, keepdims=True)
-    return float(np.min(np.einsum("ij,ij->i", mass - ring, inward)))
+    inward = np.stack([-edges[:, 1], edges[:, 0]], 1) / norms(edges)[:, None]
+    return float(np.min(dots(mass - ring, inward)))

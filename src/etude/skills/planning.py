@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
+from etude.arithmetic import dot, dots, norm, product, total
 from etude.names import EtudeError, Stream
 from etude.pose import Array, Pose, angle_between, axis_quat, conjugate, multiply
 from etude.scene.materials import CONTROL_PERIOD
@@ -62,8 +63,8 @@ class Space:
         mujoco.mj_copyData(self.data, world.model, world.data)
         self.checks = 0
         # No point of the arm moves farther than the sum of lever · turn.
-        tip = float(np.linalg.norm((robot.arm.flange * robot.hand.tip).position))
-        lengths = [*(float(np.linalg.norm(link.origin.position)) for link in robot.arm.links[1:]), tip]
+        tip = norm((robot.arm.flange * robot.hand.tip).position)
+        lengths = [*(norm(link.origin.position) for link in robot.arm.links[1:]), tip]
         self.lever = np.cumsum(lengths[::-1])[::-1].copy()
         model, count = self.model, self.chain.count
         first = int(model.joint("joint1").qposadr[0])
@@ -133,7 +134,7 @@ class Space:
         if self._held >= 0:
             offset, turn = self._grasp
             q = int(model.jnt_qposadr[model.body_jntadr[self._held]])
-            data.qpos[q : q + 3] = data.xpos[self._hand] + data.xmat[self._hand].reshape(3, 3) @ offset
+            data.qpos[q : q + 3] = data.xpos[self._hand] + product(data.xmat[self._hand].reshape(3, 3), offset)
             mujoco.mju_mulQuat(data.qpos[q + 3 : q + 7], data.xquat[self._hand], turn)
             mujoco.mj_kinematics(model, data)
         mujoco.mj_collision(model, data)
@@ -141,7 +142,7 @@ class Space:
 
     def sweep(self, a: Array, b: Array) -> float:
         """How far any point of the arm moves at most between two postures, metres."""
-        return float(self.lever @ np.abs(b - a))
+        return dot(self.lever, np.abs(b - a))
 
     def open(self, a: Array, b: Array) -> bool:
         """Is the way from posture ``a``, known to be free, straight to ``b`` free, its end included?"""
@@ -281,7 +282,7 @@ class _Tree:
 
     def nearest(self, space: Space, joints: Array) -> int:
         known = self.points[: len(self.parents)]
-        return int(np.argmin(np.abs(known - joints) @ space.lever))
+        return int(np.argmin(dots(np.abs(known - joints), space.lever)))
 
     def add(self, joints: Array, parent: int) -> int:
         if len(self.parents) == len(self.points):
@@ -370,8 +371,8 @@ def paced(space: Space, corners: Sequence[Array]) -> list[Pose]:
     for a, b in itertools.pairwise(corners):
         # The tip's own path over a stretch, measured finely: it is longer than the distance of its ends.
         fine = [space.tip(a + (b - a) * t) for t in np.linspace(0.0, 1.0, 1 + max(2, math.ceil(space.sweep(a, b) / 0.1)))]
-        path = sum(math.dist(p.position, q.position) for p, q in itertools.pairwise(fine))
-        turn = sum(angle_between(p.rotation, q.rotation) for p, q in itertools.pairwise(fine))
+        path = total(math.dist(p.position, q.position) for p, q in itertools.pairwise(fine))
+        turn = total(angle_between(p.rotation, q.rotation) for p, q in itertools.pairwise(fine))
         steps = max(1, math.ceil(max(path / TRAVEL, turn / TURN, float(np.max(np.abs(b - a) / limit)))))
         joints += [a + (b - a) * (k / steps) for k in range(1, steps + 1)]
     return [space.tip(q) for q in joints]

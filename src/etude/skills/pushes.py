@@ -16,6 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from etude.arithmetic import arctan2, circle, norm, norms, product
 from etude.catalog.polygon import area, hull
 from etude.pose import Vec2
 from etude.scene.rooms import VIMA_LOWER, VIMA_UPPER
@@ -48,7 +49,7 @@ NEVER = 99
 NOTHING = np.zeros((0, 2))
 
 _ANGLES = np.arange(HEADINGS) * (2 * math.pi / HEADINGS)
-_ALONG = np.column_stack([np.cos(_ANGLES), np.sin(_ANGLES)])
+_ALONG = circle(_ANGLES)
 _LENGTHS = np.arange(SHORTEST, LONGEST, STEP)
 
 
@@ -73,7 +74,7 @@ class Rect:
 def along_ring(ring: Array, spacing: float) -> Array:
     """Points (N, 2) along a polygon (K, 2), its corners included."""
     ahead = np.roll(ring, -1, axis=0) - ring
-    parts = [np.linspace(0, 1, max(1, math.ceil(float(np.linalg.norm(d)) / spacing)), endpoint=False) for d in ahead]
+    parts = [np.linspace(0, 1, max(1, math.ceil(norm(d) / spacing)), endpoint=False) for d in ahead]
     return np.concatenate([a + d * t[:, None] for a, d, t in zip(ring, ahead, parts, strict=True)])
 
 
@@ -98,7 +99,7 @@ class Lying:
     @property
     def radius(self) -> float:
         """How far it reaches."""
-        return float(np.linalg.norm(self.rim, axis=1).max())
+        return float(norms(self.rim).max())
 
     def outline(self) -> Array:
         """Points (N, 2) around it, in the world: as few as will do for an obstacle."""
@@ -107,7 +108,7 @@ class Lying:
     def turned(self, place: Array, angle: float) -> Lying:
         """The thing elsewhere, turned by an angle."""
         c, s = math.cos(angle), math.sin(angle)
-        return replace(self, place=place, rim=self.rim @ np.array([[c, s], [-s, c]]))
+        return replace(self, place=place, rim=product(self.rim, [[c, s], [-s, c]]))
 
 
 @dataclass(frozen=True)
@@ -266,7 +267,7 @@ def _fan(
                 if case == 0:
                     ends[k, n] = (x, y, at[2])
                 else:
-                    doubt[k, n] = max(doubt[k, n], math.hypot(x - ends[k, n, 0], y - ends[k, n, 1]))
+                    doubt[k, n] = max(doubt[k, n], math.sqrt((x - ends[k, n, 0]) ** 2 + (y - ends[k, n, 1]) ** 2))
                 for i in range(size):
                     x = place[0] + (u[i] + SLIDE) * c - v[i] * s
                     y = place[1] + (u[i] + SLIDE) * s + v[i] * c
@@ -328,7 +329,7 @@ class Fan:
 
     def travel(self) -> Array:
         """How far the thing goes (K, L)."""
-        return np.asarray(np.linalg.norm(self.ends - self.thing.place, axis=-1))
+        return np.asarray(norms(self.ends - self.thing.place))
 
 
 def _facing(thing: Lying, region: Rect) -> Array:
@@ -337,7 +338,7 @@ def _facing(thing: Lying, region: Rect) -> Array:
     if not ((np.asarray(region.lower) > thing.place) | (np.asarray(region.upper) < thing.place)).any():
         return np.ones(HEADINGS, bool)
     middle = math.atan2(*(np.add(region.lower, region.upper) / 2 - thing.place)[::-1])
-    off = np.remainder(np.arctan2(spots[:, 1], spots[:, 0]) - middle + math.pi, 2 * math.pi) - math.pi
+    off = np.remainder(arctan2(spots[:, 1], spots[:, 0]) - middle + math.pi, 2 * math.pi) - math.pi
     turn = np.remainder(_ANGLES - middle + math.pi, 2 * math.pi) - math.pi
     return np.asarray((turn > off.min() - 0.2) & (turn < off.max() + 0.2))
 
@@ -349,7 +350,7 @@ def _within(points: Array) -> Array:
 def on_table(points: Array) -> Array:
     """Which of the points (…, 2) are away from the rim of the table and within reach of the arm?"""
     lower, upper = np.asarray(VIMA_LOWER) + RIM, np.asarray(VIMA_UPPER) - RIM
-    return np.asarray(((points >= lower) & (points <= upper)).all(-1) & (np.linalg.norm(points, axis=-1) <= REACH))
+    return np.asarray(((points >= lower) & (points <= upper)).all(-1) & (norms(points) <= REACH))
 
 
 # ------------------------------------------------------------------------------------------------ several pushes
@@ -415,7 +416,7 @@ def further(board: Board, name: str, region: Rect, spots: Array | None, care: Ca
     deep = radius + min(care.things, 0.004)
     done = ((places >= np.asarray(region.lower) + deep) & (places <= np.asarray(region.upper) - deep)).all(-1)
     if spots is not None:
-        done &= (np.linalg.norm(places[..., None, :] - spots, axis=-1) < 1.2 * GRID).any(-1)
+        done &= (norms(places[..., None, :] - spots) < 1.2 * GRID).any(-1)
     along = np.ascontiguousarray(_ALONG[::2])
     blocked = board.obstacles(name), board.barrier(name)
     counts: Array = _counted(origin, along, radius, care.things, care.line, *blocked, on_table(places), done)

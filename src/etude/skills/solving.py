@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from etude.arithmetic import dot, norm
 from etude.goals.goal import Goal
 from etude.goals.regions import TURNS, AtPoint
 from etude.goals.units import M1, M2, Control, M2Joint
 from etude.goals.watch import Watch
 from etude.names import Stream
-from etude.pose import Array, Pose, axis_quat, matrix
+from etude.pose import Array, Pose, axis_quat, matrix, rotate
 from etude.scene.scene import Fixture, Particles
 from etude.skills.aim import GENTLE, TRAVEL
 from etude.skills.grips import flipped, grips, preference, suitable
@@ -238,8 +239,8 @@ class Solver:
 
     def _drawn(self, unit: Control, state: State) -> State | None:
         """Straight out of where the thing is."""
-        out = matrix(self.watch.world.pose(unit.of).rotation) @ np.asarray(unit.out)
-        steps, start = max(1, math.ceil(float(np.linalg.norm(out)) / SLIDE)), state.tip
+        out = rotate(self.watch.world.pose(unit.of).rotation, unit.out)
+        steps, start = max(1, math.ceil(norm(out) / SLIDE)), state.tip
         for k in range(1, steps + 1):
             tip = start.moved(*(out * k / steps).tolist())
             joints = self._reach(tip, state.joints, near=True)
@@ -358,7 +359,7 @@ class Solver:
     def _outwards(self, tip: Pose) -> float:
         """How much the hand points away from the robot: 1 if level and straight away from it, 0 if straight down."""
         away = np.subtract(tip.position, self._space.base.position)[:2]
-        return float(matrix(tip.rotation)[:2, 2] @ away / np.linalg.norm(away))
+        return dot(matrix(tip.rotation)[:2, 2], away) / norm(away)
 
     def _outwards_first(self, tips: Iterator[Pose]) -> Iterator[Pose]:
         """Of the ways to turn what is held, first those with the arm stretched out: folded, it is hard to move."""
@@ -377,7 +378,7 @@ class Solver:
         target = low + (high - low) * self.stream.uniform(0.25, 0.75)  # what is held lags a little behind the hand
         steps = max(1, math.ceil(abs(target - value) / (ARC if joint.kind == "hinge" else SLIDE)))
         frame = world.pose(unit.joint)
-        axis = matrix(frame.rotation) @ np.asarray(joint.axis)
+        axis = rotate(frame.rotation, joint.axis)
         anchor = frame.apply(joint.anchor)
         along = (unit.thing, unit.joint, *(n for n in world.loose if self.watch.touches(n, unit.joint)))  # what is in a drawer moves too
         poses, joints, tip = [], state.joints, state.tip

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from etude.arithmetic import dots, norms, product, turned
 from etude.catalog.polygon import circle, hull, separation
 from etude.catalog.registry import shape
 from etude.catalog.shape import Shape
@@ -48,7 +49,7 @@ def _spot(watch: Watch, top: str, bottom: str) -> Pose:
     height = float(carrier.bounds[1][2]) + lift
     if carrier.cavity is not None:
         (x0, y0, z0), (x1, y1, _) = carrier.cavity
-        fits = 2 * float(np.linalg.norm(thing.footprint, axis=1).max()) < min(x1 - x0, y1 - y0)
+        fits = 2 * float(norms(thing.footprint).max()) < min(x1 - x0, y1 - y0)
         return Pose(((x0 + x1) / 2, (y0 + y1) / 2, z0 + lift if fits else height))
     middle = carrier.mass_properties[1][:2]
     others = list(_standing(watch, bottom, top))
@@ -65,12 +66,12 @@ def _beside(watch: Watch, top: str, bottom: str, others: list[tuple[Array, float
     """
     carrier, thing = _model(watch, bottom), _model(watch, top)
     middle, (_, com, _) = carrier.mass_properties[1][:2], thing.mass_properties
-    reach = float(np.linalg.norm(carrier.footprint - middle, axis=1).max())
+    reach = float(norms(carrier.footprint - middle).max())
     line = np.arange(-reach, reach + STEP / 2, STEP)
     grid = np.stack(np.meshgrid(line, line, indexing="ij"), -1).reshape(-1, 2)
     places = middle + grid
     depth = _depth(carrier, places)
-    score = np.linalg.norm(grid, axis=1) + 3.0 * np.maximum(0.0, FIRM - depth)
+    score = norms(grid) + 3.0 * np.maximum(0.0, FIRM - depth)
     order = [i for i in np.argsort(score, kind="stable").tolist() if depth[i] > 0 and _within_reach(watch, bottom, places[i])]
     spot = suction_spot(thing) or (0.0, 0.0, 0.0)
     with_hand = hull(np.vstack([thing.footprint, circle(HAND, 12) + np.asarray(spot[:2])]))
@@ -80,9 +81,9 @@ def _beside(watch: Watch, top: str, bottom: str, others: list[tuple[Array, float
         yaw = _yaw_there(watch, top, bottom, places[i]) - math.atan2(axes[1, 0], axes[0, 0])
         c, s = math.cos(yaw), math.sin(yaw)
         turn = np.array([[c, s], [-s, c]])
-        if _depth(carrier, (places[i] - com[:2] @ turn)[None])[0] <= 0:  # its middle would stick out
+        if _depth(carrier, (places[i] - product(com[:2], turn))[None])[0] <= 0:  # its middle would stick out
             continue
-        low, high = ((ring - com[:2]) @ turn + places[i] for ring in (thing.footprint, with_hand))
+        low, high = (product(ring - com[:2], turn) + places[i] for ring in (thing.footprint, with_hand))
         gap = min((separation(high if top_of > thing.size[2] else low, other) for other, top_of in others), default=math.inf)
         if gap > GAP:
             return np.asarray(places[i])
@@ -96,13 +97,13 @@ def _depth(carrier: Shape, places: Array) -> Array:
     best = np.full(len(places), -math.inf)
     for ring in carrier.plan:
         edges = np.roll(ring, -1, axis=0) - ring
-        inward = np.stack([-edges[:, 1], edges[:, 0]], 1) / np.linalg.norm(edges, axis=1, keepdims=True)
-        best = np.maximum(best, (places @ inward.T - np.einsum("ij,ij->i", ring, inward)).min(1))
+        inward = np.stack([-edges[:, 1], edges[:, 0]], 1) / norms(edges)[:, None]
+        best = np.maximum(best, (turned(places, inward) - dots(ring, inward)).min(1))
     return best
 
 
 def _world(watch: Watch, bottom: str, place: Array) -> tuple[float, float]:
-    x, y = (watch.position(bottom)[:2] + watch.axes(bottom)[:2, :2] @ place).tolist()
+    x, y = (watch.position(bottom)[:2] + product(watch.axes(bottom)[:2, :2], place)).tolist()
     return x, y
 
 
@@ -138,5 +139,5 @@ def _standing(watch: Watch, bottom: str, but: str) -> Iterable[tuple[Array, floa
         if not isinstance(entity, Body) or entity.name in (bottom, but) or watch.held == entity.name:
             continue
         if watch.touches(entity.name, bottom) and watch.extent(entity.name)[0] > origin[2]:  # and not below or beside it
-            points = _model(watch, entity.name).mesh.vertices @ watch.axes(entity.name).T + watch.position(entity.name)
-            yield hull(((points - origin) @ axes)[:, :2]), watch.extent(entity.name)[1] - watch.extent(bottom)[1]
+            points = turned(_model(watch, entity.name).mesh.vertices, watch.axes(entity.name)) + watch.position(entity.name)
+            yield hull(product(points - origin, axes)[:, :2]), watch.extent(entity.name)[1] - watch.extent(bottom)[1]

@@ -12,6 +12,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from etude.arithmetic import total
 from etude.goals.watch import Watch
 from etude.names import EtudeError, Stream
 from etude.pose import Array, Pose, Quat, Vec2, multiply, yaw_quat
@@ -193,7 +194,7 @@ class Motion:
         # Aim at the next step of the line, not at its end: so that the plate keeps to the line, and its height, all the way.
         length = max(math.dist(start, end), 1e-6)
         along = ((end[0] - start[0]) / length, (end[1] - start[1]) / length)
-        done = sum((p - q) * a for p, q, a in zip(watch.tip.position, start, along, strict=False))
+        done = total((p - q) * a for p, q, a in zip(watch.tip.position, start, along, strict=False))
         far = min(length, done + SWEEPING)
         target = Pose((start[0] + far * along[0], start[1] + far * along[1], surface(watch) + SWEEP_HEIGHT), heading)
         return Aim(target, False, SWEEPING, step="Sweep")

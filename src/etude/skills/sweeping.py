@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from etude.arithmetic import norms, product
 from etude.catalog.polygon import hull
 from etude.catalog.registry import shape
 from etude.goals.sweeping import Gathered
@@ -63,7 +64,7 @@ class Slots:
 
     def merit(self, ends: Array) -> Array:
         """How well things would lie at these places (…, 2)."""
-        return np.asarray((self.worth - np.linalg.norm(ends[..., None, :] - self.places, axis=-1)).max(-1))
+        return np.asarray((self.worth - norms(ends[..., None, :] - self.places)).max(-1))
 
     def around(self) -> Array:
         """The best of them."""
@@ -111,8 +112,8 @@ def _roundabout(board: Board, thing: str, region: Rect, slots: Slots, spots: Arr
         return None
     middle = (np.asarray(region.lower) + region.upper) / 2
     others = [t.place for n, t in board.things.items() if n != thing]
-    room = np.minimum(np.linalg.norm(fan.ends[..., None, :] - np.stack(others), axis=-1).min(-1), ROOMY) if others else 0.0
-    score = 3 * room - 0.5 * fan.travel() - np.linalg.norm(fan.ends - middle, axis=-1) - 2 * fan.doubt
+    room = np.minimum(norms(fan.ends[..., None, :] - np.stack(others)).min(-1), ROOMY) if others else 0.0
+    score = 3 * room - 0.5 * fan.travel() - norms(fan.ends - middle) - 2 * fan.doubt
     if fewest == 1:
         hoped = np.where(left == 1, score, -math.inf)
         for _ in range(LOOKED_AT):
@@ -121,7 +122,7 @@ def _roundabout(board: Board, thing: str, region: Rect, slots: Slots, spots: Arr
                 break
             if _straight(board.moved(push), thing, region, slots, care) is not None:
                 return push
-            hoped[np.linalg.norm(fan.ends - push.after.place, axis=-1) < APART] = -math.inf
+            hoped[norms(fan.ends - push.after.place) < APART] = -math.inf
     return fan.best(np.where(left == fewest, score, -math.inf), max(3, 1 + fewest))
 
 
@@ -134,7 +135,7 @@ def aside(board: Board, goal: Gathered) -> Push | None:
             continue
         fan = Fan.of(board, name, CARE[-1])
         others = np.stack([t.place for n, t in board.things.items() if n != name])
-        room = np.linalg.norm(fan.ends[..., None, :] - others, axis=-1).min(-1) - np.linalg.norm(others - thing.place, axis=1).min()
+        room = norms(fan.ends[..., None, :] - others).min(-1) - norms(others - thing.place).min()
         off = np.maximum(np.asarray(region.lower) - fan.ends, fan.ends - np.asarray(region.upper)).max(-1)
         push = fan.best(np.where(fan.free & (off > 2 * thing.radius), np.minimum(room, ROOMY) - fan.doubt, -math.inf), NEVER)
         best = max((p for p in (best, push) if p is not None), key=lambda p: p.score, default=None)
@@ -157,10 +158,10 @@ def free_slots(board: Board, goal: Gathered, there: Sequence[str], left: Sequenc
     slots = np.stack(np.meshgrid(*axes, indexing="ij"), -1).reshape(-1, 2)
     for place in (board.things[t].place for t in there):
         if len(slots) > 1:
-            slots = np.delete(slots, int(np.argmin(np.linalg.norm(slots - place, axis=1))), 0)
+            slots = np.delete(slots, int(np.argmin(norms(slots - place))), 0)
     side = math.copysign(1.0, float(np.mean([board.things[t].place[1] for t in left])) - middle[1])
     barred = board.line is not None and board.line.lower[0] > middle[0]
-    return Slots(slots, slots @ ((0.0, -side) if barred else (-1.0, -0.25 * side)))
+    return Slots(slots, product(slots, (0.0, -side) if barred else (-1.0, -0.25 * side)))
 
 
 def pushes_needed(board: Board, goal: Gathered, most: int) -> int | None:

@@ -14,6 +14,7 @@ from itertools import islice
 
 import numpy as np
 
+from etude.arithmetic import dot, norm, norms, product, total
 from etude.catalog.polygon import Outline, contains
 from etude.catalog.registry import shape
 from etude.goals.leaves import Hit
@@ -65,8 +66,8 @@ class Swing:
     def progress(self, tip: Pose) -> tuple[float, float]:
         """How far along the line the tip is, and how far off it, metres."""
         offset = np.asarray(tip.position) - self.start
-        done = float(offset @ self.along)
-        return done, float(np.linalg.norm(offset - done * self.along))
+        done = dot(offset, self.along)
+        return done, norm(offset - done * self.along)
 
     def aim(self, tip: Pose) -> Aim:
         """Swing on; let go and follow through, so that the hand does not drag on the thing as it falls clear; stop."""
@@ -99,7 +100,7 @@ def throw(context: Context) -> Aim:
     if isinstance(swing, Swing) and watch.held is None and not watch.touching(goal.thrown):
         return replace(swing.aim(watch.tip), task=task, step=f"Throw {{{goal.thrown}}} at {{{goal.target}}}")
     context.hints.pop("swing", None)
-    moving = any(float(np.linalg.norm(watch.world.velocity(n)[0])) > MOVING for n in (goal.thrown, goal.target))
+    moving = any(norm(watch.world.velocity(n)[0]) > MOVING for n in (goal.thrown, goal.target))
     x, y, _ = watch.position(goal.thrown) - _base(watch)
     if watch.held is None and (moving or math.hypot(x, y) > REACH):
         return held_still(watch, False, task)
@@ -150,7 +151,7 @@ def _wind(watch: Watch, goal: Hit) -> Aim | None:
     if tip[2] < START_HEIGHT / 2 and math.dist(begin.position[:2], watch.tip.position[:2]) > 0.05:
         return Aim(Pose((*watch.tip.position[:2], float(base[2]) + START_HEIGHT), watch.tip.rotation), True, WIND)
     there = math.dist(begin.position, watch.tip.position) < ARRIVED and angle_between(begin.rotation, watch.tip.rotation) < TURNED
-    if there and float(np.linalg.norm(watch.world.velocity(goal.thrown)[0])) < SETTLED:
+    if there and norm(watch.world.velocity(goal.thrown)[0]) < SETTLED:
         return None
     return Aim(begin, True, WIND)
 
@@ -222,23 +223,23 @@ def _swing_to(watch: Watch, goal: Hit, aim: Array, plain: list[Moment]) -> tuple
     The ``plain`` swing tells when to let go; then follows exactly how fast to swing and in which direction.
     """
     offset = (aim - np.asarray(watch.tip.position))[:2]
-    reach, bearing, stride = float(np.linalg.norm(offset)), _heading(watch, goal), STRIDE
+    reach, bearing, stride = norm(offset), _heading(watch, goal), STRIDE
     ahead = np.array([offset[0], offset[1], 0.0]) / reach
     heading = bearing
     # The first two steps still accelerate: what they would do depends on the servos more than on the plan.
-    short = [abs(float((moment.landing(float(aim[2])) - aim) @ ahead)) for moment in plain[2:]]
+    short = [abs(dot(moment.landing(float(aim[2])) - aim, ahead)) for moment in plain[2:]]
     steps = 3 + int(np.argmin(short))
     moment, swing = plain[steps - 1], _towards(watch, heading, bearing, stride)
     miss = moment.landing(float(aim[2])) - aim
     for _ in range(PASSES if min(short) < WITHIN else 0):
         bearing -= float(ahead[0] * miss[1] - ahead[1] * miss[0]) / reach
-        stride = min(max(stride - float(miss @ ahead) / (steps + 6), SLOWEST), FASTEST)  # flight lasts about six steps
+        stride = min(max(stride - dot(miss, ahead) / (steps + 6), SLOWEST), FASTEST)  # flight lasts about six steps
         swing = _towards(watch, heading, bearing, stride)
         moment = _played(watch.world, goal.thrown, swing, steps)[-1]
         miss = moment.landing(float(aim[2])) - aim
-        if float(np.linalg.norm(miss)) < CLOSE:
+        if norm(miss) < CLOSE:
             break
-    return replace(swing, release=moment.progress - stride / 2), float(np.linalg.norm(miss))
+    return replace(swing, release=moment.progress - stride / 2), norm(miss)
 
 
 def _tip(world: World) -> Pose:
@@ -268,13 +269,13 @@ def _rehearse(world: World, goal: Hit, swing: Swing) -> float:
         stopped = monitor.watch.static(goal.thrown) and monitor.watch.static(goal.target)
         if monitor.root.memory["landed"] and (stopped or _astray(world, goal) > LOST):
             break
-    moved = sum(float(np.linalg.norm(world.frame(n)[0] - p)) for n, p in before.items())
+    moved = total(norm(world.frame(n)[0] - p) for n, p in before.items())
     return (0.0 if monitor.status.satisfied else 10.0 + _astray(world, goal)) + (moved if moved > 0.01 else 0.0)
 
 
 def _astray(world: World, goal: Hit) -> float:
     """How far the thing is from the middle of its target, seen from above."""
-    return float(np.linalg.norm((world.frame(goal.thrown)[0] - world.frame(goal.target)[0])[:2]))
+    return norm((world.frame(goal.thrown)[0] - world.frame(goal.target)[0])[:2])
 
 
 # ------------------------------------------------------------------------------------------------ where to aim
@@ -285,7 +286,7 @@ def _aims(watch: Watch, goal: Hit) -> Iterator[Array]:
     base, target = _base(watch), watch.position(goal.target)
     low, high = watch.extent(goal.target)
     away = (target - base) * [1, 1, 0]
-    away /= np.linalg.norm(away)
+    away /= norm(away)
     entity = watch.world.scene.entity(goal.thrown)
     assert isinstance(entity, Body)
     size = shape(entity.shape, entity.size).size
@@ -312,13 +313,13 @@ def _spots(watch: Watch, goal: Hit) -> Iterator[Array]:
     for ring in model.plan:
         inside |= contains(Outline.of(ring), points)
     points, outside = points[inside], points[~inside]
-    room = np.linalg.norm(points[:, None] - outside[None], axis=2).min(1)
+    room = norms(points[:, None] - outside[None]).min(1)
     for other in watch.world.scene.entities:
         if isinstance(other, Body) and other.name not in (goal.thrown, goal.target):
-            there = (axes.T @ (watch.position(other.name) - middle))[:2]
-            room = np.minimum(room, np.linalg.norm(points - there, axis=1) - BESIDE)
+            there = product(axes.T, watch.position(other.name) - middle)[:2]
+            room = np.minimum(room, norms(points - there) - BESIDE)
     chosen: list[Array] = []
     for k in np.argsort(-np.minimum(room, ROOM), kind="stable"):
-        if all(np.linalg.norm(points[k] - c) > APART for c in chosen):
+        if all(norm(points[k] - c) > APART for c in chosen):
             chosen.append(points[k])
-            yield axes @ np.array([*points[k], 0.0]) + middle
+            yield product(axes, [*points[k], 0.0]) + middle

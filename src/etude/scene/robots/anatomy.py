@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from etude.arithmetic import norm, product
 from etude.catalog.mesh import Mesh, box, cylinder, lathe, tube
 from etude.catalog.shape import Piece
 from etude.pose import IDENTITY, Pose, Vec3, align, axis_quat, matrix, matrix_quat
@@ -126,7 +127,7 @@ def smooth_values(values: list[float], steps: int) -> np.ndarray:
 def capsule_piece(start: Vec3, end: Vec3, radius: float) -> Piece:
     """A capsule between two points of the link's frame."""
     a, b = np.asarray(start, float), np.asarray(end, float)
-    length = float(np.linalg.norm(b - a))
+    length = norm(b - a)
     x, y, z = ((a + b) / 2).tolist()
     return Piece("capsule", (radius, length / 2, 0.0), (x, y, z), align((0, 0, 1), b - a) if length > 1e-9 else IDENTITY)
 
@@ -135,6 +136,6 @@ def forward(arm: Arm, joints: tuple[float, ...]) -> Pose:
     """The flange in the frame of the base for the given joint values (rad). For tests and tables; the control stack has its own, faster."""
     R, p = np.eye(3), np.zeros(3)
     for link, q in zip(arm.links, joints, strict=True):
-        p = p + R @ np.asarray(link.origin.position)
-        R = R @ matrix(link.origin.rotation) @ matrix(axis_quat((0, 0, 1), q))
+        p = p + product(R, link.origin.position)
+        R = product(product(R, matrix(link.origin.rotation)), matrix(axis_quat((0, 0, 1), q)))
     return Pose.of(p, matrix_quat(R)) * arm.flange

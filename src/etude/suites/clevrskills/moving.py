@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from etude.arithmetic import norm, norms
 from etude.catalog.registry import shape
 from etude.goals.goal import Always, Goal, Order, Sequence
 from etude.goals.leaves import TipAtPose, Traced, Untouched
@@ -75,7 +76,7 @@ class Reach:
         squared = np.maximum((along**2).sum(1), 1e-12)
         for centre, radius in balls:
             share = np.clip(((np.asarray(centre) - a) * along).sum(1) / squared, 0.0, 1.0)
-            if float((np.linalg.norm(a + share[:, None] * along - centre, axis=1) - radii).min()) < radius + ROOMY:
+            if float((norms(a + share[:, None] * along - centre) - radii).min()) < radius + ROOMY:
                 return False
         return True
 
@@ -84,7 +85,7 @@ def _around(body: Body) -> Ball:
     """The ball around a body."""
     lower, upper = shape(body.shape, body.size).bounds
     x, y, z = body.pose.apply((lower + upper) / 2).tolist()
-    return (x, y, z), float(np.linalg.norm(upper - lower)) / 2
+    return (x, y, z), norm(upper - lower) / 2
 
 
 def _spot(stream: Stream) -> Vec3:

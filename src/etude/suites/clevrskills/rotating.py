@@ -6,8 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
+from etude.arithmetic import norms
 from etude.catalog.registry import shape
 from etude.goals.goal import All, Goal, Order, Swap
 from etude.goals.leaves import AtPose, AtPosition
@@ -155,7 +154,7 @@ def _rearranged(draw: Draw, restore: bool) -> Draft:
     stage = Stage(draw, *B)
     actors = stage.cast(top_pool(draw.split), stage.stream.integer(*REARRANGE_OBJECTS))
     starts = [stage.find(actor, reach=REACH, free=True) for actor in actors]
-    widest = max(actors, key=lambda actor: float(np.linalg.norm(shape(actor.item.shape, actor.item.size).footprint, axis=1).max()))
+    widest = max(actors, key=lambda actor: float(norms(shape(actor.item.shape, actor.item.size).footprint).max()))
     found = [stage.find(replace(widest, name=f"place {k}"), reach=REACH, free=True) for k in range(len(actors))]  # for whoever comes
     ends = [
         Pose((pose.position[0], pose.position[1], start.position[2]), pose.rotation)

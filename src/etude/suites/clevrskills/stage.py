@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-import numpy as np
-
+from etude.arithmetic import norms
 from etude.catalog.registry import shape
 from etude.catalog.suction import suction_spot
 from etude.names import EtudeError, Stream
@@ -122,7 +121,7 @@ class Stage:
         """Take a place for an actor without setting it there; with ``free``, room enough to be turned in any way."""
         model = room = shape(actor.item.shape, actor.item.size)
         if free:
-            width = 2 * float(np.linalg.norm(model.footprint, axis=1).max())
+            width = 2 * float(norms(model.footprint).max())
             room = shape("cylinder", (width, width, model.size[2]))
         for _ in range(FINDS):
             pose = self.layout.place(actor.name, room, yaw=yaw, clearance=clearance)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
+from etude.arithmetic import norms
 from etude.catalog.registry import shape
 from etude.goals.goal import All, Either, Goal, Not, Once, Order
 from etude.goals.laying import Away, Laid
@@ -132,7 +131,7 @@ def drawn_distractors(stage: Stage, dragged: list[Actor], three: bool) -> list[t
 def target(stage: Stage, actor: Actor, blocker: Actor | None) -> Pose:
     """A place for an actor, with room for what lies there at first; nothing else is put near it."""
     there = [a for a in (actor, blocker) if a is not None]
-    found = stage.find(max(there, key=lambda a: float(np.linalg.norm(shape(a.thing.shape, a.size).footprint, axis=1).max())), free=True)
+    found = stage.find(max(there, key=lambda a: float(norms(shape(a.thing.shape, a.size).footprint).max())), free=True)
     x, y, _ = found.position
     stage.keep_free((x, y))
     return actor.standing(x, y, found.yaw)

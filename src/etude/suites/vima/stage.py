@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from etude.arithmetic import norms
 from etude.catalog.registry import shape
 from etude.episode import ActionSpace
 from etude.goals.goal import All, Always, Goal
@@ -116,7 +117,7 @@ class Stage:
         """Take a free place within reach without setting the actor there; with ``free``, room enough to be turned in any way."""
         model = room = shape(actor.thing.shape, actor.size)
         if free:
-            width = 2 * float(np.linalg.norm(model.footprint, axis=1).max())
+            width = 2 * float(norms(model.footprint).max())
             room = shape("cylinder", (width, width, model.size[2]))
         for _ in range(FINDS):
             pose = self.layout.place(actor.name, room, yaw=yaw, clearance=clearance)

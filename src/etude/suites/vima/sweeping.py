@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from etude.arithmetic import norms, product
 from etude.catalog.polygon import area, separation
 from etude.catalog.registry import shape
 from etude.episode import ActionSpace
@@ -108,7 +109,7 @@ def scatter(stage: Stage, actors: Sequence[Actor], corner: Vec2, side: float, ta
     stream = stage.draw.rng(f"layout/{corner}")
     model = shape(actors[0].thing.shape, actors[0].size)
     footprint = model.footprint
-    radius = float(np.linalg.norm(footprint, axis=1).max())
+    radius = float(norms(footprint).max())
     for actor in actors:
         for k in range(TRIES):
             beyond = 0.002 * max(0, k - PATIENT)
@@ -116,7 +117,7 @@ def scatter(stage: Stage, actors: Sequence[Actor], corner: Vec2, side: float, ta
             y = stream.uniform(corner[1] - beyond, corner[1] + side + beyond)
             yaw = stream.uniform(0.0, 2 * math.pi)
             c, s = math.cos(yaw), math.sin(yaw)
-            outline = footprint @ np.array([[c, s], [-s, c]]) + (x, y)
+            outline = product(footprint, [[c, s], [-s, c]]) + np.array((x, y))
             if all(separation(outline, other) >= BESIDE for other in taken):
                 break
         else:

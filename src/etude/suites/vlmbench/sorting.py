@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from etude.arithmetic import dot
 from etude.catalog.registry import shape
 from etude.catalog.sorter import BOX, HOLES, LID
 from etude.goals.detecting import Detected
@@ -71,7 +72,7 @@ def _any(poses: Sequence[Pose]) -> bool:
 def _clear(sorter: Vec2, pose: Pose) -> bool:
     """Does the sorter leave room for the arm that reaches for a piece there? The forearm does not pass over it."""
     along = np.subtract(pose.position[:2], BASE)
-    share = float(np.clip(np.subtract(sorter, BASE) @ along / (along @ along), 0.0, 1.0))
+    share = float(np.clip(dot(np.subtract(sorter, BASE), along) / dot(along, along), 0.0, 1.0))
     return math.dist(sorter, np.asarray(BASE) + share * along) > BESIDE_SORTER
 
 

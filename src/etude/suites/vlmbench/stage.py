@@ -6,8 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
+from etude.arithmetic import norms
 from etude.catalog.colours import SEEN, UNSEEN
 from etude.catalog.registry import shape
 from etude.episode import ActionSpace
@@ -80,7 +79,7 @@ class Actor:
     @property
     def radius(self) -> float:
         """How far its outline reaches from its middle, metres."""
-        return float(np.linalg.norm(shape(self.kind.shape, self.size).footprint, axis=1).max())
+        return float(norms(shape(self.kind.shape, self.size).footprint).max())
 
     def body(self, pose: Pose, fixed: bool = False) -> Body:
         """The actor on stage."""

@@ -13,6 +13,7 @@ from functools import partial
 
 import numpy as np
 
+from etude.arithmetic import dot, norm
 from etude.goals.detecting import Wiped
 from etude.goals.regions import About, Across, AtPoint, OnPlane, Region
 from etude.goals.units import M1, M2, Composed, Control
@@ -72,7 +73,7 @@ def _axis(kind: Kind) -> Array:
 def _end(area: Actor) -> Array:
     """Where (3,) the way across the area ends, in its frame; it begins on the opposite side."""
     axis = _axis(area.kind)
-    return np.asarray(axis * (axis @ area.size) / 2)
+    return axis * dot(axis, area.size) / 2
 
 
 def _reached(area: Actor, pose: Pose) -> bool:
@@ -113,7 +114,7 @@ def _dirt(stage: Stage, area: Actor, pose: Pose) -> Specks:
     """Cells along the main axis of a directional area, about the middle of another (VLMbench 1.9)."""
     stream, end = stage.stream, _end(area)
     if area.kind in DIRECTIONAL:
-        aside = np.array((-end[1], end[0], 0.0)) / np.linalg.norm(end)
+        aside = np.array((-end[1], end[0], 0.0)) / norm(end)
         along = [end * (2 * k + 1 - CELLS) / CELLS + aside * stream.normal(0.0, SPREAD) for k in range(CELLS)]
         places = [(float(p[0]), float(p[1])) for p in along]
     else:
