@@ -5,7 +5,7 @@ the order of equal keys in a sort; Python 3.12 sums floats otherwise than 3.11. 
 uses what stands here instead: sums in a fixed order from left to right, multiplied and added one by one, and elementary functions taken
 from the C library number by number. Elementwise ``+ − × ÷`` and square roots of numpy are exact by IEEE 754 and need no replacement.
 
-Compiled loops (:mod:`etude.scene.linear`) follow the same rules. ``tests/test_arithmetic.py`` names every line that does not.
+Compiled loops (:mod:`etude.scene.kinematics`) follow the same rules. ``tests/test_arithmetic.py`` names every line that does not.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ Array = NDArray[np.float64]
 MANY = 512  # numbers from which on a compiled loop is worth its loading
 
 
+@overload
+def total(values: Iterable[int]) -> int: ...
 @overload
 def total(values: Iterable[float]) -> float: ...
 @overload
@@ -110,7 +112,7 @@ def _each(function: Callable[..., float], *arguments: ArrayLike) -> Any:
     arrays = np.broadcast_arrays(*(np.asarray(a, float) for a in arguments))
     shape, size = arrays[0].shape, arrays[0].size
     if size > MANY:
-        from etude.scene.linear import LOOPS
+        from etude.loops import LOOPS
 
         return LOOPS[function.__name__](*(np.ascontiguousarray(a).ravel() for a in arrays)).reshape(shape)
     values = np.fromiter(map(function, *(a.ravel().tolist() for a in arrays)), float, size)

@@ -59,7 +59,7 @@ def described(trial: Trial) -> dict[str, Any]:
         "answers": list(trial.answers),
         "choices": list(trial.choices),
         "n_frames": len(trial.frames),
-        "n_objects": sum(map(len, trial.frames)),
+        "n_objects": sum(len(things) for things in trial.frames),
         "n_delays": sum(not things for things in trial.frames),
         "n_questions": sum(a != SILENT for a in trial.answers),
         "operators": counts,

@@ -39,6 +39,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.arithmetic import dots
 from etude.datasets.feeling import feeling_of
 from etude.datasets.lerobot import write_json
 from etude.datasets.take import Take
@@ -55,7 +56,7 @@ REQUIRED = (
     "actions.npy", "rewards.npy", "success.npy", "action_labels.json", "info.json", "ep_info.json", "episode.json", "env_states.npy",
     "agent/qpos.npy", "agent/ee_pose.npy",
 )  # fmt: skip
-OPTICAL_TO_GL = np.diag([1.0, -1.0, -1.0, 1.0])
+OPTICAL_TO_GL = np.array([1.0, -1.0, -1.0, 1.0])  # factors of the columns of a pose
 
 
 def trajectory_path(name: EpisodeName) -> Path:
@@ -124,10 +125,19 @@ def _felt(take: Take) -> Iterator[tuple[str, NDArray[Any]]]:
         yield "agent/gripper_opening", felt.opening[:, 0]
 
 
+def _inverse(poses: NDArray[Any]) -> NDArray[Any]:
+    """The inverses of rigid motions (..., 4, 4)."""
+    found = np.zeros_like(poses)
+    found[..., :3, :3] = np.swapaxes(poses[..., :3, :3], -1, -2)
+    found[..., :3, 3] = -dots(found[..., :3, :3], poses[..., None, :3, 3])
+    found[..., 3, 3] = 1.0
+    return found
+
+
 def _seen(take: Take) -> Iterator[tuple[str, NDArray[Any]]]:
     for c, camera in enumerate(take.cameras):
-        yield f"camera_param/{camera}/extrinsic_cv", np.linalg.inv(take.extrinsics[c])
-        yield f"camera_param/{camera}/cam2world_gl", take.extrinsics[c] @ OPTICAL_TO_GL
+        yield f"camera_param/{camera}/extrinsic_cv", _inverse(take.extrinsics[c])
+        yield f"camera_param/{camera}/cam2world_gl", take.extrinsics[c] * OPTICAL_TO_GL
         yield f"camera_param/{camera}/intrinsic_cv", np.tile(take.intrinsics[c], (take.length + 1, 1, 1))
         for k, body in enumerate(take.objects):
             corners = take.boxes[c, :, k].astype(np.int64).reshape(-1, 2, 2)

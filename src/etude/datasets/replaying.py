@@ -6,6 +6,7 @@ The same with other cameras or sizes makes another data set of the same episodes
 from __future__ import annotations
 
 import functools
+import math
 import multiprocessing
 import shutil
 from collections.abc import Iterator, Sequence
@@ -16,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from etude.arithmetic import product
 from etude.datasets.card import card
 from etude.datasets.demos import FACTS, FORMATS, read_facts
 from etude.datasets.extra import Extra, extras
@@ -99,8 +101,8 @@ def compared(extra: Extra, reader: Reader) -> Comparison:
 def _shows(stored: Any, pixels: Any, exact: bool) -> bool:
     if exact:
         return bool(np.array_equal(stored, pixels))
-    error = float(np.mean(((stored.astype(float) - pixels) @ BRIGHTNESS) ** 2))
-    return error < 1e-9 or 10 * np.log10(255.0**2 / error) > CLOSE
+    error = float(np.mean(product(stored.astype(float) - pixels, BRIGHTNESS) ** 2))
+    return error < 1e-9 or 10 * math.log10(255.0**2 / error) > CLOSE
 
 
 def rerender(folder: Path, out: Path, how: How, form: str = "lerobot") -> int:

@@ -23,9 +23,9 @@ def of_numbers(values: NDArray[Any]) -> Stats:
 def of_pictures(histogram: NDArray[np.int64], frames: int) -> Stats:
     """Of pictures whose values occur as often as ``histogram`` (3, 256) says: numbers in [0, 1] of shape (3, 1, 1)."""
     levels = np.arange(256) / 255.0
-    total = histogram.sum(1)
-    mean = (histogram @ levels) / total
-    spread = np.sqrt(np.maximum(0.0, (histogram @ levels**2) / total - mean**2))
+    count = histogram.sum(1)
+    mean = (histogram * levels).sum(1) / count
+    spread = np.sqrt(np.maximum(0.0, (histogram * levels**2).sum(1) / count - mean**2))
     seen = [np.flatnonzero(channel) for channel in histogram]
     rising = np.cumsum(histogram, axis=1)
     found = {"min": [levels[s[0]] for s in seen], "max": [levels[s[-1]] for s in seen], "mean": mean, "std": spread}

@@ -34,7 +34,7 @@ def auto_question(settings: Settings, stream: Stream, domain: Domain, answer: st
     ends: list[str] = []
     for attempt in range(settings.attempts):
         if attempt % KEPT == 0:
-            switches = sum(stream.chance(settings.switch_chance) for _ in range(settings.max_switch))
+            switches = sum(int(stream.chance(settings.switch_chance)) for _ in range(settings.max_switch))
             ends = _ends(settings, stream, domain.space, switches + 1, answer, branch)
         try:
             question = asked(_drawn(settings, stream, domain.space, ends, branch is not None), domain, 0)
@@ -146,9 +146,9 @@ def _switched(condition: Maker, one: Maker, other: Maker, ordered: bool) -> Make
 
 def _shared_out(joins: tuple[int, int], rooms: Sequence[int], stream: Stream) -> list[int]:
     """How many joins each part has."""
-    if joins[0] > sum(rooms):
+    if joins[0] > total(rooms):
         raise Unfit
     shares = [0] * len(rooms)
-    for _ in range(stream.integer(joins[0], min(joins[1], sum(rooms)))):
+    for _ in range(stream.integer(joins[0], min(joins[1], total(rooms)))):
         shares[stream.choice([k for k, room in enumerate(rooms) if shares[k] < room])] += 1
     return shares

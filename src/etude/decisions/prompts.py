@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.arithmetic import total
 from etude.decisions.graph import Const, Get, IsSame, Relative, Select, Task, walk
 from etude.decisions.meaning import answer
 from etude.decisions.space import LOCATION, VIEW, Space, Thing
@@ -150,7 +151,7 @@ def _coarser(prop: str, space: Space) -> str:
         for fine, coarse in zip(space.classes[prop], classes, strict=True):
             groups.setdefault(coarse, set()).add(fine)
         sizes = [len(g) for g in groups.values()]
-        if other != prop and len(groups) <= FEW and len(set(sizes)) == 1 and sum(sizes) == len(space.values(prop)):
+        if other != prop and len(groups) <= FEW and len(set(sizes)) == 1 and total(sizes) == len(space.values(prop)):
             return other
     return ""
 

@@ -9,6 +9,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from etude.arithmetic import total
 from etude.decisions.prompts import expected
 from etude.decisions.showing import PIXELS, pictures, told
 from etude.decisions.space import CATEGORIES, QUARTERS
@@ -116,7 +117,7 @@ class DecisionEnv(gymnasium.Env[Observation, np.int64]):
         return {
             "success": done,
             "is_success": done,
-            "progress": sum(right) / sum(a != SILENT for a in trial.answers),
+            "progress": total(right) / sum(a != SILENT for a in trial.answers),
             "episode": trial.name,
             "answer": 0 if self._over else _NUMBERS[trial.answers[self._seen]],
             "choices": {_NUMBERS[c]: c for c in trial.choices},

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from etude.arithmetic import total
 from etude.decisions.graph import Node
 from etude.decisions.showing import pictures, told
 from etude.decisions.trial import SILENT, Trial
@@ -64,8 +65,8 @@ def score(trial: Trial, given: list[str], remarks: Sequence[str] = ()) -> Record
         level=trial.level,
         outcome="success" if all(right) and quiet else "failure",
         steps=len(given),
-        reward=float(sum(right)),
-        progress=round(sum(right) / len(asked), 6),
+        reward=float(total(right)),
+        progress=round(total(right) / len(asked), 6),
         subgoals=_subgoals(trial, given, asked, remarks),
         first_failure=next((f"task.{k}" for k, ok in enumerate(right) if not ok), None if quiet else "silence"),
         cause=None if all(right) and quiet else _cause([given[k] for k in asked], all(right), remarks),

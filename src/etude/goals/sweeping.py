@@ -86,7 +86,7 @@ class Gathered(Goal):
 
     def judge(self, watch: Watch, node: Node) -> Status:
         there = [t for t in self.things if inside(watch, t, self.lower, self.upper)]
-        lying = sum(watch.static(t) for t in there)
+        lying = sum(bool(watch.static(t)) for t in there)
         if lying >= self.count:
             return judged(True, 6.0, 6.0)
         left = [t for t in self.things if t not in there]

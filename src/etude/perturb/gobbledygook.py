@@ -35,7 +35,7 @@ def gobbledygook_words(episode: Episode, stream: Stream) -> Episode:
 
 
 def _letters(words: Sequence[str], stream: Stream) -> list[str]:
-    drawn = iter(stream.uniforms(0, len(string.ascii_letters), sum(map(len, words))).tolist())
+    drawn = iter(stream.uniforms(0, len(string.ascii_letters), sum(len(word) for word in words)).tolist())
     return ["".join(string.ascii_letters[int(next(drawn))] for _ in word) for word in words]
 
 

@@ -120,7 +120,7 @@ def _scaled(entity: Entity, times: float) -> Entity:
     """The thing in its own frame; masses go with the volume."""
     if isinstance(entity, Body):
         mass = entity.mass if entity.mass is not None else shape(entity.shape, entity.size).mass
-        heavy = None if mass is None else round(mass * times**3, 9)
+        heavy = None if mass is None else round(mass * math.pow(times, 3), 9)
         return replace(entity, size=_times(entity.size or default_size(entity.shape), times), mass=heavy)
     if isinstance(entity, (Area, Marker)):
         return replace(entity, size=_times(entity.size or default_size(entity.shape), times))
@@ -142,7 +142,7 @@ def _scaled(entity: Entity, times: float) -> Entity:
 def _part(part: Part, times: float) -> Part:
     solids = tuple(replace(s, size=_times(s.size, times), pose=_spread(s.pose, times)) for s in part.solids)
     joint = None if part.joint is None else _joint(part.joint, times)
-    return replace(part, solids=solids, pose=_spread(part.pose, times), joint=joint, mass=round(part.mass * times**3, 9))
+    return replace(part, solids=solids, pose=_spread(part.pose, times), joint=joint, mass=round(part.mass * math.pow(times, 3), 9))
 
 
 def _joint(joint: Joint, times: float) -> Joint:
@@ -167,7 +167,7 @@ def _grown(grains: Particles, times: float) -> Particles:
     return replace(
         grains,
         diameter=round(grains.diameter * times, DECIMALS),
-        mass=round(grains.mass * times**3, 12),
+        mass=round(grains.mass * math.pow(times, 3), 12),
         positions=tuple((x, y, round(z + lift, 9)) for x, y, z in grains.positions),
     )
 

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 
 from etude.arithmetic import Array
 from etude.pose import Pose, matrix
-from etude.scene.linear import matmul3, solve_definite, times, times3
 from etude.scene.robots.anatomy import Arm, Hand
 
 POSITION_TOLERANCE = 1e-5  # m
@@ -21,14 +20,76 @@ REACHED_ROTATION = 3.5e-3  # rad
 DAMPING = 1e-4  # of the least-squares step, relative to metres and radians
 
 
+# Small matrices with one order of every sum, because numba hands its own ``@`` and ``np.linalg`` to BLAS and LAPACK. They stand in this
+# file because numba's cache does not notice when a function of another file changes.
+
+
+@njit(cache=True)
+def _times(A: Array, v: Array) -> Array:
+    """A matrix (n, k) times a vector (k,)."""
+    n, k = A.shape
+    out = np.empty(n)
+    for i in range(n):
+        total = A[i, 0] * v[0]
+        for j in range(1, k):
+            total += A[i, j] * v[j]
+        out[i] = total
+    return out
+
+
+@njit(cache=True)
+def _times3(A: Array, v: Array) -> Array:
+    """A 3×3 matrix times a vector (3,)."""
+    out = np.empty(3)
+    for i in range(3):
+        out[i] = A[i, 0] * v[0] + A[i, 1] * v[1] + A[i, 2] * v[2]
+    return out
+
+
+@njit(cache=True)
+def _matmul3(A: Array, B: Array) -> Array:
+    """The product of two 3×3 matrices."""
+    out = np.empty((3, 3))
+    for i in range(3):
+        for j in range(3):
+            out[i, j] = A[i, 0] * B[0, j] + A[i, 1] * B[1, j] + A[i, 2] * B[2, j]
+    return out
+
+
+@njit(cache=True)
+def _solve_definite(A: Array, b: Array) -> Array:
+    """The solution x (n,) of A x = b for a symmetric, positive definite matrix A (n, n), which is overwritten (Cholesky)."""
+    n = len(b)
+    x = np.empty(n)
+    for i in range(n):
+        for j in range(i + 1):
+            total = A[i, j]
+            for k in range(j):
+                total -= A[i, k] * A[j, k]
+            if i == j:
+                A[i, i] = math.sqrt(total)
+            else:
+                A[i, j] = total / A[j, j]
+        total = b[i]
+        for k in range(i):
+            total -= A[i, k] * x[k]
+        x[i] = total / A[i, i]
+    for i in range(n - 1, -1, -1):
+        total = x[i]
+        for k in range(i + 1, n):
+            total -= A[k, i] * x[k]
+        x[i] = total / A[i, i]
+    return x
+
+
 @njit(cache=True)
 def _forward(offsets: Array, turns: Array, tip_p: Array, tip_R: Array, q: Array, axes: Array, points: Array) -> tuple[Array, Array]:
     """Tip position and rotation; fills ``axes`` and ``points`` (n, 3) with every joint's axis and origin."""
     p = np.zeros(3)
     R = np.eye(3)
     for i in range(len(q)):
-        p = p + times3(R, offsets[i])
-        R = matmul3(R, turns[i])
+        p = p + _times3(R, offsets[i])
+        R = _matmul3(R, turns[i])
         for k in range(3):
             axes[i, k] = R[k, 2]
             points[i, k] = p[k]
@@ -36,7 +97,7 @@ def _forward(offsets: Array, turns: Array, tip_p: Array, tip_R: Array, q: Array,
         for k in range(3):  # R @ Rz(q), written out: the hottest line of the control stack
             a, b = R[k, 0], R[k, 1]
             R[k, 0], R[k, 1] = c * a + s * b, c * b - s * a
-    return p + times3(R, tip_p), matmul3(R, tip_R)
+    return p + _times3(R, tip_p), _matmul3(R, tip_R)
 
 
 @njit(cache=True)
@@ -45,7 +106,7 @@ def _tip(
 ) -> Array:
     """The tip as (7,) numbers: position and quaternion wxyz (w ≥ 0), in the frame in which the base stands."""
     p, R = _forward(offsets, turns, tip_p, tip_R, q, axes, points)
-    p, R = base_p + times3(base_R, p), matmul3(base_R, R)
+    p, R = base_p + _times3(base_R, p), _matmul3(base_R, R)
     best = np.array(
         [1 + R[0, 0] + R[1, 1] + R[2, 2], 1 + R[0, 0] - R[1, 1] - R[2, 2], 1 - R[0, 0] + R[1, 1] - R[2, 2], 1 - R[0, 0] - R[1, 1] + R[2, 2]]
     )
@@ -68,7 +129,7 @@ def _tip(
 @njit(cache=True)
 def _rotation_error(target: Array, current: Array) -> Array:
     """The rotation vector that turns ``current`` into ``target``, in the base frame."""
-    E = matmul3(target, current.T)
+    E = _matmul3(target, current.T)
     v = np.array([E[2, 1] - E[1, 2], E[0, 2] - E[2, 0], E[1, 0] - E[0, 1]]) * 0.5
     s = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
     c = (E[0, 0] + E[1, 1] + E[2, 2] - 1.0) * 0.5
@@ -81,7 +142,7 @@ def _rotation_error(target: Array, current: Array) -> Array:
             if E[i, i] > E[k, k]:
                 k = i
         axis[k] = 1.0
-        w = times3(E, axis) + axis
+        w = _times3(E, axis) + axis
         return w / math.sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]) * math.pi  # type: ignore[no-any-return]
     return v / s * math.atan2(s, c)
 
@@ -138,7 +199,7 @@ def _solve(
             homeward = np.zeros(n)
             for i in range(n):
                 homeward[i] = drift * free[i] * (rest[i] - q[i])
-            y = solve_definite(A, scale * e - times(J, homeward))
+            y = _solve_definite(A, scale * e - _times(J, homeward))
             frozen = False
             for i in range(n):
                 total = 0.0
@@ -175,7 +236,7 @@ def _turned(R: Array, x: float, y: float, z: float) -> Array:
             [x * z * v - y * s, y * z * v + x * s, c + z * z * v],
         ]
     )
-    return matmul3(R, turn)  # type: ignore[no-any-return]
+    return _matmul3(R, turn)  # type: ignore[no-any-return]
 
 
 @njit(cache=True)
@@ -193,7 +254,7 @@ def _follow(
     p, R = _forward(offsets, turns, tip_p, tip_R, start, np.zeros((n, 3)), np.zeros((n, 3)))
     share = 1.0
     for _ in range(8):
-        target = p + times3(R, share * delta[:3])
+        target = p + _times3(R, share * delta[:3])
         q, position_error, rotation_error = _solve(
             offsets, turns, tip_p, tip_R, lower, upper, rest,
             target, _turned(R, share * delta[3], share * delta[4], share * delta[5]), start, iterations, pull,

@@ -248,7 +248,7 @@ def _side(watch: Watch, stream: Stream, thing: str, height: float, length: float
         for k in range(HEADINGS):
             course = _course(watch, at, ring, shift + 2 * math.pi * k / HEADINGS, plain)
             if _passable(watch, at, ring, course, way, hindrances, carry):
-                found.append((0.01 + max(0.0, dot(_unit(course.heading), outwards)) ** 3, course))
+                found.append((0.01 + math.pow(max(0.0, dot(_unit(course.heading), outwards)), 3), course))
         if found:
             break
     if not found:

@@ -168,7 +168,7 @@ def pushes_needed(board: Board, goal: Gathered, most: int) -> int | None:
     """How many pushes it takes if every one goes as planned; None if no way is found with at most so many."""
     region = Rect(goal.lower, goal.upper)
     for count in range(most + 1):
-        left = goal.count - sum(region.holds(board.things[t]) for t in goal.things)
+        left = goal.count - sum(bool(region.holds(board.things[t])) for t in goal.things)
         if left <= 0:
             return count
         push = next_push(board, goal) if count + left <= most else None

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.arithmetic import total
 from etude.datasets.checks import language
 from etude.datasets.checks.findings import Findings, reason
 from etude.datasets.checks.info import V3, Feature
@@ -82,7 +83,7 @@ class Frames:
         """How many rows of the file belong to each episode."""
         metadata, lengths = file.metadata, [e.length for e in entries]
         groups = [metadata.row_group(k).num_rows for k in range(metadata.num_row_groups)]
-        if metadata.num_rows == sum(lengths):
+        if metadata.num_rows == total(lengths):
             if self.layout.info.version == V3 and groups != lengths:
                 text = f"it has {len(groups)} row groups for {len(lengths)} episodes; each episode should be one"
                 self.findings.add("row-groups", path, text)
@@ -96,7 +97,9 @@ class Frames:
                     if rows != entry.length:
                         self.findings.add("length-wrong", path, f"its length is {entry.length}, but it has {rows} rows", entry.index)
                 return found
-        self.findings.add("rows-wrong", path, f"it has {metadata.num_rows} rows, but the lengths of its episodes add up to {sum(lengths)}")
+        self.findings.add(
+            "rows-wrong", path, f"it has {metadata.num_rows} rows, but the lengths of its episodes add up to {total(lengths)}"
+        )
         return None
 
     # -------------------------------------------------------------------------------------------- one episode

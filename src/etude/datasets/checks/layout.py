@@ -54,7 +54,7 @@ class Layout:
     @property
     def frames(self) -> int:
         """How many frames there should be."""
-        return sum(e.length for e in self.episodes)
+        return sum(int(e.length) for e in self.episodes)
 
     def files(self) -> dict[Path, list[Entry]]:
         """The tables of frames with the episodes in them."""

@@ -114,7 +114,9 @@ def smooth(points: list[Vec3], steps: int) -> np.ndarray:
     for i in range(1, len(padded) - 2):
         p0, p1, p2, p3 = padded[i - 1 : i + 3]
         for t in np.arange(steps) / steps:
-            out.append(0.5 * (2 * p1 + (p2 - p0) * t + (2 * p0 - 5 * p1 + 4 * p2 - p3) * t**2 + (3 * p1 - p0 - 3 * p2 + p3) * t**3))
+            out.append(
+                0.5 * (2 * p1 + (p2 - p0) * t + (2 * p0 - 5 * p1 + 4 * p2 - p3) * (t * t) + (3 * p1 - p0 - 3 * p2 + p3) * (t * t * t))
+            )
     out.append(p[-1])
     return np.array(out)
 

@@ -90,10 +90,12 @@ def _pour(stage: Stage, mugs: Sequence[Actor], poses: Sequence[Pose], source: st
     full, empty = mugs[0], mugs[1]
     one, other = _Form.of(full), _Form.of(empty)
     fill = FULL * PACKED * min(one.room, other.room) / DROPS
-    diameter = round(min(LARGEST_DROP, (6 * fill / math.pi) ** (1 / 3)), 4)
+    diameter = round(min(LARGEST_DROP, math.pow(6 * fill / math.pi, 1 / 3)), 4)
     water = tuple(_vec(p) for p in poses[0].apply(np.array(_drops(one, diameter))))
     stage.set(mugs, poses)
-    stage.things.append(Particles("water", "sphere", diameter, "azure", water, round(WATER * math.pi / 6 * diameter**3, 7), "water"))
+    stage.things.append(
+        Particles("water", "sphere", diameter, "azure", water, round(WATER * math.pi / 6 * math.pow(diameter, 3), 7), "water")
+    )
     # Tilted about the middle of its axis, the lip of the mug moves on a circle.
     above = (one.rim * math.sin(FLOWING) + one.lip * math.cos(FLOWING), math.hypot(one.rim, one.lip))
     ring = OnRing(round(above[0] + SHORT, 4), round(above[1] + ABOVE, 4))

@@ -83,7 +83,9 @@ class Actor:
 
     def body(self, pose: Pose, fixed: bool = False) -> Body:
         """The actor on stage."""
-        return Body(self.name, self.kind.shape, self.colour, pose, self.size, 0.1, round(self.kind.mass * self.scale**3, 6), fixed)
+        return Body(
+            self.name, self.kind.shape, self.colour, pose, self.size, 0.1, round(self.kind.mass * math.pow(self.scale, 3), 6), fixed
+        )
 
 
 @dataclass
