@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-lerobot lint browser clean
+.PHONY: demo test test-bytes test-lerobot lint browser clean
 
 demo: $(VENV)/.installed
 	$(BIN)/etude doctor
@@ -15,6 +15,10 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.tested lint browser
 	$(BIN)/python -m pytest -n 2
+
+# Whole episodes under every BLAS kernel this CPU can run, without SIMD, for a generic CPU, with other threads and hash seeds: all equal.
+test-bytes: $(VENV)/.tested
+	$(BIN)/python -m pytest -n 2 -m bytes tests/test_digests.py
 
 # Our data sets in the real lerobot, in an environment of its own: its pins exclude ours, so it is installed without them.
 test-lerobot: $(VENV)-lerobot/.installed

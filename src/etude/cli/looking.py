@@ -140,8 +140,17 @@ def list_tasks(
 
 
 @app.command()
-def doctor(as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False) -> None:
-    """Tell what works on this machine, how fast, and what is missing for which extra."""
+def doctor(
+    digests: Annotated[
+        bool, typer.Option("--digests", help="play episodes and compare every byte with what all machines must find")
+    ] = False,
+    case: Annotated[list[str] | None, typer.Option(help="only this scene or episode of the digests; may be repeated")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
+) -> None:
+    """Tell what works on this machine, how fast, and what is missing for which extra; or whether it computes the same bytes."""
+    if digests or case:
+        _digests(case, as_json)
+        return
     from etude.doctor import examine
 
     report: Any = examine()
@@ -158,6 +167,35 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="one JSON object
         state = "installed" if extra["installed"] else f"missing ({extra['needs']}): pip install 'etude[{name}]'"
         table.add_row(f"extra {name}", escape(f"{state}; {extra['for']}"))
     console.print(table)
+
+
+def _digests(only: list[str] | None, as_json: bool) -> None:
+    from etude import machine
+    from etude.digests import CASES, compute, expected, promised, to_the_byte
+
+    for name in only or ():
+        if name not in CASES:
+            raise unknown("case", name, CASES)
+    cases = only or CASES
+    wanted = {key: text for key, text in expected().items() if key.rpartition(": ")[0] in cases}
+    found = compute(cases, progress=lambda case: notes.print(f"  {case}", style="dim", highlight=False))
+    differing = [key for key in wanted if found.get(key) != wanted[key]]
+    broken = [key for key in differing if promised(key)]
+    if as_json:
+        print_json({"machine": machine.describe(), "digests": found, "expected": wanted, "equal": not differing, "broken": broken})
+    elif not differing:
+        console.print(f"{len(wanted)} digests of {len(cases)} scenes and episodes are equal: this machine computes the same bytes")
+    else:
+        for key in differing:
+            console.print(f"{key}  {found.get(key, 'missing')}, expected {wanted[key]}" + ("" if key in broken else " (not promised here)"))
+        kind = (
+            ""
+            if to_the_byte()
+            else "; this is not x86-64 with FMA, where ids, layouts, instructions and first frames are equal, and no more"
+        )
+        console.print(f"{len(differing)} of {len(wanted)} digests differ{kind}")
+    if broken:
+        raise typer.Exit(1)
 
 
 @app.command()

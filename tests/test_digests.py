@@ -1,0 +1,50 @@
+"""Scenes, states, frames, the oracle's actions and records are the same bytes on every machine, in every process, over releases."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from kernels import OLDEST, SETTINGS, digests_under
+from typer.testing import CliRunner
+
+from etude import cli, digests
+from etude.digests import CASES, EPISODES, QUICK, compute, expected, promised
+from etude.library import SUITES, tasks
+from etude.names import EpisodeName
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_case_has_its_golden_digests(case):
+    wanted = {key: text for key, text in expected().items() if key.rpartition(": ")[0] == case and promised(key)}
+    found = compute([case])
+    assert wanted and {key: found[key] for key in wanted} == wanted
+
+
+def test_nothing_is_expected_that_is_not_computed():
+    assert {key.rpartition(": ")[0] for key in expected()} == set(CASES)
+
+
+def test_every_family_of_tasks_has_an_episode():
+    """A family is a file of tasks; decisions are one."""
+    played = {tasks(name.suite)[name.task].sample.__module__ for name in map(EpisodeName.parse, EPISODES)}
+    assert played == {task.sample.__module__ for suite in SUITES for task in tasks(suite).values()}
+
+
+def test_the_oldest_instructions_give_the_same_bytes():
+    assert digests_under(OLDEST, QUICK) == {key: text for key, text in expected().items() if key.rpartition(": ")[0] in QUICK}
+
+
+@pytest.mark.bytes
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_every_kernel_gives_the_same_bytes(setting):
+    assert digests_under(SETTINGS[setting], CASES) == expected()
+
+
+def test_doctor_compares_digests_in_the_documented_form(monkeypatch):
+    tower = {key: text for key, text in expected().items() if key.startswith("tower: ")}
+    report = json.loads(CliRunner().invoke(cli.app, ["doctor", "--digests", "--case", "tower", "--json"]).stdout)
+    assert report["equal"] is True and report["digests"] == report["expected"] == tower
+    monkeypatch.setattr(digests, "expected", lambda: {**tower, "tower: state": "0" * 16})
+    done = CliRunner().invoke(cli.app, ["doctor", "--digests", "--case", "tower"])
+    assert done.exit_code == 1 and "tower: state" in done.stdout and "1 of 3 digests differ" in done.stdout
