@@ -24,12 +24,12 @@ def close(a: Pose, b: Pose) -> bool:
 
 @given(poses)
 def test_a_pose_and_its_inverse_cancel(pose):
-    assert close(pose @ pose.inverse(), Pose())
+    assert close(pose * pose.inverse(), Pose())
 
 
 @given(poses, poses, poses)
 def test_composition_is_associative(a, b, c):
-    assert close((a @ b) @ c, a @ (b @ c))
+    assert close((a * b) * c, a * (b * c))
 
 
 @given(poses, st.tuples(coordinate, coordinate, coordinate))

@@ -226,7 +226,7 @@ def test_the_tip_is_where_it_is():
     assert Monitor(TipAtPose(tip), made).status.reward == 2.0
     assert Monitor(TipAtPosition(tip.moved(x=0.04).position), made).status.satisfied
     assert not Monitor(TipAtPosition(tip.moved(x=0.06).position), made).status.satisfied
-    turned = tip @ Pose((0, 0, 0), yaw_quat(0.3))
+    turned = tip * Pose((0, 0, 0), yaw_quat(0.3))
     assert not Monitor(TipAtPose(turned), made).status.satisfied
 
 

@@ -67,8 +67,8 @@ def test_the_world_and_the_chain_agree_where_the_tip_is(arm_name, hand_name):
     world.step(30)
     body = world.model.body("hand").id
     flange = Pose.of(world.data.xpos[body], world.data.xquat[body])
-    assert (flange @ robot.hand.tip).position == pytest.approx(robot.tip().position, abs=1e-6)
-    assert angle_between((flange @ robot.hand.tip).rotation, robot.tip().rotation) < 1e-6
+    assert (flange * robot.hand.tip).position == pytest.approx(robot.tip().position, abs=1e-6)
+    assert angle_between((flange * robot.hand.tip).rotation, robot.tip().rotation) < 1e-6
 
 
 @pytest.mark.parametrize(("arm_name", "hand_name"), FITTED[:3])
@@ -122,7 +122,7 @@ def test_ee_delta_moves_by_what_was_asked_in_the_frame_of_the_tip(arm_name, hand
             start = world.robot.tip()
             world.robot.move_by(action)
             world.step()
-        moved = start.inverse() @ world.robot.tip()
+        moved = start.inverse() * world.robot.tip()
         assert moved.position == pytest.approx([0.1 * a for a in action[:3]], abs=1e-3)
         assert angle_between(moved.rotation, (1, 0, 0, 0)) == pytest.approx(0.1 * np.linalg.norm(action[3:]), abs=5e-3)
 
@@ -136,7 +136,7 @@ def test_a_delta_too_fast_for_the_joints_is_shortened_and_keeps_its_direction():
         start = world.robot.tip()
         world.robot.move_by((1.0, 0, 0, 0, 0, 0))
         world.step()
-    moved = (start.inverse() @ world.robot.tip()).position
+    moved = (start.inverse() * world.robot.tip()).position
     assert moved[0] > 0.01
     assert max(abs(moved[1]), abs(moved[2])) < 0.1 * moved[0]
 
@@ -193,12 +193,12 @@ def test_suction_holds_a_kilogram_at_full_speed_and_lets_go_at_once(arm_name, ha
     robot = world.robot
     _lowered(world, Pose((x, 0, 0.081), DOWN))
     assert robot.held == "cube"
-    grip, fastest = robot.tip().inverse() @ world.pose("cube"), 0.0
+    grip, fastest = robot.tip().inverse() * world.pose("cube"), 0.0
     for k in range(8):
         robot.move_to(Pose((x - 0.1 * (k % 2), 0.2 * (-1) ** k, 0.25 + 0.08 * (k % 3)), DOWN))
         for _ in range(10):
             world.step()
-            now = robot.tip().inverse() @ world.pose("cube")
+            now = robot.tip().inverse() * world.pose("cube")
             assert np.linalg.norm(np.subtract(now.position, grip.position)) < 0.004
             fastest = max(fastest, float(np.linalg.norm(world.velocity("cube")[0])))
     assert robot.held == "cube"
@@ -240,7 +240,7 @@ def test_what_is_meant_for_fingers_they_hold_by_friction_while_shaken(name):
     robot = world.robot
     world.step(4)
     start = world.pose("thing")
-    goal = start @ grasp.tip
+    goal = start * grasp.tip
 
     def go(pose: Pose, steps: int = 1) -> None:
         assert robot.move_to(pose)
@@ -252,7 +252,7 @@ def test_what_is_meant_for_fingers_they_hold_by_friction_while_shaken(name):
     world.step(3)
     robot.grip(True)
     world.step(8)
-    held = robot.tip().inverse() @ world.pose("thing")
+    held = robot.tip().inverse() * world.pose("thing")
     for i in range(15):
         go(goal.moved(z=0.01 * (i + 1)))
     assert world.pose("thing").position[2] > start.position[2] + 0.1
@@ -261,7 +261,7 @@ def test_what_is_meant_for_fingers_they_hold_by_friction_while_shaken(name):
         shift[i // 10] += 0.06 * math.sin(2 * math.pi * 2 * i * 0.05)
         go(goal.moved(*shift))
     go(goal.moved(z=0.15), 4)
-    now = robot.tip().inverse() @ world.pose("thing")
+    now = robot.tip().inverse() * world.pose("thing")
     assert np.linalg.norm(np.subtract(now.position, held.position)) < 0.01
     assert angle_between(now.rotation, held.rotation) < math.radians(12)
     robot.grip(False)

@@ -308,10 +308,10 @@ def _holding_world() -> World:
 
 def test_attached_things_follow_the_hand_and_fall_when_let_go():
     world = _holding_world()
-    grip = world.robot.tip().inverse() @ world.pose("cube 0")
+    grip = world.robot.tip().inverse() * world.pose("cube 0")
     world.robot.move_to(world.robot.tip().moved(0.1, 0.1, 0.1))
     world.step(20)
-    now = world.robot.tip().inverse() @ world.pose("cube 0")
+    now = world.robot.tip().inverse() * world.pose("cube 0")
     assert now.position == pytest.approx(grip.position, abs=1e-3)
     world.detach()
     world.step(20)

@@ -138,7 +138,7 @@ def test_what_is_held_must_come_through_too():
     long = Body("pole", "cube", "#c02020", Pose((-0.1, 0.25, 0.15 - 0.0017 - 0.01)), (0.02, 0.3, 0.02), mass=0.05)
     world = world_at(LEFT, (slab("post", (-0.1, 0.05, 0.15), (0.05, 0.05, 0.29)), long))
     space = Space(world, 0.0)
-    near = world.robot.chain.solve(space.base.inverse() @ LEFT.moved(y=-0.07), world.robot.joints()).joints
+    near = world.robot.chain.solve(space.base.inverse() * LEFT.moved(y=-0.07), world.robot.joints()).joints
     assert space.free(near)
     world.attach("pole")
     assert not Space(world, 0.0).free(near)
