@@ -65,7 +65,7 @@ def convex_hull(points: ArrayLike) -> Hull:
     return Hull(*_faces(cloud, grid.astype(np.float64), triangles, beyond))
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _above(grid: Indices, a: int, b: int, c: int, p: int) -> int:
     """+1 if point ``p`` lies strictly on the side from which a, b, c run counter-clockwise, −1 on the other, 0 in their plane; exact."""
     n0, n1, n2, n3 = 0, 0, 0, 0
@@ -87,7 +87,7 @@ def _above(grid: Indices, a: int, b: int, c: int, p: int) -> int:
     return 1 if n3 or (n2 & (LIMB - 1)) or (n1 & (LIMB - 1)) or (n0 & (LIMB - 1)) else 0
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _simplex(grid: Indices) -> Indices:
     """Four points that span a solid, the fourth behind the other three; none if there are none."""
     x = (grid - grid[0]).astype(np.float64)
@@ -104,7 +104,7 @@ def _simplex(grid: Indices) -> Indices:
     return np.array([a, c, b, p] if side > 0 else [a, b, c, p])
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _triangles(grid: Indices) -> tuple[Indices, Indices]:
     """The hull as triangles (M, 3), counter-clockwise, and (M, 3) the triangle beyond the edge that starts at each corner.
 
@@ -173,7 +173,7 @@ def _triangles(grid: Indices) -> tuple[Indices, Indices]:
     return corner[:used], beyond[:used]
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _place(corner: Indices, normal: Array, slack: Array, x: Array, f: int, i: int, j: int, k: int) -> None:
     """Enter a triangle: its corners, normal and how far a height above it may err, by sizes of what is multiplied."""
     corner[f, 0], corner[f, 1], corner[f, 2] = i, j, k
@@ -186,7 +186,7 @@ def _place(corner: Indices, normal: Array, slack: Array, x: Array, f: int, i: in
     slack[f] = UNSURE * size * STEPS
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _move(corner: Indices, beyond: Indices, normal: Array, slack: Array, last: int, gap: int) -> None:
     """Give a triangle another number."""
     corner[gap], beyond[gap], normal[gap], slack[gap] = corner[last], beyond[last], normal[last], slack[last]
@@ -197,7 +197,7 @@ def _move(corner: Indices, beyond: Indices, normal: Array, slack: Array, last: i
                 beyond[g, other] = gap
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _faces(points: Array, x: Array, corner: Indices, beyond: Indices) -> tuple[Indices, Indices, Array]:
     """The flat faces of a triangulated hull of ``points``, ``x`` on the grid: corners, sizes and normals as a :class:`Hull` has them."""
     count = len(corner)
@@ -269,7 +269,7 @@ def _faces(points: Array, x: Array, corner: Indices, beyond: Indices) -> tuple[I
     return rings[:total], sizes[:faces], normals[:faces]
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _normal(points: Array, ring: Indices, normal: Array) -> None:
     """The unit normal of a flat ring of points, from the areas of its fan."""
     for k in range(1, len(ring) - 1):
@@ -280,7 +280,7 @@ def _normal(points: Array, ring: Indices, normal: Array) -> None:
     normal /= math.sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2])
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _level(x: Array, corners: Indices, origin: Array, normal: Array) -> bool:
     """Do the corners of a triangle lie in a plane?"""
     for v in corners:
