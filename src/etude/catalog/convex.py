@@ -8,19 +8,19 @@ it, and a point in the middle of a face or of an edge is no corner. Corners keep
 from __future__ import annotations
 
 import functools
-import math
 from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from etude.arithmetic import Array
+from etude.arithmetic import Array, dots, norms
 
 Indices = NDArray[np.int64]
 
 STEPS = 2.0**37  # of the grid: the limbs of a determinant, below, add up to less than 63 bits
 FLAT = 16.0  # steps within which points lie in one plane: rounding to the grid moves each by up to one
+IN_ONE_PLANE = "points in one plane have no convex hull in space"
 BITS = 19
 LIMB = 1 << BITS
 UNSURE = 1e-15  # of the sizes multiplied, by which a determinant in floating point may err
@@ -50,19 +50,52 @@ class Hull:
     @functools.cached_property
     def triangles(self) -> Indices:
         """The surface (M, 3) as triangles: every face as a fan from its first corner."""
-        return np.array([(f[0], f[i], f[i + 1]) for f in self.faces for i in range(1, len(f) - 1)])
+        return self.corners[_fans(self.sizes)]
 
 
 def convex_hull(points: ArrayLike) -> Hull:
     """The convex hull of (N, 3) points that do not lie in one plane."""
-    cloud = np.ascontiguousarray(points, float)
+    cloud = np.asarray(points, float)
     low = cloud.min(0)
-    extent = (cloud - low).max()
-    grid = np.rint((cloud - low) * (STEPS / extent)).astype(np.int64) if extent > 0 else np.zeros(cloud.shape, np.int64)
-    triangles, beyond = _triangles(grid)
-    if not len(triangles):
-        raise ValueError("points in one plane have no convex hull in space")
-    return Hull(*_faces(cloud, grid.astype(np.float64), triangles, beyond))
+    grid = np.rint((cloud - low) * (STEPS / (float((cloud - low).max()) or 1.0))).astype(np.int64)
+    corner, beyond = _triangles(grid, _simplex(grid))
+    x = grid.astype(np.float64)
+    across = _areas(x, corner)
+    size = norms(across)
+    corners, sizes = _faces(x, corner, beyond, across / size[:, None], np.argsort(-size, kind="stable"))
+    if len(sizes) < 4:
+        raise ValueError(IN_ONE_PLANE)
+    sides = np.add.reduceat(_areas(cloud, corners[_fans(sizes)]), np.cumsum(sizes - 2) - (sizes - 2), axis=0)
+    return Hull(corners, sizes, sides / norms(sides)[:, None])
+
+
+def _areas(points: Array, triangles: Indices) -> Array:
+    """Normals (M, 3) of triangles, as long as twice their areas."""
+    a, b, c = (points[triangles[:, i]] for i in range(3))
+    return np.asarray(np.cross(b - a, c - a))
+
+
+def _fans(sizes: Indices) -> Indices:
+    """The places (M, 3), in a run of polygons of these sizes, of the corners of triangles that fill them from their first corners."""
+    counts = sizes - 2
+    first = np.repeat(np.cumsum(sizes) - sizes, counts)
+    second = first + 1 + np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.column_stack([first, second, second + 1])
+
+
+def _simplex(grid: Indices) -> tuple[int, int, int, int]:
+    """Four points that span a solid, the fourth behind the other three."""
+    x = (grid - grid[0]).astype(np.float64)
+    lengths = norms(x)
+    b = int(np.argmax(lengths))
+    across = np.cross(x, x[b])
+    areas = norms(across)
+    c = int(np.argmax(areas))
+    volumes = np.abs(dots(x, across[c]))
+    p = int(np.argmax(volumes))
+    if areas[c] <= FLAT * lengths[b] or volumes[p] <= FLAT * areas[c]:
+        raise ValueError(IN_ONE_PLANE)
+    return (0, c, b, p) if _above(grid, 0, b, c, p) > 0 else (0, b, c, p)
 
 
 @njit(cache=True)
@@ -88,39 +121,21 @@ def _above(grid: Indices, a: int, b: int, c: int, p: int) -> int:
 
 
 @njit(cache=True)
-def _simplex(grid: Indices) -> Indices:
-    """Four points that span a solid, the fourth behind the other three; none if there are none."""
-    x = (grid - grid[0]).astype(np.float64)
-    a = 0
-    b = int(np.argmax(x[:, 0] * x[:, 0] + x[:, 1] * x[:, 1] + x[:, 2] * x[:, 2]))
-    x, d = x - x[a], x[b]
-    nx, ny, nz = x[:, 1] * d[2] - x[:, 2] * d[1], x[:, 2] * d[0] - x[:, 0] * d[2], x[:, 0] * d[1] - x[:, 1] * d[0]
-    c = int(np.argmax(nx * nx + ny * ny + nz * nz))
-    height = x[:, 0] * nx[c] + x[:, 1] * ny[c] + x[:, 2] * nz[c]
-    p = int(np.argmax(np.abs(height)))
-    side = _above(grid, a, b, c, p)
-    if side == 0:
-        return np.empty(0, np.int64)
-    return np.array([a, c, b, p] if side > 0 else [a, b, c, p])
-
-
-@njit(cache=True)
-def _triangles(grid: Indices) -> tuple[Indices, Indices]:
+def _triangles(grid: Indices, start: tuple[int, int, int, int]) -> tuple[Indices, Indices]:
     """The hull as triangles (M, 3), counter-clockwise, and (M, 3) the triangle beyond the edge that starts at each corner.
 
-    Points are added one by one: the triangles that see the new one strictly from outside make room for a fan from their rim to it.
+    It grows from the solid between the four points of ``start``. The others are added one by one: the triangles that see the new one
+    strictly from outside make room for a fan from their rim to it.
     """
     count = len(grid)
     corner, beyond = np.empty((4 * count + 8, 3), np.int64), np.empty((4 * count + 8, 3), np.int64)
     normal, slack = np.empty((len(corner), 3)), np.empty(len(corner))
-    start = _simplex(grid) if count > 3 else np.empty(0, np.int64)
-    if not len(start):
-        return corner[:0], beyond[:0]
     a, b, c, d = start
     x = grid.astype(np.float64)
     for f, (i, j, k) in enumerate(((a, b, c), (a, d, b), (b, d, c), (c, d, a))):
         _place(corner, normal, slack, x, f, i, j, k)
-    beyond[:4] = np.array([[1, 2, 3], [3, 2, 0], [1, 3, 0], [2, 1, 0]])
+    for f, (i, j, k) in enumerate(((1, 2, 3), (3, 2, 0), (1, 3, 0), (2, 1, 0))):
+        beyond[f, 0], beyond[f, 1], beyond[f, 2] = i, j, k
     used = 4
     seen, free = np.zeros(len(corner), np.bool_), np.empty(len(corner), np.int64)
     fan = np.empty(count, np.int64)  # the new triangle whose rim edge starts at a point
@@ -189,8 +204,9 @@ def _place(corner: Indices, normal: Array, slack: Array, x: Array, f: int, i: in
 @njit(cache=True)
 def _move(corner: Indices, beyond: Indices, normal: Array, slack: Array, last: int, gap: int) -> None:
     """Give a triangle another number."""
-    corner[gap], beyond[gap], normal[gap], slack[gap] = corner[last], beyond[last], normal[last], slack[last]
+    slack[gap] = slack[last]
     for e in range(3):
+        corner[gap, e], beyond[gap, e], normal[gap, e] = corner[last, e], beyond[last, e], normal[last, e]
         g = beyond[gap, e]
         for other in range(3):
             if beyond[g, other] == last:
@@ -198,18 +214,15 @@ def _move(corner: Indices, beyond: Indices, normal: Array, slack: Array, last: i
 
 
 @njit(cache=True)
-def _faces(points: Array, x: Array, corner: Indices, beyond: Indices) -> tuple[Indices, Indices, Array]:
-    """The flat faces of a triangulated hull of ``points``, ``x`` on the grid: corners, sizes and normals as a :class:`Hull` has them."""
+def _faces(x: Array, corner: Indices, beyond: Indices, normal: Array, order: Indices) -> tuple[Indices, Indices]:
+    """The flat faces of a triangulated hull: corners and sizes as a :class:`Hull` has them.
+
+    ``normal`` are those of the triangles, ``order`` is that in which they gather the ones around them that lie in their planes.
+    """
     count = len(corner)
-    normal, area = np.empty((count, 3)), np.empty(count)
-    for f in range(count):
-        u, v = x[corner[f, 1]] - x[corner[f, 0]], x[corner[f, 2]] - x[corner[f, 0]]
-        n0, n1, n2 = u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]
-        area[f] = np.sqrt(n0 * n0 + n1 * n1 + n2 * n2)
-        normal[f, 0], normal[f, 1], normal[f, 2] = n0 / area[f], n1 / area[f], n2 / area[f]
     face, stack = np.full(count, -1), np.empty(count, np.int64)
     found = 0
-    for seed in np.argsort(-area, kind="mergesort"):
+    for seed in order:
         if face[seed] >= 0:
             continue
         face[seed], stack[0], waiting = found, seed, 1
@@ -218,7 +231,7 @@ def _faces(points: Array, x: Array, corner: Indices, beyond: Indices) -> tuple[I
             f = stack[waiting]
             for e in range(3):
                 g = beyond[f, e]
-                if face[g] < 0 and _level(x, corner[g], x[corner[seed, 0]], normal[seed]):
+                if face[g] < 0 and _level(x, corner, normal, g, seed):
                     face[g], stack[waiting] = found, g
                     waiting += 1
         found += 1
@@ -245,45 +258,35 @@ def _faces(points: Array, x: Array, corner: Indices, beyond: Indices) -> tuple[I
                     k = 0 if beyond[h, 0] == g else (1 if beyond[h, 1] == g else 2)
                     g, k = h, (k + 1) % 3
                 ahead[f, e] = 3 * g + k
-    rings, sizes, normals = np.empty(3 * count, np.int64), np.empty(found, np.int64), np.zeros((found, 3))
+    rings, sizes, ring = np.empty(3 * count, np.int64), np.empty(found, np.int64), np.empty(3 * count, np.int64)
     total, faces = 0, 0
     for n in range(found):
-        at = first = begin[n]
-        ring, size = np.empty(3 * count, np.int64), 0
+        size, lowest, at = 0, 0, begin[n]
         while True:
             v = corner[at // 3, at % 3]
             if meeting[v] > 2:
                 ring[size] = v
+                lowest = size if v < ring[lowest] else lowest
                 size += 1
             at = ahead[at // 3, at % 3]
-            if at == first:
+            if at == begin[n]:
                 break
         if size > 2:
-            lowest = np.argmin(ring[:size])
             for k in range(size):
                 rings[total + k] = ring[(lowest + k) % size]
-            _normal(points, rings[total : total + size], normals[faces])
             sizes[faces] = size
             total += size
             faces += 1
-    return rings[:total], sizes[:faces], normals[:faces]
+    return rings[:total], sizes[:faces]
 
 
 @njit(cache=True)
-def _normal(points: Array, ring: Indices, normal: Array) -> None:
-    """The unit normal of a flat ring of points, from the areas of its fan."""
-    for k in range(1, len(ring) - 1):
-        u, v = points[ring[k]] - points[ring[0]], points[ring[k + 1]] - points[ring[0]]
-        normal[0] += u[1] * v[2] - u[2] * v[1]
-        normal[1] += u[2] * v[0] - u[0] * v[2]
-        normal[2] += u[0] * v[1] - u[1] * v[0]
-    normal /= math.sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2])
-
-
-@njit(cache=True)
-def _level(x: Array, corners: Indices, origin: Array, normal: Array) -> bool:
-    """Do the corners of a triangle lie in a plane?"""
-    for v in corners:
-        if abs((x[v, 0] - origin[0]) * normal[0] + (x[v, 1] - origin[1]) * normal[1] + (x[v, 2] - origin[2]) * normal[2]) > FLAT:
+def _level(x: Array, corner: Indices, normal: Array, f: int, seed: int) -> bool:
+    """Do the corners of triangle ``f`` lie in the plane of triangle ``seed``?"""
+    o = corner[seed, 0]
+    for e in range(3):
+        v = corner[f, e]
+        height = (x[v, 0] - x[o, 0]) * normal[seed, 0] + (x[v, 1] - x[o, 1]) * normal[seed, 1] + (x[v, 2] - x[o, 2]) * normal[seed, 2]
+        if abs(height) > FLAT:
             return False
     return True
