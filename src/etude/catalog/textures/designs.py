@@ -66,10 +66,10 @@ def _teardrop(a: Field, b: Field) -> Field:
     steps = 18
     distance = np.full(np.broadcast(a, b).shape, -np.inf)
     for k in range(steps):
-        s = 1.0 - (1.0 - k / (steps - 1)) ** 1.5  # closer towards the tip, where the discs are small
+        s = 1.0 - math.pow(1.0 - k / (steps - 1), 1.5)  # closer towards the tip, where the discs are small
         angle = 2.1 * s
         at_x, at_y = 0.52 * (1.0 - math.cos(angle)), -0.56 * math.sin(angle) - 0.12 * s
-        radius = 0.42 * (1.0 - s) ** 0.8 * (1.0 - 0.25 * s) + 0.02
+        radius = 0.42 * math.pow(1.0 - s, 0.8) * (1.0 - 0.25 * s) + 0.02
         dx, dy = a - at_x, b - at_y
         np.maximum(distance, radius - np.sqrt(dx * dx + dy * dy), out=distance)
     return distance
