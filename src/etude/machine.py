@@ -8,7 +8,7 @@ import os
 import platform
 from pathlib import Path
 
-CORE = ("numpy", "mujoco", "numba", "gymnasium", "msgpack", "networkx", "pillow", "rich", "scipy", "typer", "websockets")
+CORE = ("numpy", "mujoco", "numba", "gymnasium", "msgpack", "networkx", "pillow", "rich", "typer", "websockets")
 
 
 def versions(packages: tuple[str, ...] = CORE) -> dict[str, str]:

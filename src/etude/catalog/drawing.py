@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from etude import arithmetic
 from etude.catalog.polygon import Outline, circle, convex_pieces, hull, union
 from etude.pose import Array, Vec2
 
@@ -72,8 +73,7 @@ def arc(centre: Vec2, outer: Vec2, inner: Vec2, start: float = 0.0, end: float =
     """The part of an elliptical ring between two angles (degrees, counter-clockwise); ``outer`` and ``inner`` are radii along x and y."""
 
     def on(radii: Vec2, degrees: Array) -> Array:
-        t = np.radians(degrees)
-        return np.column_stack([centre[0] + radii[0] * np.cos(t), centre[1] + radii[1] * np.sin(t)])
+        return np.asarray(centre + np.asarray(radii) * arithmetic.circle(np.radians(degrees)))
 
     def steps(a: float, b: float, step: float) -> Array:
         return np.linspace(a, b, max(round(abs(b - a) / step), 1) + 1)

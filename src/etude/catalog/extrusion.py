@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from etude.arithmetic import product
 from etude.catalog.drawing import Disc, Drawing, Part, fitted
 from etude.catalog.mesh import Mesh, prism
 from etude.catalog.polygon import Outline, rim_distance
@@ -68,7 +69,7 @@ def symmetry_of(outline: Outline, tolerance: float = SAME) -> int:
 
     def same(angle: float) -> bool:
         c, s = math.cos(angle), math.sin(angle)
-        return bool(rim_distance(centred, corners @ np.array([[c, s], [-s, c]])).max() <= slack)
+        return bool(rim_distance(centred, product(corners, [[c, s], [-s, c]])).max() <= slack)
 
     # No figure of the catalogue repeats at golden fractions of a turn unless it is round.
     if all(same(2 * math.pi * 0.618034 * k) for k in (1, 2, 3)):

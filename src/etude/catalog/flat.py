@@ -17,6 +17,8 @@ import math
 
 import numpy as np
 
+from etude import arithmetic
+from etude.arithmetic import norm
 from etude.catalog.drawing import Drawing, arc, bar, disc, polygon, together
 from etude.catalog.extrusion import extruded
 from etude.catalog.mesh import prism
@@ -140,9 +142,9 @@ def heart(size: Vec3) -> Shape:
     """Tip at −y. Each half is convex: a lobe whose tangent runs to the tip."""
     radius, middle, tip = 0.54, 0.46, -1.28
     notch = math.acos(-middle / radius)  # where the lobe meets the axis
-    leave = math.atan2(tip, -middle) + math.acos(radius / math.hypot(middle, tip))  # where its tangent starts
+    leave = math.atan2(tip, -middle) + math.acos(radius / norm((middle, tip)))  # where its tangent starts
     t = np.linspace(notch, leave, 13)
-    right = np.vstack([np.column_stack([middle + radius * np.cos(t), radius * np.sin(t)]), [(0.0, tip)]])
+    right = np.vstack([np.array([middle, 0.0]) + radius * arithmetic.circle(t), [(0.0, tip)]])
     right[0, 0] = 0.0
     left = right[-2:0:-1] * [-1, 1]
     whole = np.vstack([right, left])
@@ -158,13 +160,13 @@ def moon(size: Vec3) -> Shape:
 def crescent(outer_corners: int = 14, inner_corners: int = 9) -> Drawing:
     """A crescent with blunt horns at ±x, open towards +y."""
     outside = np.radians(np.linspace(172, 368, outer_corners))
-    outer = 0.5 * np.column_stack([np.cos(outside), np.sin(outside)])
+    outer = 0.5 * arithmetic.circle(outside)
     radius, middle = 0.52, 0.30
     span = math.asin(0.43 / radius)
 
     def inner(shares: Array) -> Array:
         angle = -math.pi / 2 + span * (1 - 2 * shares)
-        return np.column_stack([radius * np.cos(angle), middle + radius * np.sin(angle)])
+        return np.asarray(radius * arithmetic.circle(angle) + np.array([0.0, middle]))
 
     parts = []
     share, step = np.linspace(0, 1, outer_corners, retstep=True)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.arithmetic import dot, dots, norm, norms, total
 from etude.catalog.mesh import Mesh
 from etude.catalog.shape import Shape
 from etude.pose import Array, Pose, matrix_quat
@@ -45,9 +46,9 @@ class Grasp:
 def surface_samples(mesh: Mesh, spacing: float = SPACING) -> tuple[Array, Array]:
     """Points (N, 3) and unit normals (N, 3) spread over a mesh, at most ``spacing`` metres apart."""
     corners = mesh.vertices[mesh.faces]
-    longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(1)
+    longest = norms(corners - np.roll(corners, 1, axis=1)).max(1)
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    area = np.linalg.norm(normals, axis=1)
+    area = norms(normals)
     keep = area > 1e-14
     normals = normals[keep] / area[keep, None]
     points, directions = [], []
@@ -84,7 +85,7 @@ def _grasps(shape: Shape, opening: float) -> Iterator[Grasp]:
         yaw = math.pi * k / YAWS
         across = np.array([math.cos(yaw), math.sin(yaw), 0.0])  # x of the tip
         along = np.array([-math.sin(yaw), math.cos(yaw), 0.0])  # y of the tip: the fingers
-        surface = _Surface(points @ across, points @ along, points[:, 2], normals @ across, normals @ along)
+        surface = _Surface(dots(points, across), dots(points, along), points[:, 2], dots(normals, across), dots(normals, along))
         for z in heights:
             yield from _at_height(surface, z, centre, across, along, opening)
 
@@ -106,7 +107,7 @@ def _at_height(surface: _Surface, height: float, centre: Array, across: Array, a
     low = surface.where(surface.z > height - BEYOND)
     if not low.x.size:
         return []
-    mid = float(centre @ across)
+    mid = dot(centre, across)
     reach = float(np.ptp(surface.x)) / 2
     found = []
     for offset in np.unique(np.round(np.concatenate([[0.0], np.arange(-reach, reach, 0.01)]), 4)):
@@ -117,7 +118,7 @@ def _at_height(surface: _Surface, height: float, centre: Array, across: Array, a
         pad = band.where((np.abs(band.x - x0) < HALF_PAD) & (band.z < height + HALF_PAD))
         for left, right in _segments(np.sort(band.y), opening):
             y0 = (left + right) / 2
-            away = math.hypot(x0 - mid, y0 - float(centre @ along)) + 0.5 * abs(height - float(centre[2]))
+            away = norm((x0 - mid, y0 - dot(centre, along))) + 0.5 * abs(height - float(centre[2]))
             score = _quality(pad, left, right) - 8.0 * away
             # Under the palm nothing may stand higher than it is.
             palm = surface.z[(np.abs(surface.x - x0) < 0.024) & (np.abs(surface.y - y0) < 0.1)]
@@ -159,7 +160,7 @@ def _quality(pad: _Surface, left: float, right: float) -> float:
         if touched.x.size < 2 or (sign * touched.lean_y).max() < 0.3:
             return 0.0
         sides.append((touched, np.clip(sign * touched.lean_y, 0.0, 1.0)))
-    if abs(sum(float(side.lean_x.mean()) for side, _ in sides)) > WEDGE:
+    if abs(total(float(side.lean_x.mean()) for side, _ in sides)) > WEDGE:
         return 0.0
     apart, shared = 0.0, []
     for axis in ("x", "z"):

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from etude import arithmetic
+from etude.arithmetic import circle, cross, dot, dots, norms, product, total, unit
 from etude.catalog.polygon import Outline, miters, triangulate
 from etude.pose import IDENTITY, Array, Quat, Vec3, align, matrix
 
@@ -34,7 +36,7 @@ class Mesh:
 
     def __post_init__(self) -> None:
         for name in ("vertices", "normals", "uv"):
-            object.__setattr__(self, name, np.round(getattr(self, name), 9))
+            object.__setattr__(self, name, np.round(getattr(self, name), 9) + 0.0)  # + 0.0 makes −0 a plain 0
         for array in (self.vertices, self.normals, self.uv, self.faces):
             array.flags.writeable = False
 
@@ -47,19 +49,24 @@ class Mesh:
     def ball(self) -> tuple[Array, float]:
         """Centre (3,) and radius of a sphere around the mesh, metres."""
         centre = (self.bounds[0] + self.bounds[1]) / 2
-        return centre, float(np.linalg.norm(self.vertices - centre, axis=1).max())
+        return centre, float(norms(self.vertices - centre).max())
 
     def moved(self, position: ArrayLike = (0.0, 0.0, 0.0), rotation: ArrayLike = IDENTITY) -> Mesh:
         """The mesh turned by the quaternion (wxyz), then shifted by ``position`` metres."""
         R = matrix(rotation)
-        return Mesh(self.vertices @ R.T + np.asarray(position, float), self.normals @ R.T, self.uv.copy(), self.faces)
+        return Mesh(
+            arithmetic.turned(self.vertices, R) + np.asarray(position, float),
+            arithmetic.turned(self.normals, R),
+            self.uv.copy(),
+            self.faces,
+        )
 
     def scaled(self, factors: ArrayLike) -> Mesh:
         """The mesh stretched by (3,) factors; texture coordinates keep their scale in metres approximately."""
         f = np.broadcast_to(np.asarray(factors, float), (3,))
         normals = self.normals / f
-        normals /= np.linalg.norm(normals, axis=1, keepdims=True)
-        return Mesh(self.vertices * f, normals, self.uv * float(np.cbrt(np.prod(f))), self.faces)
+        normals /= norms(normals)[:, None]
+        return Mesh(self.vertices * f, normals, self.uv * math.cbrt(math.prod(f.tolist())), self.faces)
 
     def contains(self, point: ArrayLike) -> bool:
         """Is the point (3,) inside the closed surface? (Its winding number, by the solid angles of the faces.)"""
@@ -68,20 +75,19 @@ class Mesh:
         if not bool(np.all((p > lower) & (p < upper))):
             return False
         a, b, c = (self.vertices[self.faces[:, i]] - p for i in range(3))
-        la, lb, lc = (np.linalg.norm(v, axis=1) for v in (a, b, c))
-        numerator = np.einsum("ij,ij->i", a, np.cross(b, c))
-        dots = [np.einsum("ij,ij->i", u, v) for u, v in ((a, b), (b, c), (c, a))]
-        denominator = la * lb * lc + dots[0] * lc + dots[1] * la + dots[2] * lb
-        return bool(np.arctan2(numerator, denominator).sum() > math.pi)
+        la, lb, lc = (norms(v) for v in (a, b, c))
+        numerator = dots(a, np.cross(b, c))
+        denominator = la * lb * lc + dots(a, b) * lc + dots(b, c) * la + dots(c, a) * lb
+        return bool(arithmetic.arctan2(numerator, denominator).sum() > math.pi)
 
     def mass_properties(self) -> tuple[float, Array, Array]:
         """Volume (m³), centroid (3,) and inertia (3, 3) about the centroid for density 1, by the divergence theorem."""
         a, b, c = (self.vertices[self.faces[:, i]] for i in range(3))
-        det = np.einsum("ij,ij->i", a, np.cross(b, c))
+        det = dots(a, np.cross(b, c))
         volume = det.sum() / 6
         centroid = (det[:, None] * (a + b + c)).sum(0) / (24 * volume)
         s = a + b + c
-        second = sum(np.einsum("i,ij,ik->jk", det, v, v) for v in (a, b, c, s)) / 120
+        second = total((det[:, None, None] * v[:, :, None] * v[:, None]).sum(0) for v in (a, b, c, s)) / 120
         second = second - volume * np.outer(centroid, centroid)
         inertia = np.trace(second) * np.eye(3) - second
         return float(volume), centroid, inertia
@@ -126,7 +132,7 @@ def _smooth_runs(points: Array, closed: bool) -> list[list[int]]:
     """Cut a polyline (K, 2) where it turns by more than the crease angle; each run shares smooth normals."""
     n = len(points)
     edges = np.diff(np.vstack([points, points[:1]]) if closed else points, axis=0)
-    headings = np.arctan2(edges[:, 1], edges[:, 0])
+    headings = arithmetic.arctan2(edges[:, 1], edges[:, 0])
 
     def sharp(i: int) -> bool:
         turn = headings[i % len(headings)] - headings[i - 1]
@@ -145,14 +151,14 @@ def _run_normals(points: Array, run: Sequence[int], looped: bool) -> Array:
     """Unit normals (len(run), 2) to the right of a polyline run, smooth inside, one-sided at its ends (or joined if looped)."""
     p = points[list(run)]
     edges = np.diff(p, axis=0)
-    lengths = np.maximum(np.linalg.norm(edges, axis=1, keepdims=True), 1e-12)
+    lengths = np.maximum(norms(edges), 1e-12)[:, None]
     right = np.stack([edges[:, 1], -edges[:, 0]], 1) / lengths
     normals = np.zeros_like(p)
     normals[:-1] += right
     normals[1:] += right
     if looped:
         normals[0] = normals[-1] = right[0] + right[-1]
-    return np.asarray(normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-12))
+    return np.asarray(normals / np.maximum(norms(normals), 1e-12)[:, None])
 
 
 def facets(polygons: Iterable[ArrayLike]) -> Mesh:
@@ -160,13 +166,11 @@ def facets(polygons: Iterable[ArrayLike]) -> Mesh:
     parts = []
     for polygon in polygons:
         p = np.asarray(polygon, float)
-        normal = np.cross(p, np.roll(p, -1, axis=0)).sum(0)
-        normal /= np.linalg.norm(normal)
+        normal = unit(np.cross(p, np.roll(p, -1, axis=0)).sum(0))
         # On level faces the texture lies along x and y; on all others it stands upright.
         across = np.array([math.copysign(1.0, normal[2]), 0.0, 0.0]) if abs(normal[2]) > 0.9 else np.array([-normal[1], normal[0], 0.0])
-        across -= normal * float(across @ normal)
-        across /= np.linalg.norm(across)
-        uv = np.column_stack([p @ across, p @ np.cross(normal, across)])
+        across = unit(across - normal * dot(across, normal))
+        uv = np.column_stack([dots(p, across), dots(p, cross(normal, across))])
         fan = np.array([(0, i, i + 1) for i in range(1, len(p) - 1)], np.int32)
         parts.append(Mesh(p.copy(), np.tile(normal, (len(p), 1)), uv, fan))
     return merge(parts)
@@ -216,7 +220,7 @@ def prism(outline: Outline, height: float, z: float = 0.0, bevel: float = 0.0, l
     for ring, miter in zip(outline.rings, leans, strict=True):
         runs = _smooth_runs(ring, closed=True)
         looped = len(runs) == 1
-        travelled = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(np.vstack([ring, ring[:1]]), axis=0), axis=1))])
+        travelled = np.concatenate([[0.0], np.cumsum(norms(np.diff(np.vstack([ring, ring[:1]]), axis=0)))])
         for run in runs:
             normals = _run_normals(ring, run, looped)
             along = _unwrapped(travelled, run)
@@ -254,7 +258,7 @@ def _strip(r0: Array, r1: Array, z0: float, z1: float, normals: Array, along: Ar
     vertices = np.vstack([np.column_stack([r0, np.full(n, z0)]), np.column_stack([r1, np.full(n, z1)])])
     lean = tilt0 if tilt0 else tilt1
     slant = np.column_stack([normals, np.full(n, lean)])
-    slant /= np.linalg.norm(slant, axis=1, keepdims=True)
+    slant /= norms(slant)[:, None]
     uv = np.vstack([np.column_stack([along, np.full(n, z0)]), np.column_stack([along, np.full(n, z1)])])
     i = np.arange(n - 1)
     faces = np.vstack([np.stack([i, i + 1, i + 1 + n], 1), np.stack([i, i + 1 + n, i + n], 1)])
@@ -272,11 +276,9 @@ def lathe(profile: ArrayLike, segments: int = 24) -> Mesh:
     if closed:
         points = points[:-1]
     runs = _smooth_runs(points, closed)
-    travelled = np.concatenate(
-        [[0.0], np.cumsum(np.linalg.norm(np.diff(np.vstack([points, points[:1]]) if closed else points, axis=0), axis=1))]
-    )
+    travelled = np.concatenate([[0.0], np.cumsum(norms(np.diff(np.vstack([points, points[:1]]) if closed else points, axis=0)))])
     angle = np.linspace(0.0, 2 * math.pi, segments + 1)
-    cos, sin = np.cos(angle), np.sin(angle)
+    cos, sin = circle(angle).T.copy()
     cos[-1], sin[-1] = cos[0], sin[0]
     parts = []
     widest = points[:, 0].max()
@@ -321,7 +323,7 @@ def ellipsoid(radii: Vec3, segments: int = 20) -> Mesh:
     """An ellipsoid about the origin; radii along x, y, z in metres."""
     rings = max(segments // 2, 4)
     angle = np.linspace(-math.pi / 2, math.pi / 2, rings + 1)
-    profile = np.column_stack([np.cos(angle), np.sin(angle)])
+    profile = circle(angle)
     profile[0, 0] = profile[-1, 0] = 0.0
     unit = lathe(profile, segments)
     stretched = unit.scaled(radii)
@@ -332,8 +334,9 @@ def ellipsoid(radii: Vec3, segments: int = 20) -> Mesh:
 def capsule(radius: float, length: float, segments: int = 16) -> Mesh:
     """A cylinder along z with hemispherical ends; ``length`` is between the centres of the ends."""
     quarter = np.linspace(0.0, math.pi / 2, max(segments // 4, 3) + 1)
-    lower = np.column_stack([radius * np.sin(quarter), -length / 2 - radius * np.cos(quarter)])
-    upper = np.column_stack([radius * np.cos(quarter), length / 2 + radius * np.sin(quarter)])
+    cos, sin = circle(quarter).T
+    lower = np.column_stack([radius * sin, -length / 2 - radius * cos])
+    upper = np.column_stack([radius * cos, length / 2 + radius * sin])
     upper[-1, 0] = 0.0
     return lathe(np.vstack([lower, upper]), segments)
 
@@ -346,24 +349,24 @@ def tube(path: ArrayLike, radius: float | ArrayLike, segments: int = 10, closed:
         tangents = np.roll(points, -1, axis=0) - np.roll(points, 1, axis=0)
     else:
         tangents = np.gradient(points, axis=0)
-    tangents = tangents / np.linalg.norm(tangents, axis=1, keepdims=True)
-    side = np.cross(tangents[0], (0.0, 0.0, 1.0) if abs(tangents[0, 2]) < 0.9 else (1.0, 0.0, 0.0))
+    tangents = tangents / norms(tangents)[:, None]
+    side = cross(tangents[0], (0.0, 0.0, 1.0) if abs(tangents[0, 2]) < 0.9 else (1.0, 0.0, 0.0))
     frames = []
     for i, t in enumerate(tangents):  # carry the side vector along without twist
         if i:
-            side = matrix(align(tangents[i - 1], t)) @ side
-        side = side - t * float(side @ t)
-        side = side / np.linalg.norm(side)
-        frames.append((side, np.cross(t, side)))
+            side = product(matrix(align(tangents[i - 1], t)), side)
+        side = unit(side - t * dot(side, t))
+        frames.append((side, cross(t, side)))
     angle = np.linspace(0.0, 2 * math.pi, segments + 1)
     angle[-1] = 0.0
+    ring = circle(angle)
     count = len(points) + (1 if closed else 0)
-    travelled = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(np.vstack([points, points[:1]]), axis=0), axis=1))])
+    travelled = np.concatenate([[0.0], np.cumsum(norms(np.diff(np.vstack([points, points[:1]]), axis=0)))])
     vertices, normals, uv = [], [], []
     for i in range(count):
         j = i % len(points)
         a, b = frames[j]
-        n = np.outer(np.cos(angle), a) + np.outer(np.sin(angle), b)
+        n = product(ring, [a, b])
         vertices.append(points[j] + radii[j] * n)
         normals.append(n)
         uv.append(np.column_stack([np.linspace(0, 2 * math.pi * radii.mean(), segments + 1), np.full(segments + 1, travelled[i])]))
@@ -377,8 +380,8 @@ def tube(path: ArrayLike, radius: float | ArrayLike, segments: int = 10, closed:
     if not closed:
         for i, sign in ((0, -1.0), (len(points) - 1, 1.0)):
             a, b = frames[i]
-            rim = points[i] + radii[i] * (np.outer(np.cos(angle[:-1]), a) + np.outer(np.sin(angle[:-1]), b))
-            flat = radii[i] * np.column_stack([np.cos(angle[:-1]), np.sin(angle[:-1])])
+            rim = points[i] + radii[i] * product(ring[:-1], [a, b])
+            flat = radii[i] * ring[:-1]
             fan = np.array([(0, s, s + 1) if sign > 0 else (0, s + 1, s) for s in range(1, segments - 1)], np.int32)
             parts.append(Mesh(rim, np.tile(sign * tangents[i], (segments, 1)), flat, fan))
     return merge(parts)

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from etude import arithmetic
+from etude.arithmetic import distance, dot, dots, norm, norms, product, unit
 from etude.pose import Array, Vec2
 
 
@@ -40,13 +42,13 @@ class Outline:
 def area(ring: Array) -> float:
     """Signed area of a ring (K, 2): positive when counter-clockwise."""
     x, y = ring[:, 0], ring[:, 1]
-    return float(0.5 * (x @ np.roll(y, -1) - y @ np.roll(x, -1)))
+    return 0.5 * (dot(x, np.roll(y, -1)) - dot(y, np.roll(x, -1)))
 
 
 def circle(radius: float, segments: int, start: float = 0.0) -> Array:
     """A regular polygon inscribed in a circle, (segments, 2), first corner at angle ``start``."""
     angle = start + np.arange(segments) * (2 * math.pi / segments)
-    return radius * np.column_stack([np.cos(angle), np.sin(angle)])
+    return radius * arithmetic.circle(angle)
 
 
 def rectangle(width: float, depth: float) -> Array:
@@ -61,9 +63,9 @@ def rounded(ring: ArrayLike, radius: float, steps: int = 4) -> Array:
     n, out = len(points), []
     for i in range(n):
         p, a, b = points[i], points[i - 1], points[(i + 1) % n]
-        u, v = (a - p) / np.linalg.norm(a - p), (b - p) / np.linalg.norm(b - p)
-        half = 0.5 * math.acos(float(np.clip(u @ v, -1, 1)))
-        reach = min(radius / math.tan(half), 0.45 * float(np.linalg.norm(a - p)), 0.45 * float(np.linalg.norm(b - p)))
+        u, v = unit(a - p), unit(b - p)
+        half = 0.5 * math.acos(min(max(dot(u, v), -1.0), 1.0))
+        reach = min(radius / math.tan(half), 0.45 * distance(a, p), 0.45 * distance(b, p))
         if reach < 1e-9:  # a corner that does not turn
             out.append(p)
             continue
@@ -77,8 +79,8 @@ def miters(ring: Array) -> Array:
     """Outward offset directions (K, 2) that move both neighbouring edges by one, limited at needle-sharp corners."""
     back = ring - np.roll(ring, 1, axis=0)
     ahead = np.roll(ring, -1, axis=0) - ring
-    n0 = np.stack([back[:, 1], -back[:, 0]], 1) / np.linalg.norm(back, axis=1, keepdims=True)
-    n1 = np.stack([ahead[:, 1], -ahead[:, 0]], 1) / np.linalg.norm(ahead, axis=1, keepdims=True)
+    n0 = np.stack([back[:, 1], -back[:, 0]], 1) / norms(back)[:, None]
+    n1 = np.stack([ahead[:, 1], -ahead[:, 0]], 1) / norms(ahead)[:, None]
     middle = n0 + n1
     return np.asarray(2 * middle / np.maximum((middle * middle).sum(1, keepdims=True), 0.5))
 
@@ -159,8 +161,8 @@ def _crossed(p: Array, q: Array, start: Array, end: Array) -> bool:
     def side(a: Array, b: Array, c: Array) -> Array:
         return np.asarray((b[..., 0] - a[..., 0]) * (c[..., 1] - a[..., 1]) - (b[..., 1] - a[..., 1]) * (c[..., 0] - a[..., 0]))
 
-    from_p, length = side(p, q, start), float((q - p) @ (q - p))
-    through = (np.abs(from_p) < 1e-12 * math.sqrt(length)) & (((start - p) @ (q - p)) * ((start - q) @ (p - q)) > 1e-12 * length**2)
+    from_p, length = side(p, q, start), dot(q - p, q - p)
+    through = (np.abs(from_p) < 1e-12 * math.sqrt(length)) & (dots(start - p, q - p) * dots(start - q, p - q) > 1e-12 * length**2)
     apart = (from_p * side(p, q, end) < -1e-18) & (side(start, end, p) * side(start, end, q) < -1e-18)
     return bool((through | apart).any())
 
@@ -173,7 +175,7 @@ def _best_ear(loop: list[int], corners: Array) -> int:
     best, quality = -1, -1.0
     for i in np.flatnonzero(turn > 1e-14):
         a, b, c = before[i], points[i], after[i]
-        sides = sorted(float(np.linalg.norm(v)) for v in (b - a, c - b, a - c))
+        sides = sorted(norm(v) for v in (b - a, c - b, a - c))
         fat = turn[i] / (sides[2] ** 2 + 1e-18)
         if fat <= quality:
             continue
@@ -257,8 +259,8 @@ def rim_distance(outline: Outline, points: ArrayLike) -> Array:
     start = np.concatenate(outline.rings)
     along = np.concatenate([np.roll(r, -1, axis=0) - r for r in outline.rings])
     offset = p[:, None] - start[None]
-    t = np.clip(np.einsum("nej,ej->ne", offset, along) / np.einsum("ej,ej->e", along, along), 0, 1)
-    return np.asarray(np.linalg.norm(offset - t[..., None] * along[None], axis=2).min(1))
+    t = np.clip(dots(offset, along) / dots(along, along), 0, 1)
+    return np.asarray(norms(offset - t[..., None] * along[None]).min(1))
 
 
 def union(outlines: Sequence[Outline], grain: float = 1e-7) -> Outline:
@@ -294,14 +296,14 @@ def union(outlines: Sequence[Outline], grain: float = 1e-7) -> Outline:
 def _meetings(a: Array, b: Array, c: Array, d: Array, grain: float) -> list[float]:
     """Where along a–b (0 to 1) the edge c–d crosses it, touches it, or begins and ends on it."""
     u, v, w = b - a, d - c, c - a
-    length = float(u @ u)
+    length = dot(u, u)
     found = []
     for p in (w, d - a):
-        t = float(p @ u) / length
-        if 0 < t < 1 and float(np.linalg.norm(p - t * u)) < grain:
+        t = dot(p, u) / length
+        if 0 < t < 1 and norm(p - t * u) < grain:
             found.append(t)
     cross = float(u[0] * v[1] - u[1] * v[0])
-    if abs(cross) > 1e-12 * math.sqrt(length * float(v @ v)):
+    if abs(cross) > 1e-12 * math.sqrt(length * dot(v, v)):
         t, s = float(w[0] * v[1] - w[1] * v[0]) / cross, float(w[0] * u[1] - w[1] * u[0]) / cross
         if 0 < t < 1 and -1e-12 < s < 1 + 1e-12:
             found.append(t)
@@ -317,9 +319,9 @@ def _on_the_rim(middle: Array, heading: Array, k: int, outlines: Sequence[Outlin
             start = np.concatenate(other.rings)
             along = np.concatenate([np.roll(r, -1, axis=0) - r for r in other.rings])
             offset = middle - start
-            t = np.clip(np.einsum("ej,ej->e", offset, along) / np.einsum("ej,ej->e", along, along), 0, 1)
-            nearest = int(np.argmin(np.linalg.norm(offset - t[:, None] * along, axis=1)))
-            if float(along[nearest] @ heading) < 0 or j < k:
+            t = np.clip(dots(offset, along) / dots(along, along), 0, 1)
+            nearest = int(np.argmin(norms(offset - t[:, None] * along)))
+            if dot(along[nearest], heading) < 0 or j < k:
                 return False
         elif contains(other, middle[None])[0]:
             return False
@@ -340,7 +342,7 @@ def _loops(ahead: dict[int, list[int]], points: Sequence[Array]) -> list[list[in
 
             def left(i: int, at: Array = points[here], along: Array = heading) -> float:
                 step = points[i] - at
-                return math.atan2(float(along[0] * step[1] - along[1] * step[0]), float(along @ step))
+                return math.atan2(float(along[0] * step[1] - along[1] * step[0]), dot(along, step))
 
             there = max(ways, key=left)
             ways.remove(there)
@@ -361,7 +363,7 @@ def _straightened(ring: Array, grain: float) -> Array:
         before, after = np.roll(kept, 1, axis=0), np.roll(kept, -1, axis=0)
         chord = after - before
         off = np.abs(chord[:, 0] * (kept - before)[:, 1] - chord[:, 1] * (kept - before)[:, 0])
-        flat = off < grain * np.maximum(np.linalg.norm(chord, axis=1), grain)
+        flat = off < grain * np.maximum(norms(chord), grain)
         if not flat.any():
             return kept
         kept = np.delete(kept, int(np.argmax(flat)), axis=0)
@@ -376,7 +378,7 @@ def separation(a: Array, b: Array) -> float:
     best = -math.inf
     for p, q in ((a, b), (b, a)):
         edges = np.roll(p, -1, axis=0) - p
-        normals = np.stack([edges[:, 1], -edges[:, 0]], 1) / np.linalg.norm(edges, axis=1, keepdims=True)
-        gaps = (q @ normals.T).min(0) - np.einsum("ij,ij->i", p, normals)
+        normals = np.stack([edges[:, 1], -edges[:, 0]], 1) / norms(edges)[:, None]
+        gaps = product(q, normals.T).min(0) - dots(p, normals)
         best = max(best, float(gaps.max()))
     return best

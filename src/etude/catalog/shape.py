@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from etude.arithmetic import circle, dot, dots, norm, norms, product, turned
 from etude.catalog.mesh import Mesh
 from etude.catalog.polygon import Outline, convex_pieces, hull
 from etude.pose import IDENTITY, Array, Quat, Vec3, align, matrix, multiply, yaw_quat
@@ -39,25 +40,25 @@ class Piece:
         """The piece turned, then shifted, in the frame of its shape."""
         R, p = matrix(rotation), np.asarray(position, float)
         if self.points is not None:
-            return Piece("hull", points=self.points @ R.T + p)
-        x, y, z = (R @ np.asarray(self.position) + p).tolist()
+            return Piece("hull", points=turned(self.points, R) + p)
+        x, y, z = (product(R, self.position) + p).tolist()
         return Piece(self.kind, self.size, (x, y, z), multiply(rotation, self.rotation))
 
     def reach(self, direction: ArrayLike) -> float:
         """How far the piece extends from the origin of its shape along a unit direction, metres; exact."""
         d = np.asarray(direction, float)
         if self.points is not None:
-            return float((self.points @ d).max())
-        x, y, z = (matrix(self.rotation).T @ d).tolist()
+            return float(dots(self.points, d).max())
+        x, y, z = product(matrix(self.rotation).T, d).tolist()
         a, b, c = self.size
         extent: float = {
             "box": a * abs(x) + b * abs(y) + c * abs(z),
-            "cylinder": a * math.hypot(x, y) + b * abs(z),
+            "cylinder": a * norm((x, y)) + b * abs(z),
             "sphere": a,
             "capsule": a + b * abs(z),
-            "ellipsoid": math.hypot(a * x, b * y, c * z),
+            "ellipsoid": norm((a * x, b * y, c * z)),
         }[self.kind]
-        return float(np.dot(self.position, d)) + extent
+        return dot(self.position, d) + extent
 
     def support(self, around: bool = False) -> Array:
         """Points (N, 3) whose convex hull is the piece, in the frame of the shape. Round ones are 24-gons inside it, or ``around`` it."""
@@ -68,7 +69,7 @@ class Piece:
             local = np.array([(x, y, z) for x in (-a, a) for y in (-b, b) for z in (-c, c)])
         else:
             angle = np.linspace(0, 2 * math.pi, 24, endpoint=False)
-            ring = np.column_stack([np.cos(angle), np.sin(angle)]) * (1.0 / math.cos(math.pi / 24) if around else 1.0)
+            ring = circle(angle) * (1.0 / math.cos(math.pi / 24) if around else 1.0)
             if self.kind == "cylinder":
                 local = np.vstack([np.column_stack([a * ring, np.full(24, z)]) for z in (-b, b)])
             else:
@@ -80,7 +81,7 @@ class Piece:
                     local = ball * np.array([a, b, c])
                 else:
                     local = np.vstack([a * ball + [0, 0, z] for z in (-b, b)])
-        return np.asarray(local @ matrix(self.rotation).T + np.asarray(self.position))
+        return np.asarray(turned(local, matrix(self.rotation)) + np.asarray(self.position))
 
 
 @dataclass(frozen=True)
@@ -130,12 +131,12 @@ class Shape:
     def outline(self, rotation: Quat) -> Array:
         """Convex outline, seen from above, of everything the shape shows or touches with when it is turned so; (K, 2) metres."""
         points = np.vstack([self.mesh.vertices, *(p.support(around=True) for p in self.pieces)])
-        return hull((points @ matrix(rotation).T)[:, :2])
+        return hull(turned(points, matrix(rotation)[:2]))
 
     def lift(self, rotation: Quat) -> float:
         """Height of the origin above a level surface on which the shape stands when it is turned so, metres."""
         down = -matrix(rotation)[2]
-        return max(float((self.mesh.vertices @ down).max()), *(p.reach(down) for p in self.pieces))
+        return max(float(dots(self.mesh.vertices, down).max()), *(p.reach(down) for p in self.pieces))
 
     @functools.cached_property
     def plan(self) -> tuple[Array, ...]:
@@ -165,12 +166,12 @@ class Shape:
 
     @functools.cached_property
     def rests(self) -> tuple[Rest, ...]:
-        """The stable resting poses: the usual one first if it is stable, then by decreasing lean."""
+        """The stable resting poses: the usual one first if it is stable, then by decreasing lean, of equal ones the least turned first."""
         found = [
             Rest(turn, self.lift(turn), lean)
             for turn, lean in _resting_turns(np.vstack([p.support() for p in self.pieces]), self.mass_properties[1])
         ]
-        return tuple(sorted(found, key=lambda r: (not _upright(r), -round(r.lean, 6))))
+        return tuple(sorted(found, key=lambda r: (not _upright(r), -round(r.lean, 6), [-round(v, 6) for v in r.rotation])))
 
 
 def _upright(rest: Rest) -> bool:
@@ -179,28 +180,27 @@ def _upright(rest: Rest) -> bool:
 
 def _resting_turns(points: Array, com: Array) -> list[tuple[Quat, float]]:
     """The ways a convex body rests: how it is turned, and by how much it must be leant to tip over (rad)."""
-    from scipy.spatial import ConvexHull
+    from etude.catalog.convex import convex_hull
 
-    shell = ConvexHull(points)
     normals: list[Array] = []
-    for equation in shell.equations:
-        if not any(float(n @ equation[:3]) > 1 - 1e-6 for n in normals):
-            normals.append(equation[:3])
+    for normal in convex_hull(points).normals:
+        if not normals or dots(normals, normal).max() <= 1 - 1e-6:
+            normals.append(normal)
     found = []
     for normal in normals:
         turn = align(normal, (0.0, 0.0, -1.0))
         if normal[2] < -1 + 1e-9:
             turn = IDENTITY
         R = matrix(turn)
-        stood = points @ R.T
+        stood = turned(points, R)
         base = stood[stood[:, 2] < stood[:, 2].min() + 1e-6]
         ring = hull(base[:, :2])
         if len(ring) < 3:
             continue
-        middle = R @ com
+        middle = product(R, com)
         edges = np.roll(ring, -1, axis=0) - ring
-        inward = np.stack([-edges[:, 1], edges[:, 0]], 1) / np.linalg.norm(edges, axis=1, keepdims=True)
-        margin = float(np.min(np.einsum("ij,ij->i", middle[None, :2] - ring, inward)))
+        inward = np.stack([-edges[:, 1], edges[:, 0]], 1) / norms(edges)[:, None]
+        margin = float(dots(middle[:2] - ring, inward).min())
         lean = math.atan2(margin, middle[2] - float(stood[:, 2].min()))
         if lean >= STABLE_LEAN:
             found.append((turn, lean))
@@ -227,10 +227,10 @@ def prism_piece(polygon: Array, height: float, z: float = 0.0) -> Piece:
     """An upright prism over a convex polygon (K, 2); a rectangle becomes a box, which collides faster and rests firmer."""
     if len(polygon) == 4:
         edges = np.roll(polygon, -1, axis=0) - polygon
-        square = all(abs(float(edges[i] @ edges[(i + 1) % 4])) < 1e-9 for i in range(4))
+        square = all(abs(dot(edges[i], edges[(i + 1) % 4])) < 1e-9 for i in range(4))
         if square:
             x, y = polygon.mean(0).tolist()
-            width, depth = (float(np.linalg.norm(edges[i])) for i in range(2))
+            width, depth = (norm(edges[i]) for i in range(2))
             yaw = math.atan2(edges[0, 1], edges[0, 0])
             return Piece("box", (width / 2, depth / 2, height / 2), (x, y, z), yaw_quat(yaw))
     ends = [np.column_stack([polygon, np.full(len(polygon), z + s * height / 2)]) for s in (-1, 1)]
@@ -247,7 +247,7 @@ def ring_pieces(outer: float, inner: float, height: float, sectors: int = 12, z:
     pieces = []
     for k in range(sectors):
         angle = np.linspace(k, k + 1, 3) * (2 * math.pi / sectors)
-        arc = np.column_stack([np.cos(angle), np.sin(angle)])
+        arc = circle(angle)
         pieces.append(prism_piece(hull(np.vstack([outer * arc, inner * arc[[0, 2]]])), height, z))
     return tuple(pieces)
 

@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from etude import arithmetic
 from etude.catalog.drawing import Drawing, bar, polygon, together
 from etude.catalog.extrusion import bevel_for, extruded, raised, tipped
 from etude.catalog.mesh import Mesh, box, capsule, chamfered_box, cylinder, ellipsoid, facets, lathe, merge, prism, turned
@@ -90,7 +91,7 @@ def arch(size: Vec3) -> Shape:
     radius, spring = 0.32, 0.28  # of the opening, in units of the width; the drawing is two thirds as high as wide
     top = 2 / 3
     t = np.linspace(0, math.pi, 11)
-    vault = np.column_stack([0.5 + radius * np.cos(t), spring + radius * np.sin(t)])
+    vault = np.array([0.5, spring]) + radius * arithmetic.circle(t)
     outline = Outline.of([(0, 0), (0.5 - radius, 0), *vault[::-1], (0.5 + radius, 0), (1, 0), (1, top), (0, top)])
     parts: list[Array] = [bar(0, 0, 0.5 - radius, top).parts[0], bar(0.5 + radius, 0, 1, top).parts[0]]  # type: ignore[list-item]
     for k in (0, 2, 4, 6, 8):  # two edges of the vault to a part

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from etude.arithmetic import product
 from etude.catalog.flat import crescent, five_points
 from etude.catalog.mesh import facets, merge, prism
 from etude.catalog.polygon import Outline, circle, convex_pieces, grown, rectangle
@@ -59,7 +60,7 @@ def _outline(hole: Hole, room: float) -> Array:
     }
     ring = grown(Outline.of(rings[hole.shape]).fitted(width, depth).rings[0], room)
     c, s = math.cos(hole.yaw), math.sin(hole.yaw)
-    return np.asarray(ring @ np.array([[c, s], [-s, c]]) + hole.position)
+    return product(ring, [[c, s], [-s, c]]) + hole.position
 
 
 def _funnel(hole: Hole, size: Vec3) -> list[Array]:

@@ -14,6 +14,7 @@ from typing import Literal, Self
 
 import numpy as np
 
+from etude.evaluate import student
 from etude.names import EtudeError, rng
 
 NORMAL = NormalDist()
@@ -132,8 +133,6 @@ def clustered_interval(
 
 def _bootstrap(values_by_task: Mapping[str, Sequence[float]], confidence: float, resamples: int, seed: str) -> MeanInterval:
     """Expanded percentile interval (Hesterberg 2015) of the mean over episodes, with tasks as the units that are drawn."""
-    from scipy.special import stdtrit
-
     # sorted, so that the order in which tasks were played changes nothing
     tasks = [np.asarray(values_by_task[task], np.float64) for task in sorted(values_by_task) if len(values_by_task[task])]
     if not tasks:
@@ -150,7 +149,7 @@ def _bootstrap(values_by_task: Mapping[str, Sequence[float]], confidence: float,
         drawn_sum += sums[unit]
         drawn_size += sizes[unit]
     # plain percentiles are too narrow for few units: they divide by count, not count − 1, and take a t for a normal distribution
-    tail = NORMAL.cdf(math.sqrt(count / (count - 1)) * float(stdtrit(count - 1, _tail(confidence))))
+    tail = NORMAL.cdf(math.sqrt(count / (count - 1)) * student.quantile(_tail(confidence), count - 1))
     low, high = np.quantile(drawn_sum / drawn_size, [tail, 1 - tail])
     return MeanInterval(mean, float(low), float(high), clusters=len(tasks), clustered=len(tasks) > 1)
 
@@ -190,9 +189,12 @@ class PairedTable:
 
 def mcnemar(only_a: int, only_b: int) -> float:
     """Exact two-sided p of the hypothesis that a discordant pair favours either side with probability 1/2; 1 without any."""
-    from scipy.special import bdtr
-
-    return min(1.0, 2 * float(bdtr(min(only_a, only_b), only_a + only_b, 0.5)))
+    count = only_a + only_b
+    ways = extremes = 1  # in which so many pairs, and so many or fewer, favour the weaker side
+    for k in range(min(only_a, only_b)):
+        ways = ways * (count - k) // (k + 1)
+        extremes += ways
+    return min(1.0, 2 * extremes / (1 << count))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from etude.arithmetic import circle, dots, product, turned, unit
 from etude.catalog.polygon import hull
 from etude.catalog.registry import shape
 from etude.catalog.shape import Shape
@@ -41,7 +42,7 @@ def extent(entity: Entity) -> Extent:
 def reach(model: Shape, rotation: Quat) -> tuple[float, float]:
     """How far a shape that is turned so reaches below and above its origin."""
     up = matrix(rotation)[2]
-    low, high = (max(float((model.mesh.vertices @ way).max()), *(p.reach(way) for p in model.pieces)) for way in (-up, up))
+    low, high = (max(float(dots(model.mesh.vertices, way).max()), *(p.reach(way) for p in model.pieces)) for way in (-up, up))
     return low, high
 
 
@@ -50,7 +51,7 @@ def _outline(model: Shape, rotation: Quat) -> Array:
     _, x, y, _ = rotation
     if abs(x) > 1e-9 or abs(y) > 1e-9:
         return model.outline(rotation)
-    return np.asarray(model.footprint @ matrix(rotation)[:2, :2].T)
+    return turned(model.footprint, matrix(rotation)[:2, :2])
 
 
 def _points(entity: Entity) -> Array:
@@ -95,12 +96,12 @@ def _moved(part: Part, value: float) -> Pose:
 
 
 def _motion(joint: Joint, value: float) -> Pose:
-    axis = np.asarray(joint.axis) / np.linalg.norm(joint.axis)
+    axis = unit(joint.axis)
     if joint.kind == "slide":
         return Pose.of(axis * value)
     turn = axis_quat(axis, value)
     anchor = np.asarray(joint.anchor)
-    return Pose.of(anchor - matrix(turn) @ anchor, turn)
+    return Pose.of(anchor - product(matrix(turn), anchor), turn)
 
 
 def frame_of(scene: Scene, name: str) -> Pose:
@@ -117,7 +118,7 @@ def frame_of(scene: Scene, name: str) -> Pose:
 @functools.lru_cache(maxsize=64)
 def _disc(corners: int) -> Array:
     angle = np.arange(corners) * (2 * math.pi / corners)
-    return np.column_stack([np.cos(angle), np.sin(angle)]) / math.cos(math.pi / corners)
+    return circle(angle) / math.cos(math.pi / corners)
 
 
 def disc(x: float, y: float, radius: float) -> Array:

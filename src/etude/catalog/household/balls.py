@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from etude.arithmetic import arctan2, circle, cross, dots, norms, unit
 from etude.catalog.household.forms import Model, household, icosphere, shaded
 from etude.catalog.mesh import Mesh, ellipsoid, merge, tube
 from etude.catalog.shape import Piece
@@ -19,10 +20,11 @@ def _seam(radius: float, thickness: float) -> Mesh:
     """The one closed line that parts the two hides of a baseball; it keeps clear of the axes, where it would thicken the bounding box."""
     t = np.arange(28) * (2 * math.pi / 28)
     a, b = 0.75, 0.25
-    x, y, z = a * np.cos(t) + b * np.cos(3 * t), a * np.sin(t) - b * np.sin(3 * t), 2 * math.sqrt(a * b) * np.sin(2 * t)
+    (c, s), (c3, s3), (_, s2) = (circle(n * t).T for n in (1, 3, 2))
+    x, y, z = a * c + b * c3, a * s - b * s3, 2 * math.sqrt(a * b) * s2
     d = math.sqrt(0.5)
     line = np.column_stack([d * (x - y), d * (x + y), z])
-    return tube(radius * line / np.linalg.norm(line, axis=1, keepdims=True), thickness, 3, closed=True)
+    return tube(radius * line / norms(line)[:, None], thickness, 3, closed=True)
 
 
 def _seamed(radius: float, thickness: float) -> Model:
@@ -41,13 +43,13 @@ def mini_soccer_ball() -> Model:
     panels = [np.array([edge[p] for p in ((a, b), (b, a), (b, c), (c, b), (c, a), (a, c))]) for a, b, c in faces.tolist()]
     for i, centre in enumerate(corners):
         ring = np.array([point for (p, _), point in edge.items() if p == i])
-        side = np.cross(centre, (0.31, 0.52, 0.79))
-        up = np.cross(centre, side)
-        panels.append(ring[np.argsort(np.arctan2(ring @ up, ring @ side))])
+        side = cross(centre, (0.31, 0.52, 0.79))
+        up = cross(centre, side)
+        panels.append(ring[np.argsort(arctan2(dots(ring, up), dots(ring, side)), kind="stable")])
     parts = []
     for panel in panels:
         middle = panel.mean(0)
-        fan = np.vstack([panel / np.linalg.norm(panel, axis=1, keepdims=True), middle / np.linalg.norm(middle)])
+        fan = np.vstack([panel / norms(panel)[:, None], unit(middle)])
         n = len(panel)
         triangles = [(i, (i + 1) % n, n) for i in range(n)]
         parts.append(shaded(0.07 * fan, triangles, math.pi))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from etude.arithmetic import circle, dots, norm, norms, power, unit
 from etude.catalog import mesh as solid
 from etude.catalog.mesh import Mesh, merge
 from etude.catalog.polygon import Outline, hull
@@ -115,7 +116,7 @@ def household(
                 model.pieces,
                 symmetry=symmetry if even else (1 if symmetry % 2 else 2),
                 density=density,
-                mass=None if mass is None else mass * float(np.prod(grow)),
+                mass=None if mass is None else mass * math.prod(grow.tolist()),
                 cavity=model.cavity,
             )
 
@@ -135,12 +136,12 @@ def shaded(vertices: ArrayLike, faces: ArrayLike, crease: float = solid.CREASE) 
     weld = weld.reshape(-1)
     a, b, c = (points[triangles[:, i]] for i in range(3))
     area = np.cross(b - a, c - a)
-    length = np.linalg.norm(area, axis=1)
+    length = norms(area)
     whole = length > 1e-12
     triangles, area, length = triangles[whole], area[whole], length[whole]
-    unit = area / length[:, None]
-    if float(np.einsum("ij,ij->", points[triangles].mean(1), area)) < 0:  # wound inside out
-        triangles, area, unit = triangles[:, ::-1], -area, -unit
+    normals = area / length[:, None]
+    if dots(points[triangles].mean(1), area).sum() < 0:  # wound inside out
+        triangles, area, normals = triangles[:, ::-1], -area, -normals
     around: dict[int, list[int]] = {}
     for f, corners in enumerate(weld[triangles]):
         for corner in corners:
@@ -149,12 +150,11 @@ def shaded(vertices: ArrayLike, faces: ArrayLike, crease: float = solid.CREASE) 
     rows: list[tuple[float, ...]] = []
     out = np.zeros((len(triangles), 3), np.int32)
     for f, triangle in enumerate(triangles):
-        axis = int(np.argmax(np.abs(unit[f])))
+        axis = int(np.argmax(np.abs(normals[f])))
         u, v = ((1, 2), (0, 2), (0, 1))[axis]
         for k, corner in enumerate(triangle):
-            near = [g for g in around[int(weld[corner])] if unit[g] @ unit[f] > math.cos(crease) - 1e-9]
-            normal = area[near].sum(0)
-            normal = normal / np.linalg.norm(normal)
+            near = around[int(weld[corner])]
+            normal = unit(area[near][dots(normals[near], normals[f]) > math.cos(crease) - 1e-9].sum(0))
             p = points[corner]
             row = (*p.tolist(), *normal.tolist(), float(p[u]), float(p[v]))
             key = tuple(round(x, 7) for x in row)
@@ -171,7 +171,7 @@ def icosphere(subdivisions: int = 2) -> tuple[Array, NDArray[np.int64]]:
     g = (1 + math.sqrt(5)) / 2
     corners = [(-1, g, 0), (1, g, 0), (-1, -g, 0), (1, -g, 0), (0, -1, g), (0, 1, g),
                (0, -1, -g), (0, 1, -g), (g, 0, -1), (g, 0, 1), (-g, 0, -1), (-g, 0, 1)]  # fmt: skip
-    points = [np.array(p) / math.hypot(1, g) for p in corners]
+    points = [np.array(p) / norm((1, g)) for p in corners]
     faces = [(0, 11, 5), (0, 5, 1), (0, 1, 7), (0, 7, 10), (0, 10, 11), (1, 5, 9), (5, 11, 4), (11, 10, 2), (10, 7, 6), (7, 1, 8),
              (3, 9, 4), (3, 4, 2), (3, 2, 6), (3, 6, 8), (3, 8, 9), (4, 9, 5), (2, 4, 11), (6, 2, 10), (8, 6, 7), (9, 8, 1)]  # fmt: skip
     for _ in range(subdivisions):
@@ -182,7 +182,7 @@ def icosphere(subdivisions: int = 2) -> tuple[Array, NDArray[np.int64]]:
             if key not in halves:
                 middle = points[i] + points[j]
                 halves[key] = len(points)
-                points.append(middle / np.linalg.norm(middle))
+                points.append(unit(middle))
             return halves[key]
 
         quarters = []
@@ -214,15 +214,9 @@ def chamfered(size: Vec3, bevel: float, centre: Vec3 = (0.0, 0.0, 0.0)) -> Model
 
 def convex_mesh(points: ArrayLike, crease: float = solid.CREASE) -> Mesh:
     """The surface of the convex hull of (N, 3) points."""
-    from scipy.spatial import ConvexHull
+    from etude.catalog.convex import convex_hull
 
-    cloud = np.asarray(points, float)
-    shell = ConvexHull(cloud)
-    faces = shell.simplices.copy()
-    a, b, c = (cloud[faces[:, i]] for i in range(3))
-    inward = np.einsum("ij,ij->i", np.cross(b - a, c - a), shell.equations[:, :3]) < 0
-    faces[inward] = faces[inward][:, ::-1]
-    return shaded(cloud, faces, crease)
+    return shaded(points, convex_hull(points).triangles, crease)
 
 
 def convex(points: ArrayLike, crease: float = solid.CREASE) -> Model:
@@ -232,10 +226,10 @@ def convex(points: ArrayLike, crease: float = solid.CREASE) -> Model:
 
 def hull_of(points: ArrayLike) -> Piece:
     """A hull piece that keeps only the corners of the convex hull of (N, 3) points."""
-    from scipy.spatial import ConvexHull
+    from etude.catalog.convex import convex_hull
 
     cloud = np.asarray(points, float)
-    return hull_piece(cloud[np.sort(ConvexHull(cloud).vertices)])
+    return hull_piece(cloud[convex_hull(cloud).vertices])
 
 
 def bar(outline: ArrayLike, height: float, z: float = 0.0, bevel: float = 0.0) -> Model:
@@ -261,7 +255,7 @@ def spun(profile: Sequence[tuple[float, float]], cuts: Sequence[int] = (), segme
     """A lathed body of (radius, z) points, touched by one hull for every stretch of the profile between ``cuts`` (point numbers)."""
     ends = [0, *cuts, len(profile) - 1]
     angle = np.arange(12) * (2 * math.pi / 12)
-    ring = np.column_stack([np.cos(angle), np.sin(angle)])
+    ring = circle(angle)
     pieces = []
     for first, last in itertools.pairwise(ends):
         pieces.append(hull_of(np.vstack([np.column_stack([max(r, 1e-5) * ring, np.full(12, z)]) for r, z in profile[first : last + 1]])))
@@ -280,6 +274,17 @@ def skin(rings: Array, cuts: Sequence[int] = (), crease: float = solid.CREASE) -
     ends = [0, *cuts, count - 1]
     pieces = [hull_of(rings[a : b + 1].reshape(-1, 3)) for a, b in itertools.pairwise(ends)]
     return Model(shaded(rings.reshape(-1, 3), np.vstack(faces), crease), tuple(pieces))
+
+
+def superellipse(corners: int, squareness: float, flats: bool = False) -> Array:
+    """Points (corners, 2) around a circle (``squareness`` 2), a square (large) or anything between, of half width 1.
+
+    With ``flats``, sides rather than corners face along the axes.
+    """
+    c, s = circle((np.arange(corners) + (0.5 if flats else 0.0)) * (2 * math.pi / corners)).T
+    reach = power(power(np.abs(c), squareness) + power(np.abs(s), squareness), -1 / squareness)
+    ring = np.column_stack([c * reach, s * reach])
+    return np.asarray(ring / np.abs(ring).max(0))
 
 
 @dataclass(frozen=True)
@@ -304,14 +309,8 @@ def loft(
 
     ``squareness`` 2 makes ellipses, 4 rounded rectangles; with ``flats``, sides rather than corners face along the axes.
     """
-    angle = np.arange(corners) * (2 * math.pi / corners)
-    if flats:
-        angle = angle + math.pi / corners
-    c, s = np.cos(angle), np.sin(angle)
-    reach = (np.abs(c) ** squareness + np.abs(s) ** squareness) ** (-1 / squareness)
-    unit = np.column_stack([c * reach, s * reach])
-    unit /= np.abs(unit).max(0)
-    rings = np.array([np.column_stack([unit * [p.x, p.y] + p.at, np.full(corners, p.z)]) for p in sections])
+    ring = superellipse(corners, squareness, flats)
+    rings = np.array([np.column_stack([ring * [p.x, p.y] + p.at, np.full(corners, p.z)]) for p in sections])
     return skin(rings, cuts, crease)
 
 
@@ -332,4 +331,4 @@ def ghost(model: Model) -> Model:
 def arc(radius: float, first: float, last: float, count: int) -> Array:
     """``count`` points (count, 2) on a circle about the origin, from angle ``first`` to ``last`` in degrees."""
     angle = np.radians(np.linspace(first, last, count))
-    return radius * np.column_stack([np.cos(angle), np.sin(angle)])
+    return radius * circle(angle)

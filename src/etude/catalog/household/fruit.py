@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from etude.arithmetic import circle
 from etude.catalog.household.forms import Model, household, hull_of, shaded, skin, spun
 from etude.catalog.mesh import lathe, prism
 from etude.catalog.polygon import Outline
@@ -47,11 +48,10 @@ def banana() -> Model:
     turn = np.radians(np.array([-52, -47, -40, -27, -10, 10, 27, 39, 45, 52]))
     radius = np.array([0.004, 0.008, 0.0135, 0.0175, 0.0190, 0.0190, 0.0170, 0.0110, 0.0050, 0.0042])
     bend = 0.112
-    angle = np.radians(np.arange(0, 360, 60))
-    aside, up = np.outer(radius, np.cos(angle)), np.outer(radius, np.sin(angle))
-    up += np.sin(math.pi / 3) * np.maximum(radius, 0.0110)[:, None]  # flat underneath
-    out = (bend + aside) * np.cos(turn)[:, None]
-    return skin(np.stack([-out, (bend + aside) * np.sin(turn)[:, None], up], -1), cuts=(3, 5, 7), crease=math.radians(65))
+    aside, up = (np.outer(radius, side) for side in circle(np.radians(np.arange(0, 360, 60))).T)
+    up += math.sin(math.pi / 3) * np.maximum(radius, 0.0110)[:, None]  # flat underneath
+    x, y = circle(turn).T[:, :, None] * (bend + aside)
+    return skin(np.stack([-x, y, up], -1), cuts=(3, 5, 7), crease=math.radians(65))
 
 
 @household("strawberry", (0.0438, 0.0438, 0.055), "#d8232f", ycb="012", mass=0.018, symmetry=6)
@@ -61,7 +61,7 @@ def strawberry() -> Model:
         [(0.0, 0.002), (0.014, 0.002), (0.0205, 0.010), (0.0215, 0.018), (0.016, 0.035), (0.008, 0.049), (0.0, 0.055)], segments=18
     )
     angle = np.arange(12) * (math.pi / 6)
-    star = np.column_stack([np.cos(angle), np.sin(angle)]) * np.where(np.arange(12) % 2, 0.009, 0.0219)[:, None]
+    star = circle(angle) * np.where(np.arange(12) % 2, 0.009, 0.0219)[:, None]
     leaves = prism(Outline.of(star), 0.003, 0.0015)
     return berry + Model(leaves, (hull_of(leaves.vertices),))
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from etude.arithmetic import circle, power
 from etude.catalog.household.forms import Model, convex, household, hull_of, rod
 from etude.catalog.mesh import lathe
 from etude.catalog.shape import Piece, cylinder_piece
@@ -27,7 +28,7 @@ def vessel(outside: Profile, inside: Profile, sectors: int = 12, segments: int =
     pieces: list[Piece] = [cylinder_piece(outside[0][0], floor, (0.0, 0.0, floor / 2))]
     for k in range(sectors):
         angle = np.linspace(k, k + 1, 3) * (2 * math.pi / sectors)
-        ring = np.column_stack([np.cos(angle), np.sin(angle)])
+        ring = circle(angle)
         shell = [np.column_stack([r * ring, np.full(3, z)]) for r, z in outside]
         lining = [np.column_stack([r * ring[[0, 2]], np.full(2, z)]) for r, z in (rim, corner)]
         pieces.append(hull_of(np.vstack(shell + lining)))
@@ -40,8 +41,9 @@ def handle(reach: float, low: Vec2, high: Vec2, thickness: float, squareness: fl
     turn = np.radians(np.linspace(-90, 90, 9))
     start = np.where(turn < 0, low[0], high[0])
     bottom, top = low[1] + thickness, high[1] - thickness
-    x = start + (reach - thickness - start) * np.cos(turn) ** squareness
-    z = (bottom + top) / 2 + (top - bottom) / 2 * np.sign(turn) * np.abs(np.sin(turn)) ** squareness
+    out, up = power(np.abs(circle(turn)), squareness).T
+    x = start + (reach - thickness - start) * out
+    z = (bottom + top) / 2 + (top - bottom) / 2 * np.sign(turn) * up
     return rod(np.column_stack([x, np.zeros_like(x), z]), thickness, cuts=(2, 6), segments=8)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from etude.arithmetic import cos
 from etude.catalog.household.forms import Model, household, hull_of, skin
 from etude.catalog.mesh import lathe, merge, prism
 from etude.catalog.polygon import Outline, rectangle, rounded
@@ -95,7 +96,7 @@ def flat_sponge() -> Model:
 def sponge() -> Model:
     # VLMbench's, with the waist that fingers like; it wipes with the full width of its ends.
     y = np.linspace(-0.0625, 0.0625, 9)
-    x = 0.0262 - 0.0050 * np.cos(y / 0.0625 * math.pi * 0.9)
+    x = 0.0262 - 0.0050 * cos(y / 0.0625 * math.pi * 0.9)
     side = np.column_stack([x, y])
     ring = np.vstack([side, (side * [-1.0, 1.0])[::-1]])
     body = prism(Outline.of(ring), 0.0328, bevel=0.003)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from etude import arithmetic
 from etude.catalog.household.forms import (
     LYING,
     SIDEWAYS,
@@ -161,8 +162,8 @@ def chain() -> Model:
     while len(turn) < 11:
         turn.append(turn[-1] + 0.0245 / (0.022 + 0.0065 * turn[-1]))
     radius = 0.022 + 0.0065 * np.array(turn)
-    centres = radius[:, None] * np.column_stack([np.cos(turn), np.sin(turn)])
-    headings = np.arctan2(*np.gradient(centres, axis=0).T[::-1])
+    centres = radius[:, None] * arithmetic.circle(turn)
+    headings = arithmetic.arctan2(*np.gradient(centres, axis=0).T[::-1])
     links = [_link(centre, float(yaw), flat=i % 2 == 0) for i, (centre, yaw) in enumerate(zip(centres, headings, strict=True))]
     pairs = [hull_of(np.vstack([link.vertices for link in links[i : i + (3 if i == 8 else 2)]])) for i in range(0, 10, 2)]
     return Model(merge(links), tuple(pairs))

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from etude import arithmetic
 from etude.catalog.household.forms import LYING, SIDEWAYS, Model, Section, block, chamfered, convex, drum, household, loft, plate
 from etude.catalog.mesh import box, cylinder, lathe, merge, prism
 from etude.catalog.polygon import Outline, circle, rectangle
@@ -140,7 +141,7 @@ def fuselage() -> Model:
 
 @household("toy airplane b", (0.266, 0.075, 0.016), "#f2c22e", ycb="072-b", mass=0.085, symmetry=2)
 def wing() -> Model:
-    tips = np.vstack([0.0375 * np.column_stack([np.cos(t), np.sin(t)]) + [s * 0.0955, 0.0] for s, t in (
+    tips = np.vstack([0.0375 * arithmetic.circle(t) + [s * 0.0955, 0.0] for s, t in (
         (1, np.radians(np.linspace(-90, 90, 7))), (-1, np.radians(np.linspace(90, 270, 7))))])  # fmt: skip
     return plate(Outline.of(tips), 0.010, bevel=0.002) + block((0.060, 0.060, 0.016))
 
@@ -157,7 +158,7 @@ def tail() -> Model:
 @household("toy airplane d", (0.120, 0.040, 0.032), "#f29a2e", ycb="072-d", mass=0.030, symmetry=2)
 def propeller() -> Model:
     t = np.radians(np.linspace(-80, 80, 5))
-    tip = np.column_stack([0.043 + 0.017 * np.cos(t), 0.014 * np.sin(t)])
+    tip = arithmetic.circle(t) * [0.017, 0.014] + [0.043, 0.0]
     ring = np.vstack([[(0.010, -0.006)], tip, [(0.010, 0.006)]])
     blades = [plate(Outline.of(ring * s), 0.008, 0.004) for s in (1.0, -1.0)]
     nose = [(0.0, 0.0), (0.020, 0.0), (0.019, 0.012), (0.012, 0.026), (0.0, 0.032)]

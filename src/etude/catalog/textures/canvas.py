@@ -3,7 +3,7 @@
 A *field* is a float array that broadcasts to (SIZE, SIZE); a *mask* is a field in [0, 1]. An *image* is a float array that
 broadcasts to (3, SIZE, SIZE), one plane per channel, sRGB-encoded 0 to 255. Everything is periodic in both directions.
 
-Sums, products and square roots are exact to the last bit on every machine; sines and powers are not, which is why
+Sums, products and square roots are exact to the last bit on every machine; sines and powers are as good as its C library, which is why
 :func:`quantised` keeps away from ties.
 """
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike
 
+from etude.arithmetic import arctan2, cos, sin
 from etude.catalog.textures.canvas import (
     SIZE,
     Field,
@@ -63,10 +66,10 @@ def _teardrop(a: Field, b: Field) -> Field:
     steps = 18
     distance = np.full(np.broadcast(a, b).shape, -np.inf)
     for k in range(steps):
-        s = 1.0 - (1.0 - k / (steps - 1)) ** 1.5  # closer towards the tip, where the discs are small
+        s = 1.0 - math.pow(1.0 - k / (steps - 1), 1.5)  # closer towards the tip, where the discs are small
         angle = 2.1 * s
-        at_x, at_y = 0.52 * (1.0 - float(np.cos(angle))), -0.56 * float(np.sin(angle)) - 0.12 * s
-        radius = 0.42 * (1.0 - s) ** 0.8 * (1.0 - 0.25 * s) + 0.02
+        at_x, at_y = 0.52 * (1.0 - math.cos(angle)), -0.56 * math.sin(angle) - 0.12 * s
+        radius = 0.42 * math.pow(1.0 - s, 0.8) * (1.0 - 0.25 * s) + 0.02
         dx, dy = a - at_x, b - at_y
         np.maximum(distance, radius - np.sqrt(dx * dx + dy * dy), out=distance)
     return distance
@@ -74,8 +77,8 @@ def _teardrop(a: Field, b: Field) -> Field:
 
 def _flower(a: Field, b: Field, radius: float, petals: int) -> Field:
     """Signed distance (nearly), positive inside, to a flower of round petals."""
-    angle = np.arctan2(b, a)
-    reach: Field = radius * (0.78 + 0.22 * np.cos(petals * angle)) - np.sqrt(a * a + b * b)
+    angle = arctan2(b, a)
+    reach: Field = radius * (0.78 + 0.22 * cos(petals * angle)) - np.sqrt(a * a + b * b)
     return reach
 
 
@@ -91,9 +94,9 @@ def paisley(colour: ArrayLike) -> Image:
     u, v = a + 0.2, b - 0.3
     drop = _teardrop(u / 1.08, v / 1.08) * 1.08
 
-    around = np.arctan2(v + 0.12, u - 0.12)
+    around = arctan2(v + 0.12, u - 0.12)
     tip = np.sqrt(np.square(u - 0.84) + np.square(v + 0.65))
-    beads = smoothstep(-0.3, 0.2, np.sin(26.0 * around)) * smoothstep(0.14, 0.2, tip)
+    beads = smoothstep(-0.3, 0.2, sin(26.0 * around)) * smoothstep(0.14, 0.2, tip)
     image = mix(colour, cream, filled((0.045 - np.abs(drop + 0.085)) * pixels) * beads)
     image = mix(image, cream, filled(drop * pixels))
     image = mix(image, deep, filled((drop - 0.055) * pixels))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from etude.arithmetic import arctan2, cos, sin
 from etude.catalog.textures.canvas import (
     SIZE,
     TAU,
@@ -79,8 +80,8 @@ def leopard(stream: Stream, scheme: Scheme) -> Image:
     across, arcs = stream.choice((6, 7, 8)), stream.choice((2, 3))
     spots = cells(stream, across, 0.45, (0.02 * noise(stream, 10), 0.02 * noise(stream, 10)))
     edge = 0.33 + 0.06 * noise(stream, 14) - spots.distance
-    angle = np.arctan2(spots.dy, spots.dx) * arcs + spots.each(stream, 0.0, TAU)
-    arc = np.minimum(0.08 - np.abs(edge - 0.06), 0.12 * np.cos(angle) + spots.each(stream, 0.03, 0.1))
+    angle = arctan2(spots.dy, spots.dx) * arcs + spots.each(stream, 0.0, TAU)
+    arc = np.minimum(0.08 - np.abs(edge - 0.06), 0.12 * cos(angle) + spots.each(stream, 0.03, 0.1))
     pelt = shade(mix(ground, second, 0.4 * smoothstep(-0.5, 0.8, noise(stream, 3))), 1.0 + 0.05 * noise(stream, 96, 48))
     pixels = SIZE / across
     return mix(mix(pelt, figure, 0.45 * filled(edge * pixels)), outline, filled(arc * pixels))
@@ -127,7 +128,7 @@ def veins(stream: Stream, scheme: Scheme) -> Image:
 def waves(stream: Stream, scheme: Scheme) -> Image:
     """Rolling bands like a sea of paper."""
     tall, rows = stream.uniform(0.1, 0.35), stream.choice((2, 3, 4))
-    phase = rows * Y + tall * np.sin(TAU * stream.choice((1, 2, 3, 4)) * X) + stream.uniform(0.0, 0.25) * noise(stream, 4, 3)
+    phase = rows * Y + tall * sin(TAU * stream.choice((1, 2, 3, 4)) * X) + stream.uniform(0.0, 0.25) * noise(stream, 4, 3)
     return bands(phase, stream.shuffled(list(scheme))[: stream.integer(3, 5)])
 
 
@@ -145,8 +146,8 @@ def interference(stream: Stream, scheme: Scheme) -> Image:
     for _ in range(stream.integer(2, 3)):
         at_x, at_y = stream.uniform(), stream.uniform()
         # distance on the torus without a crease at the far side
-        reach = np.sqrt(np.square(np.sin(np.pi * (X - at_x))) + np.square(np.sin(np.pi * (Y - at_y))))
-        total = total + np.cos(TAU * stream.choice((5, 6, 7, 8)) * reach)
+        reach = np.sqrt(np.square(sin(np.pi * (X - at_x))) + np.square(sin(np.pi * (Y - at_y))))
+        total = total + cos(TAU * stream.choice((5, 6, 7, 8)) * reach)
     field = 0.5 + total / 5.0
     colours = stream.shuffled(list(scheme))[: stream.integer(2, 4)]
     return ramp(field, colours) if stream.chance(0.5) else bands(field, colours)

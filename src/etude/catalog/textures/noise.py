@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.arithmetic import cos, sin
 from etude.catalog.textures.canvas import SIZE, TAU, Field, X, Y, wrapped
 from etude.names import Stream
 
@@ -50,7 +52,7 @@ def fractal(stream: Stream, across: int, octaves: int = 4, down: int | None = No
         total += amplitude * noise(stream, min(across << octave, SIZE), min(rows << octave, SIZE))
         power += amplitude * amplitude
         amplitude *= gain
-    return total / float(power**0.5)
+    return total / math.sqrt(power)
 
 
 def twisted(centres: list[tuple[float, float, float, float]]) -> tuple[Field, Field]:
@@ -60,7 +62,7 @@ def twisted(centres: list[tuple[float, float, float, float]]) -> tuple[Field, Fi
         dx, dy = wrapped(x - at_x), wrapped(y - at_y)
         fall = np.clip(1.0 - np.sqrt(dx * dx + dy * dy) / radius, 0.0, 1.0)
         angle = TAU * turns * fall * fall
-        cosine, sine = np.cos(angle), np.sin(angle)
+        cosine, sine = cos(angle), sin(angle)
         x, y = x + (cosine - 1.0) * dx - sine * dy, y + sine * dx + (cosine - 1.0) * dy
     return x, y
 

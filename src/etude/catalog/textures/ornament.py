@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.arithmetic import arctan2, cos, sin
 from etude.catalog.textures.canvas import (
     SIZE,
     TAU,
@@ -315,11 +318,11 @@ def stars(stream: Stream, scheme: Scheme) -> Image:
     grid = cells(stream, across, 0.45)
     size = grid.each(stream, 0.22, 0.42)
     sharp = stream.uniform(0.38, 0.6)
-    angle = np.arctan2(grid.dy, grid.dx) + grid.each(stream, 0.0, TAU)
+    angle = arctan2(grid.dy, grid.dx) + grid.each(stream, 0.0, TAU)
     wedge = np.abs(wrapped(angle * points / TAU)) * TAU / points  # 0 along an arm
-    a, b = grid.distance * np.cos(wedge), grid.distance * np.sin(wedge)
-    inner_x, inner_y = sharp * np.cos(np.pi / points), sharp * np.sin(np.pi / points)
-    length = float(np.sqrt((1.0 - inner_x) ** 2 + inner_y**2))
+    a, b = grid.distance * cos(wedge), grid.distance * sin(wedge)
+    inner_x, inner_y = sharp * math.cos(math.pi / points), sharp * math.sin(math.pi / points)
+    length = math.sqrt((1.0 - inner_x) ** 2 + inner_y**2)
     reach = ((size - a) * inner_y - b * (1.0 - inner_x)) / length * SIZE / across
     image = mix(ground, outline, filled(reach + 2.0)) if stream.chance(0.5) else plain(ground)
     return mix(image, picked(grid.each(stream), [figure, accent, second]), filled(reach))
@@ -333,7 +336,7 @@ def confetti(stream: Stream, scheme: Scheme) -> Image:
     for across in (stream.choice((5, 6, 7)), stream.choice((8, 9, 11))):
         grid = cells(stream, across, 0.55)
         turn = grid.each(stream, 0.0, TAU)
-        cosine, sine = np.cos(turn), np.sin(turn)
+        cosine, sine = cos(turn), sin(turn)
         a, b = np.abs(grid.dx * cosine + grid.dy * sine), np.abs(grid.dy * cosine - grid.dx * sine)
         outer = np.maximum(a - short, 0.0)
         reach = (slim - np.sqrt(outer * outer + b * b)) * SIZE / across

@@ -39,16 +39,16 @@ def oklch(lightness: float, chroma: float, hue: float) -> Colour:
         if all(-1e-4 <= c <= 1.0001 for c in linear):
             break
         chroma *= 0.9
-    encoded = (12.92 * c if c <= 0.0031308 else 1.055 * c ** (1 / 2.4) - 0.055 for c in (min(max(c, 0.0), 1.0) for c in linear))
+    encoded = (12.92 * c if c <= 0.0031308 else 1.055 * math.pow(c, 1 / 2.4) - 0.055 for c in (min(max(c, 0.0), 1.0) for c in linear))
     return np.array([math.floor(255.0 * c + 0.499) for c in encoded], dtype=np.float64)
 
 
 def _linear(lightness: float, chroma: float, hue: float) -> tuple[float, float, float]:
     a, b = chroma * math.cos(math.tau * hue), chroma * math.sin(math.tau * hue)
     # Ottosson's OKLab matrices
-    long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
-    medium = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
-    short = (lightness - 0.0894841775 * a - 1.2914855480 * b) ** 3
+    long = math.pow(lightness + 0.3963377774 * a + 0.2158037573 * b, 3)
+    medium = math.pow(lightness - 0.1055613458 * a - 0.0638541728 * b, 3)
+    short = math.pow(lightness - 0.0894841775 * a - 1.2914855480 * b, 3)
     return (
         4.0767416621 * long - 3.3077115913 * medium + 0.2309699292 * short,
         -1.2684380046 * long + 2.6097574011 * medium - 0.3413193965 * short,

@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from etude.catalog.household.forms import arc, shaded
+from etude.arithmetic import circle, cross, norm, power, unit
+from etude.catalog.household.forms import arc, shaded, superellipse
 from etude.catalog.mesh import CREASE, Mesh, box, cylinder, lathe, prism, tube, turned
 from etude.catalog.polygon import Outline
 from etude.pose import Array, Vec2, Vec3, axis_quat, matrix_quat
@@ -33,11 +34,10 @@ def block(x: Vec2, y: Vec2, z: Vec2) -> Mesh:
 def beam(start: Vec3, end: Vec3, width: float, height: float | None = None) -> Mesh:
     """A straight beam between two points; ``width`` is level, ``height`` across it."""
     along = np.subtract(end, start)
-    length = float(np.linalg.norm(along))
+    length = norm(along)
     forward = along / length
-    level = np.cross((0.0, 0.0, 1.0) if abs(forward[2]) < 0.99 else (-1.0, 0.0, 0.0), forward)
-    level /= np.linalg.norm(level)
-    turn = matrix_quat(np.column_stack([forward, level, np.cross(forward, level)]))
+    level = unit(cross((0.0, 0.0, 1.0) if abs(forward[2]) < 0.99 else (-1.0, 0.0, 0.0), forward))
+    turn = matrix_quat(np.column_stack([forward, level, cross(forward, level)]))
     middle = np.add(start, end) / 2
     return box((length, width, width if height is None else height)).moved(middle, turn)
 
@@ -58,8 +58,8 @@ def curve(points: ArrayLike, steps: int = 4) -> Array:
     p = np.vstack([2 * p[0] - p[1], p, 2 * p[-1] - p[-2]])
     rows = []
     for a, b, c, d in zip(p, p[1:], p[2:], p[3:], strict=False):
-        for t in np.arange(steps) / steps:
-            rows.append(0.5 * (2 * b + (c - a) * t + (2 * a - 5 * b + 4 * c - d) * t**2 + (3 * b - a - 3 * c + d) * t**3))
+        for t in (np.arange(steps) / steps).tolist():
+            rows.append(0.5 * (2 * b + (c - a) * t + (2 * a - 5 * b + 4 * c - d) * (t * t) + (3 * b - a - 3 * c + d) * (t * t * t)))
     return np.array([*rows, p[-2]])
 
 
@@ -101,18 +101,9 @@ def skin(rings: ArrayLike, crease: float = CREASE) -> Mesh:
     return shaded(points.reshape(-1, 3), np.vstack([*faces, fan[:, ::-1], fan + (count - 1) * corners]), crease)
 
 
-def superellipse(corners: int, squareness: float) -> Array:
-    """Points (corners, 2) around a unit square (large ``squareness``), circle (2) or anything between."""
-    angle = (np.arange(corners) + 0.5) * (2 * math.pi / corners)
-    c, s = np.cos(angle), np.sin(angle)
-    reach = (np.abs(c) ** squareness + np.abs(s) ** squareness) ** (-1 / squareness)
-    ring = np.column_stack([c * reach, s * reach])
-    return np.asarray(ring / np.abs(ring).max(0))
-
-
 def fuselage(stations: Sequence[tuple[float, float, float, float]], squareness: float = 2.0, corners: int = 12) -> Mesh:
     """A body along x through stations (x, half width, lowest z, highest z)."""
-    ring = superellipse(corners, squareness)
+    ring = superellipse(corners, squareness, flats=True)
     rings = [
         np.column_stack([np.full(corners, x), half * ring[:, 0], (low + high) / 2 + (high - low) / 2 * ring[:, 1]])
         for x, half, low, high in stations
@@ -124,9 +115,10 @@ def cushion(x: Vec2, y: Vec2, z: Vec2, softness: float = 0.3) -> Mesh:
     """A stuffed cuboid between limits; ``softness`` 0 is a sharp box and 1 an ellipsoid."""
     half = np.array([x[1] - x[0], y[1] - y[0], z[1] - z[0]]) / 2
     centre = np.array([x[0] + x[1], y[0] + y[1], z[0] + z[1]]) / 2
-    ring = superellipse(16, 2 / max(softness, 0.05))
+    ring = superellipse(16, 2 / max(softness, 0.05), flats=True)
     angle = np.radians([-88, -62, -36, 0, 36, 62, 88])
-    shrink, level = np.cos(angle) ** softness, np.sign(np.sin(angle)) * np.abs(np.sin(angle)) ** softness
+    shrink, level = power(np.abs(circle(angle)), softness).T
+    level = level * np.sign(angle)
     rings = [np.column_stack([ring * s, np.full(len(ring), t)]) * half + centre for s, t in zip(shrink, level, strict=True)]
     return skin(rings, SOFT)
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from etude.arithmetic import norms
 from etude.catalog.mesh import Mesh, merge
 from etude.decisions.stimuli import (
     models_benches,
@@ -82,6 +83,6 @@ def model(category: str, identity: int) -> Model:
     meshes = {role: merge(parts) for role, parts in build().items() if parts}
     corners = np.concatenate([m.vertices for m in meshes.values()])
     middle = (corners.min(0) + corners.max(0)) / 2
-    scale = RADIUS / float(np.linalg.norm(corners - middle, axis=1).max())
+    scale = RADIUS / float(norms(corners - middle).max())
     parts = tuple((textures[role], mesh.moved(-middle).scaled(scale)) for role, mesh in meshes.items())
     return Model(category, identity, build.__name__.replace("_", " "), colour_of(identity), parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,9 +16,9 @@ def _body(upper: Sequence[Vec2], floor: float, axles: Sequence[float], radius: f
     """A body with arches over its wheels; ``upper`` is its outline (x, z) from the lower rear corner over the top to the front."""
     lower = []
     reach = radius * 1.18
-    side = (max(reach**2 - (floor - radius) ** 2, 0.0)) ** 0.5
+    side = math.sqrt(max(reach**2 - (floor - radius) ** 2, 0.0))
     for axle in sorted(axles, reverse=True):
-        start = np.degrees(np.arctan2(floor - radius, side))
+        start = math.degrees(math.atan2(floor - radius, side))
         lower += arc_about((axle, radius), reach, start, 180 - start, 9).tolist()
     return across_y([*upper, *lower], (-half, half), bevel)
 

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from etude.arithmetic import unit
 from etude.catalog.household.forms import arc
 from etude.catalog.mesh import Mesh
 from etude.catalog.polygon import rounded
@@ -105,10 +106,10 @@ def _shell(line: list[tuple[float, float, float]]) -> Mesh:
     for k, (x, z, half) in enumerate(line):
         before, after = line[max(k - 1, 0)], line[min(k + 1, len(line) - 1)]
         along = np.array([after[0] - before[0], after[1] - before[1]])
-        normal = np.array([along[1], -along[0]]) / np.linalg.norm(along)
+        normal = unit((along[1], -along[0]))
         up = normal if normal[1] > 0 or normal[0] > 0 else -normal
         y = np.linspace(-1, 1, 9)
-        lift = 0.07 * np.abs(y) ** 3
+        lift = 0.07 * np.abs(y * y * y)
         inner = np.column_stack([x + up[0] * (lift + 0.012), half * y, z + up[1] * (lift + 0.012)])
         outer = np.column_stack([x + up[0] * (lift - 0.012), half * y, z + up[1] * (lift - 0.012)])
         rings.append(np.vstack([inner, outer[::-1]]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from etude.catalog.mesh import Mesh
@@ -88,7 +90,7 @@ def futon() -> Parts:
 
 def camel_back_sofa() -> Parts:
     """A love seat: the back rises to a hump; sloping arms, high legs."""
-    hump = [(y, 0.62 + 0.34 * np.cos(y / 0.66 * np.pi / 2) ** 1.2) for y in np.linspace(0.66, -0.66, 15)]
+    hump = [(y, 0.62 + 0.34 * math.pow(math.cos(y / 0.66 * math.pi / 2), 1.2)) for y in np.linspace(0.66, -0.66, 15)]
     back = across_x([(-0.66, 0.30), (0.66, 0.30), *hump], (-0.42, -0.24), 0.03)
     base = block((-0.36, 0.38), (-0.66, 0.66), (0.22, 0.36))
     seat = both(cushion((-0.26, 0.42), (0.0, 0.62), (0.35, 0.50), 0.3))
@@ -113,7 +115,7 @@ def _bow(inner: float, outer: float, z: tuple[float, float], centre: Array) -> M
     rim = 0.045
     rings = []
     for angle in np.linspace(108, 252, 15):
-        way = np.array([np.cos(np.radians(angle)), np.sin(np.radians(angle))])
+        way = np.array([math.cos(math.radians(angle)), math.sin(math.radians(angle))])
         section = [(inner + rim, z[0]), (outer - rim, z[0]), (outer, z[0] + rim), (outer, z[1] - rim), (outer - rim, z[1]),
                    (inner + rim, z[1]), (inner, z[1] - rim), (inner, z[0] + rim)]  # fmt: skip
         rings.append([(*(centre + r * way), h) for r, h in section])

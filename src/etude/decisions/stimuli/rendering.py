@@ -15,6 +15,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.arithmetic import product, turned
 from etude.decisions.stimuli.album import Album, Rgba
 from etude.decisions.stimuli.models import BUILDERS, GRAIN, IDENTITIES, model
 from etude.names import EtudeError, rng, unknown
@@ -83,13 +84,13 @@ def _camera(corners: NDArray[np.float64], pitch: float) -> Camera:
     tilt = math.radians(pitch)
     place = look_at((0.0, -DISTANCE * math.cos(tilt), DISTANCE * math.sin(tilt)), (0.0, 0.0, 0.0))
     axes = matrix(place.rotation)
-    local = (corners - np.asarray(place.position)) @ axes
+    local = product(corners - np.asarray(place.position), axes)
     shift = np.zeros(2)
     for _ in range(4):  # moving the camera changes the perspective a little: three more rounds settle it
         flat = (local[:, :2] - shift) / local[:, 2:]
         low, high = flat.min(0), flat.max(0)
         shift = shift + (low + high) / 2 * DISTANCE
-    eye = np.asarray(place.position) + axes[:, :2] @ shift
+    eye = np.asarray(place.position) + product(axes[:, :2], shift)
     fov = 2 * math.degrees(math.atan(float((high - low).max()) / 2 / FILL))
     return Camera("portrait", Pose.of(eye, place.rotation), round(fov, 9))
 
@@ -100,7 +101,7 @@ def drawn(item: int, view: int, pixels: int) -> Rgba:
     # The camera looks along y; a yaw of 0 shows it the front, which is x.
     turn = np.round(matrix(yaw_quat(math.radians(-90.0 - VIEWS[view].yaw))), 12)
     renderer.pose([(0.0, 0.0, 0.0), (0.0, 0.0, 0.0)], [np.eye(3), turn])
-    shot = renderer.shoot(_camera(corners @ turn.T, VIEWS[view].pitch), (FINER * pixels, FINER * pixels))
+    shot = renderer.shoot(_camera(turned(corners, turn), VIEWS[view].pitch), (FINER * pixels, FINER * pixels))
     sprite = np.empty((pixels, pixels, 4), np.uint8)
     _average(shot.rgb, shot.segmentation, np.array(VIEWS[view].light), sprite)
     return sprite
