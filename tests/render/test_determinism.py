@@ -108,7 +108,7 @@ def test_importing_cameras_does_not_load_numba() -> None:
 def test_kernels_call_nothing_compiled_in_another_file(module: Path) -> None:
     """numba's cache would not notice when that other file changes."""
     tree = ast.parse(module.read_text())
-    kernels = [f for f in tree.body if isinstance(f, ast.FunctionDef) and any("njit" in ast.unparse(d) for d in f.decorator_list)]
+    kernels = [f for f in tree.body if isinstance(f, ast.FunctionDef) and any("compiled" in ast.unparse(d) for d in f.decorator_list)]
     imported = {
         alias.asname or alias.name
         for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("etude")

@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
+from etude.compiled import compiled
 from etude.pose import Array, Pose, matrix
 from etude.scene.robots.anatomy import Arm, Hand
 
@@ -19,7 +19,7 @@ REACHED_ROTATION = 3.5e-3  # rad
 DAMPING = 1e-4  # of the least-squares step, relative to metres and radians
 
 
-@njit(cache=True)
+@compiled
 def _forward(offsets: Array, turns: Array, tip_p: Array, tip_R: Array, q: Array, axes: Array, points: Array) -> tuple[Array, Array]:
     """Tip position and rotation; fills ``axes`` and ``points`` (n, 3) with every joint's axis and origin."""
     p = np.zeros(3)
@@ -37,7 +37,7 @@ def _forward(offsets: Array, turns: Array, tip_p: Array, tip_R: Array, q: Array,
     return p + R @ tip_p, R @ tip_R
 
 
-@njit(cache=True)
+@compiled
 def _tip(
     offsets: Array, turns: Array, tip_p: Array, tip_R: Array, q: Array, base_p: Array, base_R: Array, axes: Array, points: Array
 ) -> Array:
@@ -63,7 +63,7 @@ def _tip(
     return np.array([p[0], p[1], p[2], w / norm, x / norm, y / norm, z / norm])
 
 
-@njit(cache=True)
+@compiled
 def _rotation_error(target: Array, current: Array) -> Array:
     """The rotation vector that turns ``current`` into ``target``, in the base frame."""
     E = target @ current.T
@@ -84,7 +84,7 @@ def _rotation_error(target: Array, current: Array) -> Array:
     return v / s * math.atan2(s, c)
 
 
-@njit(cache=True)
+@compiled
 def _solve(
     offsets: Array, turns: Array, tip_p: Array, tip_R: Array, lower: Array, upper: Array, rest: Array,
     target_p: Array, target_R: Array, start: Array, iterations: int, pull: float,
@@ -157,7 +157,7 @@ def _solve(
     return q, position_error, rotation_error
 
 
-@njit(cache=True)
+@compiled
 def _turned(R: Array, x: float, y: float, z: float) -> Array:
     """``R`` turned by a rotation vector in its own frame."""
     angle = math.sqrt(x * x + y * y + z * z)
@@ -176,7 +176,7 @@ def _turned(R: Array, x: float, y: float, z: float) -> Array:
     return R @ turn  # type: ignore[no-any-return]
 
 
-@njit(cache=True)
+@compiled
 def _follow(
     offsets: Array, turns: Array, tip_p: Array, tip_R: Array, lower: Array, upper: Array, rest: Array, stride: Array,
     delta: Array, measured: Array, iterations: int, pull: float,
@@ -209,7 +209,7 @@ def _follow(
     return start, 0.0
 
 
-@njit(cache=True)
+@compiled
 def ramp(command: Array, target: Array, speed: Array, seconds: float, lead: float, set_point: Array, velocity: Array) -> None:
     """One control period of a joint servo: move ``command`` (in place) towards ``target``, no joint faster than ``speed``.
 
@@ -278,6 +278,6 @@ class Chain:
         What cannot be done within ``seconds`` is shortened, keeping its direction; the second result is the share that was possible.
         """
         stride = self.speed * seconds
-        return _follow(  # type: ignore[no-any-return]
+        return _follow(
             self._offsets, self._turns, self._tip_p, self._tip_R, self.lower, self.upper, self.home, stride, delta, start, iterations, pull
         )
