@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from etude.catalog.registry import shape
+from etude.names import EtudeError
 from etude.pose import Array, Pose
 from etude.scene.contacts import FAINT
 from etude.scene.materials import CONTROL_PERIOD
@@ -62,10 +63,16 @@ class Watch:
         """How far it is from the tip straight down to the next surface, metres; 1 where there is none."""
         return self.world.drop(self.tip.position)
 
+    def body(self, name: str) -> Body:
+        """The rigid body of this name, as it stands in the scene's data."""
+        entity = self.world.scene.entity(name)
+        if not isinstance(entity, Body):
+            raise EtudeError(f"{name!r} is not a rigid body")
+        return entity
+
     def radius(self, name: str) -> float:
         """How far the outline of a body reaches from its origin, seen from above when upright, metres."""
-        entity = self.world.scene.entity(name)
-        assert isinstance(entity, Body)
+        entity = self.body(name)
         return float(np.linalg.norm(shape(entity.shape, entity.size).footprint, axis=1).max())
 
     def static(self, name: str) -> bool:

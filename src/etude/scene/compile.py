@@ -5,9 +5,11 @@ So worlds of the same things share one compiled prototype, and a new layout is a
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import math
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import mujoco
@@ -45,6 +47,17 @@ class _Made(NamedTuple):
     body: Any
     frame: Pose
     loose: bool
+
+
+@contextlib.contextmanager
+def _in_our_words(what: str) -> Iterator[None]:
+    """What MuJoCo's compiler refuses is a mistake in the scene: one line, with its reason and the name of the element."""
+    try:
+        yield
+    except EtudeError:
+        raise
+    except (ValueError, mujoco.FatalError) as error:
+        raise EtudeError(f"{what}: {' '.join(str(error).removeprefix('Error: ').split())}") from None
 
 
 @functools.lru_cache(maxsize=32)
@@ -321,13 +334,15 @@ class Builder:
         if self.scene.robot is not None:
             self.robot(self.scene.robot)
         for entity in self.scene.entities:
-            if isinstance(entity, Body):
-                self.rigid(entity)
-            elif isinstance(entity, Fixture):
-                self.fixture(entity)
-            elif isinstance(entity, Particles):
-                self.grains(entity)
-        self.proto.model = self.spec.compile()
+            with _in_our_words(f"{entity.name!r} cannot be built"):
+                if isinstance(entity, Body):
+                    self.rigid(entity)
+                elif isinstance(entity, Fixture):
+                    self.fixture(entity)
+                elif isinstance(entity, Particles):
+                    self.grains(entity)
+        with _in_our_words("the scene cannot be built"):
+            self.proto.model = self.spec.compile()
         self.index()
         return self.proto
 
