@@ -16,6 +16,7 @@ import re
 import types
 import typing
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -206,6 +207,18 @@ def from_json(kind: type[T], text: str) -> T:
     return typing.cast(T, decode(kind, parse_json(text)))
 
 
+def read_text(path: Path) -> str:
+    """The text of a file in UTF-8, or one line that says why it cannot be had."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise EtudeError(f"there is no file {str(path)!r}") from None
+    except OSError as error:
+        raise EtudeError(f"{path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise EtudeError(f"{path} is not text in UTF-8") from None
+
+
 def parse_json(text: str) -> Any:
     """Plain data from a text that anybody may have written; whatever is wrong with it as JSON is told in one line."""
     try:
@@ -224,7 +237,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
-        raise EtudeError(f"the field {legible(next(n for n in names if names.count(n) > 1))} is given twice")
+        raise EtudeError(f"not JSON that can be read: the field {legible(next(n for n in names if names.count(n) > 1))} is given twice")
     return found
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from etude.catalog.registry import shape as find_shape
 from etude.catalog.shape import Piece, Shape
-from etude.names import EtudeError
+from etude.names import EtudeError, unknown
 from etude.pose import Array, Pose
 from etude.scene import robots
 from etude.scene.materials import CONTACT_BITS, TIMESTEP, Material, material
@@ -173,7 +173,11 @@ class Builder:
                 raise EtudeError(f"fixture {entity.name!r}: part {part.name!r} hangs on {part.parent!r}, which must come before it")
             made[part.name] = self.part(entity, part, made[part.parent])
             self.proto.frames[f"{entity.name}/{part.name}"] = made[part.name].frame
+        moving = [part.name for part in entity.jointed()]
         for latch in entity.latches:
+            for name in (latch.lock, latch.held):
+                if name not in moving:
+                    raise unknown(f"moving part of {entity.name!r}", name, moving)
             lock = self.spec.add_equality()
             lock.type = mujoco.mjtEq.mjEQ_JOINT
             lock.objtype = mujoco.mjtObj.mjOBJ_JOINT

@@ -292,6 +292,8 @@ class Camera:
             raise EtudeError(f"camera {self.name!r} needs either fov (perspective) or extent (orthographic)")
         if self.fov is not None and not 0.01 <= self.fov < 179:
             raise EtudeError(f"camera {self.name!r}: fov must be between 0.01 and 179 degrees, got {self.fov:g}")
+        if self.extent is not None and not self.extent > 0:
+            raise EtudeError(f"camera {self.name!r}: extent must be a positive number of metres, got {self.extent:g}")
         if not 0 < self.near < self.far:
             raise EtudeError(f"camera {self.name!r}: expected 0 < near < far, got {self.near:g} and {self.far:g}")
         refuse_picture_size(self.name, self.size)

@@ -80,7 +80,7 @@ class Stage:
     def __post_init__(self) -> None:
         self.stream: Stream = self.draw.rng("cast")
         self.layout = Layout(self.draw.rng("layout"), self.lower, self.upper, clearance=self.clearance)
-        self.room = clevrskills_room(self.draw.option("robot", "xarm6"))
+        self.room = clevrskills_room(robots.arm(self.draw.option("robot", "xarm6")).name)
         assert self.room.robot is not None
         x, y, _ = self.room.robot.base.position
         self.base: Vec2 = (x, y)
