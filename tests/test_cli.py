@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from refusing import refused
 from typer.testing import CliRunner
 
 from etude import cli
@@ -65,19 +66,20 @@ def test_show_reads_a_scene_from_a_file(tmp_path):
         (["bench", "rendr"], "unknown benchmark 'rendr'; did you mean 'render'"),
     ],
 )
-def test_mistakes_end_in_one_line_without_a_traceback(arguments, message):
-    done = etude(*arguments, check=2)
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
-    assert done.stdout == ""
+def test_mistakes_end_in_one_line_without_a_traceback(arguments, message, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    assert message in refused(capsys, monkeypatch, *arguments)
 
 
-def test_a_broken_scene_file_is_refused_in_one_line(tmp_path):
+def test_a_mistake_ends_a_whole_process_in_one_line_too():
+    done = etude("show", "towr", check=2)
+    assert done.stdout == "" and done.stderr == "error: unknown scene 'towr'; did you mean 'tower'?\n"
+
+
+def test_a_broken_scene_file_is_refused_in_one_line(capsys, monkeypatch, tmp_path):
     path = tmp_path / "scene.json"
     path.write_text('{"entities": []}')
-    done = etude("show", str(path), check=2)
-    assert "the field 'robot' is missing" in done.stderr
+    assert "the field 'robot' is missing" in refused(capsys, monkeypatch, "show", str(path))
 
 
 def test_bench_json_has_the_documented_form():
