@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -46,7 +47,11 @@ def _is_numpy(node: ast.expr) -> bool:
 
 def _compiled(tree: ast.Module) -> set[ast.AST]:
     """All that stands in functions which numba compiles."""
-    kernels = [f for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) and any("jit" in ast.unparse(d) for d in f.decorator_list)]
+    kernels = [
+        f
+        for f in ast.walk(tree)
+        if isinstance(f, ast.FunctionDef) and any(re.search("jit|compiled", ast.unparse(d)) for d in f.decorator_list)
+    ]
     return {node for kernel in kernels for node in ast.walk(kernel)}
 
 

@@ -44,10 +44,11 @@ class Pile(Thing):
     seen: bool
 
 
+words64 = st.integers(1 - 2**63, 2**63 - 1)
 finite = st.floats(allow_nan=False, allow_infinity=False)
 balls = st.builds(Ball, finite, st.none() | st.text())
 things = st.recursive(
-    balls, lambda inner: st.builds(Pile, st.lists(inner, max_size=3).map(tuple), st.tuples(finite, finite), st.integers(), st.booleans())
+    balls, lambda inner: st.builds(Pile, st.lists(inner, max_size=3).map(tuple), st.tuples(finite, finite), words64, st.booleans())
 )
 
 

@@ -20,6 +20,8 @@ import mujoco
 from etude.bench_datasets import bench_datasets
 from etude.bench_decisions import bench_decisions
 from etude.bench_perturb import bench_perturb
+from etude.bench_playing import bench_playing
+from etude.bench_start import bench_start
 from etude.envs.env import EpisodeEnv
 from etude.envs.observer import Observer
 from etude.envs.simulation import Simulation
@@ -328,9 +330,11 @@ def _shifted(scene: Any, k: int) -> list[Any]:
 
 
 BENCHES: dict[str, Callable[[], list[Result]]] = {
+    "start": bench_start,
     "render": bench_render,
     "physics": bench_physics,
     "build": bench_build,
+    "playing": bench_playing,
     "suites": bench_suites,
     "vima": bench_vima,
     "vlmbench": bench_vlmbench,

@@ -10,7 +10,9 @@ from etude.catalog.textures import NUMBERED, texture
 from etude.envs.observer import Observer
 from etude.envs.simulation import Simulation
 from etude.library import episode
+from etude.names import EtudeError
 from etude.perturb.factors import FACTORS
+from etude.perturb.perturbation import perturbed
 from etude.suites.himan.recipes import MISSING
 
 if TYPE_CHECKING:
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
 
 WARM, SEEDS = (0,), (1, 2, 3)
 SIZE = (128, 128)
+ROUNDS = 30
+INSTRUCTIONS = ("paraphrase", "descriptors", "gobbledygook_words", "gobbledygook_tokens", "mask_language", "mask_visual")
+LONGEST = ("vima/novel_adj_and_noun@L4#0", "vima/twist@L1#0", "clevrskills/neighbour@train#0", "vima/novel_noun@L1#0")
 
 
 def bench_perturb() -> list[Result]:
@@ -33,7 +38,23 @@ def bench_perturb() -> list[Result]:
         _milliseconds(f"+{factor}", fitting, WARM)
         plain, changed = _milliseconds("", fitting, SEEDS), _milliseconds(f"+{factor}", fitting, SEEDS)
         results.append(Result(f"reset: himan with {factor}", round(changed, 2), "CPU ms", "without it", round(plain, 2)))
+    for kind in INSTRUCTIONS:
+        results.append(Result(f"instruction: {kind}, the longest there are", round(_reworded(kind), 3), "CPU ms"))
     return results
+
+
+def _reworded(kind: str) -> float:
+    """Milliseconds that changing the words of an instruction takes, on average; those it does not apply to are left out."""
+    spent, count = 0.0, 0
+    for one in map(episode, LONGEST):
+        for _ in range(ROUNDS):
+            begun = time.process_time()
+            try:
+                perturbed(one, [kind])
+            except EtudeError:
+                break
+            spent, count = spent + time.process_time() - begun, count + 1
+    return 1000 * spent / count
 
 
 def _milliseconds(suffix: str, tasks: Sequence[str], seeds: Sequence[int]) -> float:

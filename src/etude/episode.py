@@ -6,13 +6,15 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from etude.goals.goal import Goal
-from etude.names import EpisodeName, canonical_json, episode_id, from_json
+from etude.names import EpisodeName, EtudeError, canonical_json, episode_id, from_json
 from etude.prompts.instruction import Instruction
+from etude.scene.bounds import refuse_extremes
 from etude.scene.scene import Scene
 
 ActionSpace = Literal["ee_delta", "ee_pose", "joint", "pick_place", "sweep", "keypose", "answer"]
 PRIMITIVES = ("pick_place", "sweep", "keypose")  # actions that take many control steps
 MODALITIES = ("rgb", "depth", "segmentation", "points", "objects")  # what can be seen of an episode
+LONGEST = 1_000_000  # actions of an episode: 14 hours of control steps
 PRIMITIVE_STEPS = 100  # control steps that one of them counts for, when another space is used instead
 
 
@@ -38,6 +40,13 @@ class Episode:
     least: int = 0
     budget: int = 0
 
+    def __post_init__(self) -> None:
+        if not 1 <= self.horizon <= LONGEST:
+            raise EtudeError(f"{self.name}: horizon must be from 1 to {LONGEST} actions, got {self.horizon}")
+        for what, value in (("least", self.least), ("budget", self.budget)):
+            if not 0 <= value <= LONGEST:
+                raise EtudeError(f"{self.name}: {what} must be from 0 to {LONGEST}, got {value}")
+
     @property
     def parsed(self) -> EpisodeName:
         """The name in its parts."""
@@ -62,4 +71,6 @@ class Episode:
     @classmethod
     def from_json(cls, text: str) -> Episode:
         """The episode written as ``text``."""
-        return from_json(cls, text)
+        found = from_json(cls, text)
+        refuse_extremes(found.scene)
+        return found

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import importlib
-import json
 from dataclasses import replace
 
 from etude.decisions.trial import Trial
 from etude.episode import Episode
-from etude.names import EpisodeName, EtudeError, pick, unknown
+from etude.names import EpisodeName, EtudeError, parse_json, pick, unknown, whole_number
 from etude.perturb.perturbation import known_perturbations, perturbed
 from etude.scene.placement import NoRoom
 from etude.scene.scene import Scene
@@ -61,11 +60,10 @@ def episode(name: str | EpisodeName) -> Episode:
 
 def read_episode(text: str) -> Episode:
     """An episode from its JSON, whatever suite it is of: goals can be read once their suite is loaded."""
-    try:
-        suite = EpisodeName.parse(json.loads(text)["name"]).suite
-    except (json.JSONDecodeError, KeyError, TypeError):
-        raise EtudeError("this is not an episode written as JSON") from None
-    tasks(suite)
+    data = parse_json(text)
+    if not isinstance(data, dict) or not isinstance(data.get("name"), str):
+        raise EtudeError("this is not an episode written as JSON: it has no name")
+    tasks(EpisodeName.parse(data["name"]).suite)
     return Episode.from_json(text)
 
 
@@ -87,13 +85,14 @@ def trial(name: str | EpisodeName) -> Trial:
 
 def _episode(found: Task, parsed: EpisodeName, draft: Draft) -> Episode:
     wanted = dict(parsed.options).get("prompt", "0")
-    if not wanted.isdigit() or int(wanted) >= len(draft.instructions):
+    number = whole_number(wanted)
+    if number is None or number >= len(draft.instructions):
         raise EtudeError(f"prompt={wanted} does not exist; {parsed.suite}/{parsed.task} has prompts 0 to {len(draft.instructions) - 1}")
     base = Episode(
         name=str(parsed),
         scene=draft.scene,
         goal=draft.goal,
-        instruction=draft.instructions[int(wanted)],
+        instruction=draft.instructions[number],
         horizon=found.horizon,
         control=found.control,
         level=found.level or parsed.split,

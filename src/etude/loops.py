@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from etude.arithmetic import Array
+from etude.compiled import compiled
 
 
-@njit(cache=True)
+@compiled
 def _sines(x: Array) -> Array:
     out = np.empty_like(x)
     for i in range(len(x)):
@@ -18,7 +18,7 @@ def _sines(x: Array) -> Array:
     return out
 
 
-@njit(cache=True)
+@compiled
 def _cosines(x: Array) -> Array:
     out = np.empty_like(x)
     for i in range(len(x)):
@@ -26,7 +26,7 @@ def _cosines(x: Array) -> Array:
     return out
 
 
-@njit(cache=True)
+@compiled
 def _angles(y: Array, x: Array) -> Array:
     out = np.empty_like(x)
     for i in range(len(x)):
@@ -34,7 +34,7 @@ def _angles(y: Array, x: Array) -> Array:
     return out
 
 
-@njit(cache=True)
+@compiled
 def _powers(base: Array, exponent: Array) -> Array:
     out = np.empty_like(base)
     for i in range(len(base)):

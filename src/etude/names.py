@@ -16,12 +16,14 @@ import re
 import types
 import typing
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 PROTOCOL = "etude-v1"
+LEGIBLE = 200  # characters of a wrong name that are repeated in an error
 
 T = TypeVar("T")
 
@@ -33,13 +35,24 @@ class EtudeError(ValueError):
 def unknown(what: str, name: str, valid: Iterable[str]) -> EtudeError:
     """The error for a name that does not exist, with the nearest ones that do."""
     choices = sorted(valid)
-    near = difflib.get_close_matches(name, choices, n=3, cutoff=0.5)
+    near = difflib.get_close_matches(name[:LEGIBLE], choices, n=3, cutoff=0.5)
     if not near:  # fall back on shared words, so that "big bowl" still finds "bowl"
         near = [c for c in choices if set(c.split()) & set(name.split())][:3]
+    wrong = f"unknown {what} {legible(name)}"
     if near:
-        return EtudeError(f"unknown {what} {name!r}; did you mean {' or '.join(repr(n) for n in near)}?")
+        return EtudeError(f"{wrong}; did you mean {' or '.join(repr(n) for n in near)}?")
     shown = ", ".join(choices[:8]) + (f", … ({len(choices)} in all)" if len(choices) > 8 else "")
-    return EtudeError(f"unknown {what} {name!r}; valid: {shown}" if choices else f"unknown {what} {name!r}; there are none")
+    return EtudeError(f"{wrong}; valid: {shown}" if choices else f"{wrong}; there are none")
+
+
+def legible(text: str) -> str:
+    """A text of somebody else's between quotes, on one line and not too long of one."""
+    return repr(text) if len(text) <= LEGIBLE else f"{text[:LEGIBLE]!r}… ({len(text)} characters)"
+
+
+def whole_number(text: str) -> int | None:
+    """The whole number that is written in plain digits, from 0 to 999999999999999999; None where it is something else."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else None
 
 
 def pick(what: str, name: str, table: Mapping[str, T]) -> T:
@@ -82,14 +95,14 @@ class EpisodeName:
         object.__setattr__(self, "perturbations", tuple(sorted(self.perturbations)))
         object.__setattr__(self, "options", tuple(sorted(self.options)))
         if not _NAME.fullmatch(str(self)):
-            raise EtudeError(f"{str(self)!r} is not an episode name; the form is {_FORM}")
+            raise EtudeError(f"{legible(str(self))} is not an episode name; the form is {_FORM}")
 
     @classmethod
     def parse(cls, text: str) -> Self:
         """The name written as ``text``; raises :class:`EtudeError` that says which part is wrong."""
         match = _NAME.fullmatch(text)
         if match is None:
-            raise EtudeError(f"{text!r} is not an episode name: {_fault(text)}; the form is {_FORM}")
+            raise EtudeError(f"{legible(text)} is not an episode name: {_fault(text)}; the form is {_FORM}")
         options = match["options"]
         pairs = (item.partition("=") for item in options.split("&")) if options else ()
         return cls(
@@ -121,7 +134,7 @@ def _fault(text: str) -> str:
         return "the seed ('#…') is missing"
     seed = re.split(r"[+?]", text.partition("#")[2])[0]
     if not re.fullmatch(r"0|[1-9][0-9]{0,17}", seed):
-        return f"the seed {seed!r} is not a whole number from 0 to 999999999999999999"
+        return f"the seed {legible(seed)} is not a whole number from 0 to 999999999999999999"
     return "it has an empty part or a character that names cannot hold"
 
 
@@ -141,14 +154,27 @@ class Family:
             cls.kinds[cls.__name__] = cls
 
 
+BITS = 2**63  # whole numbers are smaller than this: other languages could not read them
+
+
+def _broken(text: str) -> bool:
+    return not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)
+
+
 def encode(value: Any) -> Any:
     """A frozen dataclass (or a part of one) as plain JSON data. Refuses what JSON cannot say exactly: NaN, infinities, sets."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         data = {f.name: encode(getattr(value, f.name)) for f in dataclasses.fields(value)}
         return {"kind": type(value).__name__, **data} if isinstance(value, Family) else data
-    if isinstance(value, (bool, str)) or value is None:
+    if isinstance(value, str):
+        if _broken(value):
+            raise EtudeError(f"{legible(value)} cannot be part of an episode: it holds half a character (a lone surrogate)")
+        return value
+    if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, (int, np.integer)):
+        if abs(int(value)) >= BITS:
+            raise EtudeError(f"{int(value):.4g} cannot be part of an episode; every number must fit into 64 bits")
         return int(value)
     if isinstance(value, (float, np.floating)):
         if not math.isfinite(value):
@@ -178,11 +204,41 @@ def episode_id(name: EpisodeName, value: Any) -> str:
 
 def from_json(kind: type[T], text: str) -> T:
     """The inverse of :func:`canonical_json`, strict about missing and extra fields."""
+    return typing.cast(T, decode(kind, parse_json(text)))
+
+
+def read_text(path: Path) -> str:
+    """The text of a file in UTF-8, or one line that says why it cannot be had."""
     try:
-        data = json.loads(text)
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise EtudeError(f"there is no file {str(path)!r}") from None
+    except OSError as error:
+        raise EtudeError(f"{path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise EtudeError(f"{path} is not text in UTF-8") from None
+
+
+def parse_json(text: str) -> Any:
+    """Plain data from a text that anybody may have written; whatever is wrong with it as JSON is told in one line."""
+    try:
+        return json.loads(text, object_pairs_hook=_object)
     except json.JSONDecodeError as error:
         raise EtudeError(f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
-    return typing.cast(T, decode(kind, data))
+    except RecursionError:
+        raise EtudeError("not JSON that can be read: lists or objects are nested too deeply") from None
+    except EtudeError:
+        raise
+    except ValueError:  # Python reads no number of thousands of digits
+        raise EtudeError("not JSON that can be read: a number in it has thousands of digits") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise EtudeError(f"not JSON that can be read: the field {legible(next(n for n in names if names.count(n) > 1))} is given twice")
+    return found
 
 
 @functools.cache
@@ -212,7 +268,7 @@ def decode(kind: Any, data: Any, path: str = "") -> Any:
     if origin is Mapping:
         if not isinstance(data, dict):
             raise EtudeError(f"{where}: expected an object, got {_shown(data)}")
-        return {key: decode(arguments[1], item, f"{where}.{key}") for key, item in data.items()}
+        return {decode(str, key, f"{where}: key"): decode(arguments[1], item, f"{where}.{key}") for key, item in data.items()}
     if origin is typing.Literal:
         if data not in arguments:
             raise EtudeError(f"{where}: expected one of {', '.join(map(repr, arguments))}, got {_shown(data)}")
@@ -242,13 +298,19 @@ def _decode_dataclass(kind: type, data: Any, where: str) -> Any:
 
 
 def _decode_plain(kind: Any, data: Any, where: str) -> Any:
+    if kind in (float, int) and isinstance(data, int) and abs(data) >= BITS:
+        raise EtudeError(f"{where}: expected a number of at most 64 bits, got {_shown(data)}")
     if kind is float and isinstance(data, (int, float)) and not isinstance(data, bool):
         if not math.isfinite(data):
             raise EtudeError(f"{where}: expected a finite number, got {data}")
         return float(data)
     if kind is int and isinstance(data, int) and not isinstance(data, bool):
         return data
-    if kind in (str, bool) and isinstance(data, kind):
+    if kind is str and isinstance(data, str):
+        if _broken(data):
+            raise EtudeError(f"{where}: {_shown(data)} holds half a character (a lone surrogate), which cannot be written in UTF-8")
+        return data
+    if kind is bool and isinstance(data, bool):
         return data
     raise EtudeError(f"{where}: expected {kind.__name__}, got {_shown(data)}")
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
+from refusing import refused
 from test_resuming import Quiet
 
-from etude.cli import main
 from etude.evaluate.plan import Plan
 from etude.evaluate.run import Settings, evaluate
 
@@ -23,18 +22,6 @@ def finished(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("bad") / "run"
     evaluate(Plan("noop", ("clevrskills/touch@train#0",)), folder, Settings(workers=1), Quiet())
     return folder
-
-
-def refused(capsys, monkeypatch, *arguments: str) -> str:
-    """The one line with which a command is refused."""
-    monkeypatch.setattr(sys, "argv", ["etude", *arguments])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    out, error = capsys.readouterr()
-    assert ended.value.code == 2, error
-    assert out == "" and "Traceback" not in error
-    (line,) = error.strip().splitlines()
-    return line
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-import time
 
 import pytest
 
 from etude.catalog.colours import SEEN
 from etude.catalog.household import DISTRACTORS
 from etude.catalog.textures import NUMBERED, known_texture
-from etude.envs.env import EpisodeEnv
 from etude.episode import Episode
 from etude.library import episode
 from etude.names import EtudeError, encode, rng
@@ -176,21 +174,3 @@ def test_cameras_of_the_room_move_a_little_and_all_others_stay(name):
         stays = a.mount == "hand" or a.name == "render"
         assert (a == b) is stays
         assert all(abs(p - q) <= 0.1 for p, q in zip(a.pose.position, b.pose.position, strict=True))
-
-
-@pytest.mark.parametrize("task", ["vlmbench/pick_relative", "clevrskills/simple_manipulation", "vima/visual_manipulation"])
-def test_perturbing_takes_little_of_the_time_of_a_reset(task):
-    # Own work only: a thing of a new size or kind must be made by whoever resets, so every factor is applied once before.
-    env = EpisodeEnv(*task.split("/"))
-    env.reset(seed=0)
-    reset, spent = 0.0, dict.fromkeys(FACTORS, 0.0)
-    for seed in range(1, 9):
-        begun = time.process_time()
-        env.reset(seed=seed)
-        reset += time.process_time() - begun
-        control = episode(f"{task}@train#{seed}")
-        for factor, _ in applied(control):
-            begun = time.process_time()
-            FACTORS[factor](control, rng(control.parsed, f"perturb/{factor}"))
-            spent[factor] += time.process_time() - begun
-    assert max(spent.values()) < 0.2 * reset, (spent, reset)

@@ -6,7 +6,6 @@ import base64
 import hashlib
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -363,11 +362,13 @@ def test_a_server_that_went_away_between_episodes_is_connected_again() -> None:
         assert policy.act(observation()).tolist() == [1.0] * 7
 
 
-def test_a_long_pause_between_two_actions_is_not_a_fault() -> None:
-    with server(acts(np.ones(7))) as url, playing(f"{url}?{STATED}&timeout=1") as policy:
-        policy.act(observation())
-        time.sleep(1.5)  # nothing happens, which is the point
+def test_only_an_answer_is_waited_for_within_a_time_and_a_pause_may_last() -> None:
+    """What could end a connection on which nothing is said: a timeout of the socket itself, or pings that are not answered."""
+    with server(acts(np.ones(7))) as url, playing(f"{url}?{STATED}&timeout=30") as policy:
         assert policy.act(observation()).tolist() == [1.0] * 7
+        connection = policy._connection
+        assert connection is not None and connection.socket.gettimeout() is None and connection.ping_interval is None
+        assert not any(connection.socket.getsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, 16))
 
 
 def test_a_server_that_comes_back_with_another_contract_is_refused() -> None:

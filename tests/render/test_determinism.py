@@ -8,7 +8,6 @@ import platform
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ import pytest
 from render_desk import CAMERAS, desk, desk_digests, digest
 
 import etude.render
-from etude.render import Renderer, fingerprint
+from etude.render import Renderer, fingerprint, raster, setup, shade, shadow
 from etude.scene.scene import Lighting
 
 HERE = Path(__file__).parent
@@ -68,18 +67,19 @@ def test_fingerprint_names_the_version_and_the_pixels() -> None:
     assert fingerprint() == run("-c", "from etude.render import fingerprint; print(fingerprint())").strip()
 
 
-def test_a_second_process_draws_its_first_frame_within_two_seconds() -> None:
+def test_a_second_process_compiles_nothing() -> None:
     code = """
-import time; start = time.process_time()
 from etude.catalog.mesh import box
-from etude.render import Renderer
+from etude.render import Renderer, raster, setup, shade, shadow
 from etude.scene.scene import Camera, Lighting, look_at
 from etude.scene.visual import Visual
 Renderer([Visual(0, box((1, 1, 1)), "red")], Lighting()).shoot(Camera("eye", look_at((2, 1, 1), (0, 0, 0))))
-print(time.process_time() - start)
+kernels = [k for module in (raster, setup, shade, shadow) for k in vars(module).values() if hasattr(k, "stats")]
+print(sum(sum(k.stats.cache_hits.values()) > 0 for k in kernels), sum(sum(k.stats.cache_misses.values()) for k in kernels))
 """
     run("-c", code)
-    assert min(float(run("-c", code)) for _ in range(2)) < 2.0
+    hits, misses = map(int, run("-c", code).split())
+    assert hits > 5 and misses == 0
 
 
 def test_the_cache_works_where_the_package_cannot_be_written(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_importing_cameras_does_not_load_numba() -> None:
 def test_kernels_call_nothing_compiled_in_another_file(module: Path) -> None:
     """numba's cache would not notice when that other file changes."""
     tree = ast.parse(module.read_text())
-    kernels = [f for f in tree.body if isinstance(f, ast.FunctionDef) and any("njit" in ast.unparse(d) for d in f.decorator_list)]
+    kernels = [f for f in tree.body if isinstance(f, ast.FunctionDef) and any("compiled" in ast.unparse(d) for d in f.decorator_list)]
     imported = {
         alias.asname or alias.name
         for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("etude")
@@ -118,16 +118,16 @@ def test_kernels_call_nothing_compiled_in_another_file(module: Path) -> None:
     assert not used & imported
 
 
-def test_a_step_with_two_cameras_is_fast(desk_renderer: Renderer) -> None:
-    """A generous bound against accidents (a kernel that falls back or compiles again); speed proper is the bench's matter."""
+def test_further_frames_compile_nothing(desk_renderer: Renderer) -> None:
+    """A kernel that is compiled again for arrays of another kind would cost seconds in the middle of an episode."""
     _, positions, rotations = desk()
-    best = 1.0
-    for i in range(12):
+    kernels = [k for module in (raster, setup, shade, shadow) for k in vars(module).values() if hasattr(k, "signatures")]
+    known = []
+    for i in range(4):
         moved = positions + 1e-3 * i
         moved[0] = 0
-        start = time.process_time()
         desk_renderer.pose(moved, rotations)
         for camera in CAMERAS[:2]:
-            desk_renderer.shoot(camera, (128, 128))
-        best = min(best, time.process_time() - start)
-    assert best < 0.03
+            desk_renderer.shoot(camera, (96 + i, 64))
+        known.append([len(k.signatures) for k in kernels])
+    assert sum(known[1]) > 5 and known[2:] == known[1:2] * 2

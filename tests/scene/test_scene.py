@@ -127,7 +127,7 @@ def test_names_that_mean_something_else_are_refused(name):
         ({"fov": None}, "either fov"),
         ({"fov": 200.0}, "fov must be"),
         ({"near": 0.0}, "0 < near < far"),
-        ({"size": (0, 10)}, "size must be"),
+        ({"size": (0, 10)}, "a picture is 1 to 8192 pixels"),
     ],
 )
 def test_an_impossible_camera_is_refused(change, message):

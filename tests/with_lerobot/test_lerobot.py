@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import time
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -103,16 +102,10 @@ def test_lerobot_turns_our_v21_into_v30(sets, tmp_path):
     assert data[data.num_frames - 1]["task"] == Reader(sets / "lerobot").spans[-1].task
 
 
-def test_torch_gets_windows_fast_enough_to_train(sets, capsys):
+def test_torch_gets_windows_from_several_workers(sets):
     windows = WindowDataset(Windows(sets / "lerobot", Shape(seen=2, done=8)))
     loader = DataLoader(windows, batch_size=32, shuffle=True, num_workers=2, persistent_workers=True)
-    *_, batch = loader  # the workers start, and open their files
+    *_, batch = loader
     assert batch["images"].shape[1:] == (2, 2, 3, 128, 128) and batch["images"].dtype == torch.uint8
     assert batch["prompt_images"].shape[1:3] == (8, 3) and isinstance(batch["text"][0], str)
-    begun, frames = time.perf_counter(), 0
-    for batch in loader:
-        frames += batch["images"].shape[0] * batch["images"].shape[1] * batch["images"].shape[2]
-    rate = frames / (time.perf_counter() - begun)
-    with capsys.disabled():
-        print(f"\n{rate:.0f} frames of 128×128 a second, two workers, windows of two frames of two cameras at random")
-    assert rate > 200  # it was more than 2,000 on two free cores; a busy machine is no reason to fail
+    assert sum(len(batch["images"]) for batch in loader) == len(windows)

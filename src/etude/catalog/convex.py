@@ -11,10 +11,10 @@ import functools
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from etude.arithmetic import Array, dots, norms
+from etude.compiled import compiled
 
 Indices = NDArray[np.int64]
 
@@ -98,7 +98,7 @@ def _simplex(grid: Indices) -> tuple[int, int, int, int]:
     return (0, c, b, p) if _above(grid, 0, b, c, p) > 0 else (0, b, c, p)
 
 
-@njit(cache=True)
+@compiled
 def _above(grid: Indices, a: int, b: int, c: int, p: int) -> int:
     """+1 if point ``p`` lies strictly on the side from which a, b, c run counter-clockwise, −1 on the other, 0 in their plane; exact."""
     n0, n1, n2, n3 = 0, 0, 0, 0
@@ -120,7 +120,7 @@ def _above(grid: Indices, a: int, b: int, c: int, p: int) -> int:
     return 1 if n3 or (n2 & (LIMB - 1)) or (n1 & (LIMB - 1)) or (n0 & (LIMB - 1)) else 0
 
 
-@njit(cache=True)
+@compiled
 def _triangles(grid: Indices, start: tuple[int, int, int, int]) -> tuple[Indices, Indices]:
     """The hull as triangles (M, 3), counter-clockwise, and (M, 3) the triangle beyond the edge that starts at each corner.
 
@@ -188,7 +188,7 @@ def _triangles(grid: Indices, start: tuple[int, int, int, int]) -> tuple[Indices
     return corner[:used], beyond[:used]
 
 
-@njit(cache=True)
+@compiled
 def _place(corner: Indices, normal: Array, slack: Array, x: Array, f: int, i: int, j: int, k: int) -> None:
     """Enter a triangle: its corners, normal and how far a height above it may err, by sizes of what is multiplied."""
     corner[f, 0], corner[f, 1], corner[f, 2] = i, j, k
@@ -201,7 +201,7 @@ def _place(corner: Indices, normal: Array, slack: Array, x: Array, f: int, i: in
     slack[f] = UNSURE * size * STEPS
 
 
-@njit(cache=True)
+@compiled
 def _move(corner: Indices, beyond: Indices, normal: Array, slack: Array, last: int, gap: int) -> None:
     """Give a triangle another number."""
     slack[gap] = slack[last]
@@ -213,7 +213,7 @@ def _move(corner: Indices, beyond: Indices, normal: Array, slack: Array, last: i
                 beyond[g, other] = gap
 
 
-@njit(cache=True)
+@compiled
 def _faces(x: Array, corner: Indices, beyond: Indices, normal: Array, order: Indices) -> tuple[Indices, Indices]:
     """The flat faces of a triangulated hull: corners and sizes as a :class:`Hull` has them.
 
@@ -280,7 +280,7 @@ def _faces(x: Array, corner: Indices, beyond: Indices, normal: Array, order: Ind
     return rings[:total], sizes[:faces]
 
 
-@njit(cache=True)
+@compiled
 def _level(x: Array, corner: Indices, normal: Array, f: int, seed: int) -> bool:
     """Do the corners of triangle ``f`` lie in the plane of triangle ``seed``?"""
     o = corner[seed, 0]

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+from pathlib import Path
 from typing import Any
 
 import typer
 from rich.console import Console
+
+from etude.names import EtudeError
 
 app = typer.Typer(
     add_completion=False,
@@ -17,6 +21,22 @@ app = typer.Typer(
 )
 console = Console()
 notes = Console(stderr=True)
+
+
+def given(context: typer.Context, *parameters: str) -> list[str]:
+    """Those of a command's parameters that the user wrote, as they are written: ``["--task"]``."""
+    written = {p.name: p.opts[0] for p in context.command.params if p.name and p.opts}
+    sources = {name: context.get_parameter_source(name) for name in parameters}
+    return [written[name] for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
+
+
+def refuse_place(option: str, path: Path) -> None:
+    """Refuse a file that cannot be written before any work is done for it; the folders it needs are made with it."""
+    if path.is_dir():
+        raise EtudeError(f"{option} {str(path)!r} is a folder; name a file in it")
+    there = next(p for p in (path, *path.parents) if p.exists())
+    if not os.access(there, os.W_OK) or (there != path and not there.is_dir()):
+        raise EtudeError(f"{option} {str(path)!r} cannot be written; choose a place you may write to")
 
 
 def print_json(data: Any) -> None:

@@ -30,6 +30,8 @@ def report(
 
     if out is not None and out.suffix.lower() not in (".html", ".htm"):
         raise EtudeError(f"--out {str(out)!r} must end in .html")
+    if films < 0:
+        raise EtudeError(f"--films must not be negative, got {films}; 0 links them all")
     found = [read_run(folder) for folder in runs]
     page = out or (runs[0] / "report.html" if len(runs) == 1 else Path("report.html"))
     write_report(found, page, embed_films=films)

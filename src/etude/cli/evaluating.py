@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as Bar
 from rich.table import Table
 
-from etude.cli.app import app, console, notes, print_json
+from etude.cli.app import app, console, given, notes, print_json, refuse_place
 from etude.names import PROTOCOL, EtudeError, unknown
 
 if TYPE_CHECKING:
@@ -43,9 +44,14 @@ def rollout(
     from etude.evaluate.play import Cast, Work, play
     from etude.library import find
 
-    if video is not None and video.suffix.lower() not in (".mp4", ".webp", ".gif"):
-        raise EtudeError(f"--video {str(video)!r} must end in .mp4, .webp or .gif")
     plan = Plan(policy, checked([name]), planner, (mode,))
+    found = find(name)
+    if video is not None:
+        if video.suffix.lower() not in (".mp4", ".webp", ".gif"):
+            raise EtudeError(f"--video {str(video)!r} must end in .mp4, .webp or .gif")
+        if not isinstance(found, Episode):
+            raise EtudeError(f"{name} is a decision, which cannot be filmed: leave --video out")
+        refuse_place("--video", video)
     record, course = play(Cast(Work(policy, planner)), plan.names[0], mode)
     if video is not None and course.episode is not None:
         filmed(course.episode, course.actions, course.words, policy, video, every=1)
@@ -55,7 +61,6 @@ def rollout(
             "return": record.reward, "progress": record.progress, "first_failure": record.first_failure, "fault": record.fault,
         })  # fmt: skip
         return
-    found = find(name)
     console.print(found.instruction.text if isinstance(found, Episode) else told(found), highlight=False, soft_wrap=True)
     for stage in record.stages:
         mark = "[green]✓[/]" if stage.right and stage.done else "[red]✗[/]"
@@ -69,6 +74,7 @@ def rollout(
 
 @app.command()
 def evaluate(
+    context: typer.Context,
     suite: Annotated[list[str] | None, typer.Option(help="e.g. clevrskills; repeat for several")] = None,
     task: Annotated[list[str] | None, typer.Option(help="repeat for several; all when none is given")] = None,
     split: Annotated[list[str] | None, typer.Option(help="repeat for several; the first of each task when none is given")] = None,
@@ -110,6 +116,10 @@ def evaluate(
         if value not in valid:
             raise unknown(what, value, valid)
     keep = next(k for k in KEEP if k == record)
+    if ray_address and executor != "ray":
+        raise EtudeError("--ray-address is used by --executor ray, which was not asked for")
+    if more < 0:
+        raise EtudeError(f"--more must not be negative, got {more}")
     settings = Settings(workers, timeout, memory, keep, executor, ray_address, retry_errors)
     names: tuple[str, ...] = ()
     if plan_file is not None:
@@ -117,21 +127,24 @@ def evaluate(
             raise EtudeError("give either --suite or --plan, not both")
         names = read_names(plan_file)
     elif suite:
-        options = dict(pair(text) for text in option or ())
         names = make_names(
-            suite, task or (), split or (), difficulty or (), perturb or (), options, episodes, first_seed, control=not no_control
+            suite, task or (), split or (), difficulty or (), perturb or (), pairs(option), episodes, first_seed, control=not no_control
         )
+    if not suite:
+        refuse_choices(context)
     if names:
         part = (0, 1) if shard is None else read_shard(shard)
-        plan = Plan(policy or "oracle", names, planner or "", tuple(mode or ("vanilla",)), renderer, patience, part)
+        plan = Plan("oracle" if policy is None else policy, names, planner or "", tuple(mode or ("vanilla",)), renderer, patience, part)
         folder = out or Path("runs") / _folder_name(plan)
         if shard is not None:
             folder = folder / f"shard-{part[0]}-of-{part[1]}"
     elif out is not None and (out / "plan.json").exists():
         plan, folder = read_plan(out / "plan.json"), out
-        for what, given in (("policy", policy), ("planner", planner)):
-            if given is not None and given != getattr(plan, what):
-                raise EtudeError(f"{str(out)!r} holds a run with {what} {getattr(plan, what)!r}, not {given!r}: choose another --out")
+        for what, wanted in (("policy", policy), ("planner", planner)):
+            if wanted is not None and wanted != getattr(plan, what):
+                raise EtudeError(f"{str(out)!r} holds a run with {what} {getattr(plan, what)!r}, not {wanted!r}: choose another --out")
+        for idle in given(context, "mode", "renderer", "patience", "shard"):
+            raise EtudeError(f"{idle} is settled by the plan of {str(out)!r}, which is gone on with: leave it out, or start a new run")
     else:
         raise EtudeError("say what to play: --suite NAME, --plan FILE, or --out FOLDER of a run to go on with")
     with Shown() as shown:
@@ -144,11 +157,23 @@ def evaluate(
     _tell(run, as_json)
 
 
-def pair(text: str) -> tuple[str, str]:
-    key, sign, value = text.partition("=")
-    if not sign or not key or not value:
-        raise EtudeError(f"--option {text!r} is not of the form key=value")
-    return key, value
+def refuse_choices(context: typer.Context) -> None:
+    """Refuse what chooses among the episodes of a suite where none is named: it would have no effect."""
+    for idle in given(context, "task", "split", "difficulty", "perturb", "no_control", "option", "episodes", "first_seed"):
+        raise EtudeError(f"{idle} chooses among the episodes of a suite, but no --suite is named")
+
+
+def pairs(texts: Sequence[str] | None) -> dict[str, str]:
+    """Options given as ``key=value``."""
+    found: dict[str, str] = {}
+    for text in texts or ():
+        key, sign, value = text.partition("=")
+        if not sign or not key or not value or "=" in value:
+            raise EtudeError(f"--option {text!r} is not of the form key=value")
+        if key in found:
+            raise EtudeError(f"--option {key} is given twice: {found[key]} and {value}")
+        found[key] = value
+    return found
 
 
 def _folder_name(plan: Plan) -> str:

@@ -8,11 +8,13 @@ from typing import Annotated
 import typer
 
 from etude.cli.app import app, console, print_json
+from etude.cli.evaluating import refuse_choices
 from etude.names import EpisodeName, EtudeError, pick
 
 
 @app.command()
 def export(
+    context: typer.Context,
     out: Annotated[Path, typer.Option(help="a new folder")],
     suite: Annotated[list[str] | None, typer.Option(help="iwisdm; himan with --form questions")] = None,
     task: Annotated[list[str] | None, typer.Option(help="repeat for several; all when none is given")] = None,
@@ -34,6 +36,7 @@ def export(
     from etude.decisions.showing import PIXELS
     from etude.evaluate.plan import make_names, read_names
     from etude.evaluate.stages import EVERY
+    from etude.library import find_task
 
     pick("form of export", form, {f: f for f in ("jsonl", "parquet", "questions")})
     asking = form == "questions"
@@ -44,6 +47,7 @@ def export(
     if not 16 <= size <= 4096:
         raise EtudeError(f"--size must be from 16 to 4096 pixels, got {size}")
     if plan_file is not None:
+        refuse_choices(context)
         names = read_names(plan_file)
     else:
         names = make_names(suite or (), task or (), split or (), episodes=episodes, first_seed=first_seed)
@@ -56,8 +60,11 @@ def export(
         left = f"; the oracle did not solve {', '.join(done.unsolved)}" if done.unsolved else ""
         console.print(f"{done.questions} questions in {done.files} files are in {out}{left}", highlight=False, soft_wrap=True)
         return
-    for suite_name in {EpisodeName.parse(name).suite for name in names} & {suite_name for suite_name, _ in EVERY}:
-        raise EtudeError(f"{suite_name} has no decisions to write as {form!r}; its form is --form questions")
+    for task_of in (find_task(EpisodeName.parse(name)) for name in names):
+        if task_of.control != "answer":
+            asks = any(task_of.suite == suite_name for suite_name, _ in EVERY)
+            instead = "its form is --form questions" if asks else "'etude demos' records demonstrations of robots"
+            raise EtudeError(f"{task_of.suite} has no decisions to write as {form!r}; {instead}")
     files = decisions.export(names, out, form, size)
     if as_json:
         print_json({"folder": str(out), "form": form, "trials": len(names), "files": files})

@@ -10,26 +10,28 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from etude.cli.app import app, console, notes, print_json
-from etude.names import EtudeError, unknown
+from etude.cli.app import app, console, given, notes, print_json, refuse_place
+from etude.names import EtudeError, from_json, read_text, unknown, whole_number
 
 
 def _size(text: str | None) -> tuple[int, int] | None:
     if text is None:
         return None
     width, sign, height = text.lower().partition("x")
-    if not (width.isdigit() and (height.isdigit() or not sign)) or int(width) < 1 or (sign and int(height) < 1):
+    across, up = whole_number(width), whole_number(height if sign else width)
+    if not across or not up:
         raise EtudeError(f"--size {text!r} is not a size; write 256 or 320x240 (width x height)")
-    return int(width), int(height or width)
+    return across, up
 
 
 @app.command()
 def show(
+    context: typer.Context,
     what: Annotated[str, typer.Argument(help="'catalog', 'gallery', an example scene, a scene's JSON file, or an episode's name")],
     out: Annotated[Path, typer.Option(help="a .png or .html file")] = Path("out/show.html"),
     camera: Annotated[str | None, typer.Option(help="one camera instead of all")] = None,
     size: Annotated[str | None, typer.Option(help="pixels: 256 or 320x240")] = None,
-    seed: Annotated[int, typer.Option(help="of an example scene")] = 0,
+    seed: Annotated[int, typer.Option(help="of an example scene", min=0)] = 0,
     renderer: Annotated[str, typer.Option(help="raster, or gl where OpenGL works")] = "raster",
     graph: Annotated[bool, typer.Option("--graph", help="the operators of a decision as a graph; --out may be .svg then")] = False,
 ) -> None:
@@ -41,7 +43,12 @@ def show(
         raise EtudeError(f"--graph shows a decision by its name, such as iwisdm/high@val#0, not {what!r}")
     if what == "gallery" and kind != ".html":
         raise EtudeError("the gallery is a page: --out must end in .html")
+    if what in ("gallery", "catalog", "catalogue"):
+        _refuse_idle(given(context, "camera", "size", "seed", "renderer"), f"the {what}")
+    elif "@" in what or what.endswith(".json"):
+        _refuse_idle(given(context, "seed"), f"{what!r}, which says everything itself")
     pixels = _size(size)
+    refuse_place("--out", out)
     from etude.report import gallery
     from etude.report.page import Page
     from etude.report.pictures import save, sheet, stacked
@@ -50,7 +57,7 @@ def show(
         notes.print(f"  {step}", style="dim", highlight=False)
 
     if "@" in what:
-        _named(what, out, pixels, camera, renderer, graph)
+        _named(context, what, out, pixels, camera, renderer, graph)
     elif what == "gallery":
         gallery.gallery(progress).write(out)
     elif what in ("catalog", "catalogue"):
@@ -76,12 +83,24 @@ def show(
     console.print(f"wrote {out}", highlight=False, soft_wrap=True)
 
 
-def _named(name: str, out: Path, pixels: tuple[int, int] | None, camera: str | None, renderer: str, graph: bool) -> None:
+def _refuse_idle(options: list[str], what: str) -> None:
+    """Refuse options that would change nothing: whoever gave them expects that they do."""
+    for option in options:
+        raise EtudeError(f"{option} has no meaning for {what}: leave it out")
+
+
+def _named(
+    context: typer.Context, name: str, out: Path, pixels: tuple[int, int] | None, camera: str | None, renderer: str, graph: bool
+) -> None:
+    from etude.decisions.trial import Trial
     from etude.library import find
     from etude.report.showing import show_graph, show_named
 
     found = find(name)
+    if isinstance(found, Trial):
+        _refuse_idle(given(context, "camera", "renderer"), f"{name}, which is a decision without a scene")
     if graph:
+        _refuse_idle(given(context, "size"), "a graph of operators")
         show_graph(found, out)
     else:
         show_named(found, out, pixels, camera or "", renderer)
@@ -90,15 +109,13 @@ def _named(name: str, out: Path, pixels: tuple[int, int] | None, camera: str | N
 def _scene(what: str, seed: int, camera: str | None) -> Any:
     from dataclasses import replace
 
-    from etude.names import from_json
     from etude.scene import Scene
+    from etude.scene.bounds import refuse_extremes
     from etude.scene.examples import EXAMPLES, example
 
     path = Path(what)
     if path.suffix == ".json":
-        if not path.is_file():
-            raise EtudeError(f"there is no file {what!r}")
-        scene = from_json(Scene, path.read_text(encoding="utf-8"))
+        scene = refuse_extremes(from_json(Scene, read_text(path)))
     elif what in EXAMPLES:
         scene = example(what, seed)
     else:
@@ -202,7 +219,7 @@ def _digests(only: list[str] | None, as_json: bool) -> None:
 def bench(
     what: Annotated[
         list[str] | None,
-        typer.Argument(help="render, physics, build, suites, vima, vlmbench, evaluate, decisions, datasets, perturb; or all"),
+        typer.Argument(help="start, render, physics, build, playing, suites, vima, vlmbench, evaluate, decisions, datasets, perturb"),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:

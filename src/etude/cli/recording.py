@@ -12,8 +12,8 @@ from typing import Annotated
 import typer
 
 from etude.cli.app import app, console, notes, print_json
-from etude.cli.evaluating import POLICY, Shown, pair
-from etude.names import EtudeError, pick, unknown
+from etude.cli.evaluating import POLICY, Shown, pairs, refuse_choices
+from etude.names import EtudeError, pick, unknown, whole_number
 
 FORMS = "lerobot (v3.0), lerobot-images, lerobot-v2.1, robomimic, folders; repeat for several"
 OURS = ("oracle", "random", "noop")  # policies that act in any space
@@ -22,6 +22,7 @@ ACTIONS = ("ee_delta", "ee_pose", "joint", "own")
 
 @app.command()
 def demos(
+    context: typer.Context,
     out: Annotated[Path, typer.Option(help="the data set's folder; the same command goes on where it stopped")],
     suite: Annotated[list[str] | None, typer.Option(help="e.g. clevrskills; repeat for several")] = None,
     task: Annotated[list[str] | None, typer.Option(help="repeat for several; all when none is given")] = None,
@@ -56,9 +57,12 @@ def demos(
         suite = None  # which the recipe says already
     if sum(x is not None and x != [] for x in (suite, plan_file, recipe)) != 1:
         raise EtudeError("say what to record: --suite NAME, --recipe NAME, or --plan FILE (one of them)")
+    if not suite:
+        refuse_choices(context)
     if suite:
-        options = dict(pair(text) for text in option or ())
-        names = make_names(suite, task or (), split or (), difficulty or (), perturb or (), options, episodes, first_seed, not perturb)
+        names = make_names(
+            suite, task or (), split or (), difficulty or (), perturb or (), pairs(option), episodes, first_seed, not perturb
+        )
     elif plan_file is not None:
         names = read_names(plan_file)
     else:
@@ -100,10 +104,10 @@ def _acting(policy: str, takeover: float | None, action: str) -> str:
 
 def read_size(text: str) -> tuple[int, int]:
     """``128`` or ``160x120`` as (width, height)."""
-    parts = text.lower().split("x")
-    if len(parts) > 2 or not all(p.isdigit() and 16 <= int(p) <= 4096 for p in parts):
+    sides = [number for part in text.lower().split("x") if (number := whole_number(part)) is not None and 16 <= number <= 4096]
+    if len(sides) != text.lower().count("x") + 1 or len(sides) > 2:
         raise EtudeError(f"--size {text!r} is not a number of pixels from 16 to 4096, or WIDTHxHEIGHT")
-    return int(parts[0]), int(parts[-1])
+    return sides[0], sides[-1]
 
 
 def _command() -> str:

@@ -105,14 +105,24 @@ def export(names: Sequence[str], folder: Path, form: str = "jsonl", size: int = 
     write = pick("form of export", form, {"jsonl": _write_lines, "parquet": _write_parquet})
     if not names:
         raise EtudeError("there is nothing to export: name at least one trial")
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise EtudeError(f"{str(folder)!r} is not empty; choose another folder to export to")
     return write(names, folder, size)
 
 
+def new_folder(folder: Path) -> None:
+    """Make the folder of a data set; one in which there is something already is left alone."""
+    if folder.exists() and not folder.is_dir():
+        raise EtudeError(f"--out {str(folder)!r} is a file; choose a new folder to export to")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise EtudeError(f"--out {str(folder)!r} cannot be made: {error.strerror}; choose a folder you may write to") from None
+    if any(folder.iterdir()):
+        raise EtudeError(f"{str(folder)!r} is not empty; choose another folder to export to")
+
+
 def _write_lines(names: Sequence[str], folder: Path, size: int) -> int:
+    new_folder(folder)
     files = 1
-    folder.mkdir(parents=True, exist_ok=True)
     # The list of trials gets its name last: a folder that has it is complete.
     unfinished = folder / f"{LINES}.unfinished"
     with unfinished.open("w", encoding="utf-8") as lines:
@@ -192,7 +202,8 @@ def _write_parquet(names: Sequence[str], folder: Path, size: int) -> int:
     splits: dict[str, list[str]] = {}
     for name in names:
         splits.setdefault(find_trial(name).split, []).append(name)
-    (folder / "data").mkdir(parents=True, exist_ok=True)
+    new_folder(folder)
+    (folder / "data").mkdir()
     files = 0
     for split, members in splits.items():
         shards = [members[k : k + SHARD] for k in range(0, len(members), SHARD)]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from etude.datasets.decisions import new_folder
 from etude.envs.observer import Observer
 from etude.envs.simulation import Simulation
 from etude.episode import Episode
@@ -93,9 +94,7 @@ def export(names: Sequence[str], folder: Path, size: int = PIXELS) -> Exported:
         raise EtudeError("there is nothing to export: name at least one episode")
     for name in names:
         _fitting(name)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise EtudeError(f"{str(folder)!r} is not empty; choose another folder to export to")
-    folder.mkdir(parents=True, exist_ok=True)
+    new_folder(folder)
     written: set[str] = set()
     unsolved: list[str] = []
     count = 0

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from etude.datasets.columns import PICTURES
 from etude.datasets.lerobot import arrow
 from etude.datasets.video import frames_of, pixels_of
+from etude.evaluate.plan import read_object
 from etude.names import EtudeError
 
 Pixels = NDArray[np.uint8]
@@ -39,15 +40,17 @@ class Reader:
         path = folder / "meta/info.json"
         if not path.exists():
             raise EtudeError(f"{str(folder)!r} is not a LeRobot data set: it has no meta/info.json")
-        try:
-            self.info: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        except (json.JSONDecodeError, UnicodeDecodeError, OSError) as error:
-            raise EtudeError(f"{path} cannot be read: {error}") from None
         self.folder = folder
-        self.fps = int(self.info["fps"])
-        self.features: dict[str, dict[str, Any]] = self.info["features"]
-        self.cameras = tuple(k.removeprefix(PICTURES) for k, f in self.features.items() if f["dtype"] in ("image", "video"))
-        self.videos = any(f["dtype"] == "video" for f in self.features.values())
+        self.info: dict[str, Any] = read_object(path)
+        try:
+            self.fps = int(self.info["fps"])
+            self.features: dict[str, dict[str, Any]] = dict(self.info["features"])
+            kinds = {name: str(feature["dtype"]) for name, feature in self.features.items()}
+            str(self.info["codebase_version"])
+        except (KeyError, TypeError, ValueError):
+            raise EtudeError(f"{path} does not describe a LeRobot data set; 'etude validate {folder}' says what is wrong with it") from None
+        self.cameras = tuple(name.removeprefix(PICTURES) for name, kind in kinds.items() if kind in ("image", "video"))
+        self.videos = "video" in kinds.values()
 
     def __len__(self) -> int:
         """Number of episodes."""

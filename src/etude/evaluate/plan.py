@@ -13,11 +13,13 @@ from typing import Any
 from etude.evaluate.protocols import PROTOCOLS
 from etude.evaluate.record import MODES
 from etude.library import SUITES, find_task, tasks
-from etude.names import PROTOCOL, EpisodeName, EtudeError, decode, digest, pick, unknown
+from etude.names import PROTOCOL, EpisodeName, EtudeError, decode, digest, parse_json, pick, read_text, unknown
 from etude.perturb.perturbation import known_perturbations
 from etude.suites.task import Task
 
 SCHEMA = 1
+MOST = 1_000_000  # episodes of a plan: more names than that do not fit into memory with their results
+LAST_SEED = 10**18 - 1
 PATIENCE = 150  # control steps a planner waits for a sub-task before it is asked again
 
 
@@ -58,6 +60,12 @@ class Plan:
             others = sorted({EpisodeName.parse(n).suite for n in self.names} - set(GRASPED))
             if others:
                 raise EtudeError(f"--mode grasped is for suites whose tasks begin with a grasp ({', '.join(GRASPED)}), not for {others[0]}")
+        twice = [m for m in self.modes if self.modes.count(m) > 1]
+        if twice:
+            raise EtudeError(f"the mode {twice[0]} is given twice")
+        index, count = self.shard
+        if not 0 <= index < count:
+            raise EtudeError(f"shard {index}/{count}: shards are counted from 0 to one less than there are")
         if self.patience < 1:
             raise EtudeError(f"--patience must be at least 1 control step, got {self.patience}")
 
@@ -109,16 +117,11 @@ def read_plan(path: Path) -> Plan:
 
 def read_object(path: Path) -> dict[str, Any]:
     """A JSON object from a file, or one line that says why not."""
+    text = read_text(path)
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise EtudeError(f"there is no file {str(path)!r}") from None
-    except OSError as error:
-        raise EtudeError(f"{path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise EtudeError(f"{path} is not text in UTF-8") from None
-    except json.JSONDecodeError as error:
-        raise EtudeError(f"{path} is not JSON: {error.msg} at line {error.lineno}") from None
+        data = parse_json(text)
+    except EtudeError as error:
+        raise EtudeError(f"{path} is {error}") from None
     if not isinstance(data, dict):
         raise EtudeError(f"{path} is not a JSON object")
     return data
@@ -131,11 +134,14 @@ def read_names(path: Path) -> tuple[str, ...]:
     if path.suffix == ".json":
         return read_plan(path).names
     try:
-        lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
+        lines = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
     except (OSError, UnicodeDecodeError):
         known = " or ".join(map(repr, PROTOCOLS))
         raise EtudeError(f"{str(path)!r} is not a readable text file with one episode name on each line, nor {known}") from None
-    return checked([line for line in lines if line and not line.startswith("# ")])
+    names = [line for line in lines if line and not line.startswith("#")]
+    if not names:
+        raise EtudeError(f"{str(path)!r} names no episodes; it needs one name on each line, such as clevrskills/pick@train#0")
+    return checked(names)
 
 
 def checked(names: Sequence[str]) -> tuple[str, ...]:
@@ -168,6 +174,8 @@ def make_names(
         raise EtudeError(f"--episodes must be at least 1, got {episodes}")
     if first_seed < 0:
         raise EtudeError(f"--first-seed must not be negative, got {first_seed}")
+    if first_seed + episodes > LAST_SEED + 1:
+        raise EtudeError(f"--first-seed {first_seed} with --episodes {episodes} goes beyond the last seed, {LAST_SEED}")
     sets = [tuple(p.split("+")) for p in perturbations]
     for name in (name for one in sets for name in one):
         pick("perturbation", name, known_perturbations())
@@ -175,11 +183,13 @@ def make_names(
     extras: list[dict[str, str]] = [dict(options or {})]
     if difficulties:
         extras = [{**extras[0], **({} if d == "default" else {"difficulty": d})} for d in difficulties]
-    names = []
+    names: list[str] = []
     for task in _tasks(suites, chosen):
         for split in _splits(task, splits):
             for extra in extras:
                 for one in sets:
+                    if len(names) + episodes > MOST:
+                        raise EtudeError(f"--episodes {episodes} makes a plan of more than {MOST} episodes; give fewer, or fewer tasks")
                     base = EpisodeName(task.suite, task.name, split, first_seed, one, tuple(extra.items()))
                     find_task(base)
                     names += [str(replace(base, seed=first_seed + k)) for k in range(episodes)]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 
-from etude.names import EpisodeName, EtudeError, decode
+from etude.names import EpisodeName, EtudeError, decode, parse_json
 
 Outcome = Literal["success", "failure", "error"]
 Fault = Literal["planning", "execution"]
@@ -98,10 +98,7 @@ class Record:
     @classmethod
     def from_line(cls, line: str) -> Record:
         """The record written as ``line``; raises :class:`EtudeError` when it is none."""
-        try:
-            data = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise EtudeError(f"not JSON ({error.msg})") from None
+        data = parse_json(line)
         if not isinstance(data, dict) or "return" not in data:
             raise EtudeError("not a result of an episode")
         data["reward"] = data.pop("return")

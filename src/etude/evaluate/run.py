@@ -54,9 +54,9 @@ class Settings:
     def __post_init__(self) -> None:
         if self.workers < 0:
             raise EtudeError(f"--workers must not be negative, got {self.workers}")
-        if self.timeout <= 0:
+        if not self.timeout > 0:
             raise EtudeError(f"--timeout must be more than 0 seconds, got {self.timeout:g}")
-        if self.memory is not None and self.memory <= 0:
+        if self.memory is not None and not self.memory > 0:
             raise EtudeError(f"--memory must be more than 0 GiB, got {self.memory:g}")
 
 

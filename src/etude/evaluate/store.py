@@ -45,9 +45,24 @@ def read_run(folder: Path) -> Run:
     if not (folder / PLAN).exists():
         raise EtudeError(f"{str(folder)!r} is not a run: it has no {PLAN}; runs are made by 'etude evaluate --out FOLDER'")
     plan = read_plan(folder / PLAN)
-    info = read_object(folder / INFO) if (folder / INFO).exists() else {}
+    info = _read_info(folder / INFO) if (folder / INFO).exists() else {}
     records, _ = _read_lines(folder / LINES)
+    if records and not info:
+        raise EtudeError(f"{str(folder)!r} has results but no {INFO}, so nobody can say who played and with which versions: bring it back")
     return Run(folder, plan, info, tuple(_ordered(records, plan, folder / LINES)))
+
+
+def _read_info(path: Path) -> dict[str, Any]:
+    """``run.json``; what we write into it ourselves must have the form in which we do."""
+    info = read_object(path)
+    machine = info.get("machine") or {}
+    for what, value, kinds in (
+        ("machine", machine, dict), ("contract", info.get("contract") or {}, dict), ("command", info.get("command", ""), (str, list)),
+        ("machine.packages", machine.get("packages", {}) if isinstance(machine, dict) else {}, dict),
+    ):  # fmt: skip
+        if not isinstance(value, kinds):
+            raise EtudeError(f"{path}: {what} is {type(value).__name__}, which no run of ours wrote: bring the file back as it was")
+    return info
 
 
 def _read_lines(path: Path) -> tuple[list[Record], int]:

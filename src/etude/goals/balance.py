@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from etude.arithmetic import total
 from etude.goals.goal import Goal, Node, Status, listed
-from etude.names import EtudeError
+from etude.names import EtudeError, pick
 from etude.scene.scene import Fixture
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ class Balanced(Goal):
         if not memory["splits"]:
             raise EtudeError(f"no split of these blocks balances: {', '.join(f'{m:.4f}' for m in masses)} kg")
         fixture = watch.world.scene.entity(self.scale)
-        assert isinstance(fixture, Fixture)
-        memory["range"] = next(p.joint.range for p in fixture.parts if p.name == self.beam and p.joint is not None)
+        joints = {p.name: p.joint for p in fixture.parts if p.joint is not None} if isinstance(fixture, Fixture) else {}
+        memory["range"] = pick(f"moving part of {self.scale!r}", self.beam, joints).range
 
     def splits(self, masses: list[float]) -> list[tuple[int, ...]]:
         """Every way to share the blocks (0 and 1: first and second plate, in order of ``blocks``) that balances."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from etude.arithmetic import total
-from etude.names import Family
+from etude.names import EtudeError, Family
 from etude.pose import Vec3
 
 if TYPE_CHECKING:
@@ -194,6 +194,10 @@ class Swap(_Group):
     """A detour, then two placements that must both hold at the end: the first member only clears the way."""
 
     members: tuple[Goal, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.members) < 2:
+            raise EtudeError(f"a swap needs a detour and what follows it, got {len(self.members)} members")
 
     def begin(self, watch: Watch, memory: dict[str, Any]) -> None:
         memory.update(turn=0, best=[0.0] * len(self.members))

@@ -11,6 +11,7 @@ from etude.catalog.polygon import Outline, contains
 from etude.catalog.registry import shape
 from etude.goals.goal import Goal, Node, Status, listed, spoken_place
 from etude.goals.shaping import across_of, carrying, judged
+from etude.names import EtudeError
 from etude.pose import Array, Pose, Vec3, matrix
 from etude.scene.scene import Area, Body
 
@@ -145,7 +146,8 @@ class Inside(OnTop):
         local = product(watch.axes(self.bottom).T, p - q)
         if "plan" not in node.memory:
             entity = watch.world.scene.entity(self.bottom)
-            assert isinstance(entity, (Body, Area))
+            if not isinstance(entity, (Body, Area)):
+                raise EtudeError(f"{self.bottom!r} is nothing that {self.top!r} could lie on")
             node.memory["plan"] = Outline.of(shape(entity.shape, entity.size).footprint)
         return self._rest(watch, node, bool(contains(node.memory["plan"], local[None, :2])[0]))
 

@@ -14,7 +14,6 @@ from etude.catalog.registry import shape
 from etude.goals.goal import Goal, Node, Status, listed
 from etude.goals.shaping import judged
 from etude.pose import Array, Vec2, Vec3
-from etude.scene.scene import Body
 
 if TYPE_CHECKING:
     from etude.goals.watch import Watch
@@ -39,15 +38,9 @@ def _seen(watch: Watch, thing: str, points: Array) -> Array:
     return np.asarray(turned(points, watch.axes(thing)[:2]) + watch.position(thing)[:2])
 
 
-def _body(watch: Watch, thing: str) -> Body:
-    entity = watch.world.scene.entity(thing)
-    assert isinstance(entity, Body)
-    return entity
-
-
 def inside(watch: Watch, thing: str, lower: Vec2, upper: Vec2) -> bool:
     """Does every point of the thing lie above the rectangle?"""
-    body = _body(watch, thing)
+    body = watch.body(thing)
     x, y = watch.position(thing)[:2].tolist()
     if not (lower[0] <= x <= upper[0] and lower[1] <= y <= upper[1]):
         return False
@@ -57,7 +50,7 @@ def inside(watch: Watch, thing: str, lower: Vec2, upper: Vec2) -> bool:
 
 def over(watch: Watch, thing: str, lower: Vec2, upper: Vec2) -> bool:
     """Does any point of the thing lie above the rectangle?"""
-    body = _body(watch, thing)
+    body = watch.body(thing)
     seen = _seen(watch, thing, _points(body.shape, body.size))
     if (seen.max(0) <= lower).any() or (seen.min(0) >= upper).any():
         return False

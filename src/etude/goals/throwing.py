@@ -14,7 +14,6 @@ from etude.catalog.registry import shape
 from etude.goals.goal import Goal, Node, Status
 from etude.goals.shaping import across_of, judged
 from etude.pose import Vec3
-from etude.scene.scene import Body
 
 if TYPE_CHECKING:
     from etude.goals.watch import Watch
@@ -24,8 +23,7 @@ _FALL = np.array([0.0, 0.0, -0.5 * 9.81]) * _AHEAD**2
 
 
 def _size(watch: Watch, thing: str) -> Vec3:
-    entity = watch.world.scene.entity(thing)
-    assert isinstance(entity, Body)
+    entity = watch.body(thing)
     return shape(entity.shape, entity.size).size
 
 
@@ -88,8 +86,7 @@ class Hit(Goal):
 
     def over(self, watch: Watch) -> bool:
         """Is the middle of the thing over the target, seen from above?"""
-        entity = watch.world.scene.entity(self.target)
-        assert isinstance(entity, Body)
+        entity = watch.body(self.target)
         local = product(watch.axes(self.target).T, watch.position(self.thrown) - watch.position(self.target))
         return any(bool(contains(Outline.of(ring), local[None, :2])[0]) for ring in shape(entity.shape, entity.size).plan)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from etude.arithmetic import total
 from etude.goals.goal import Goal, Node, Status
 from etude.goals.regions import Region
+from etude.names import EtudeError
 from etude.pose import Pose, Vec2, Vec3
 
 if TYPE_CHECKING:
@@ -156,6 +157,10 @@ class Composed(Goal):
     units: tuple[Goal, ...]
     other_places: tuple[str, ...] = ()
     text: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.units:
+            raise EtudeError("a composed goal needs at least one unit")
 
     def parts(self) -> tuple[Goal, ...]:
         return (self.result, *self.units)

@@ -7,6 +7,7 @@ import math
 
 from etude.arithmetic import norm, norms
 from etude.catalog.registry import shape
+from etude.names import EtudeError
 from etude.pose import Array, Pose
 from etude.scene.contacts import FAINT
 from etude.scene.materials import CONTROL_PERIOD
@@ -61,10 +62,16 @@ class Watch:
         """How far it is from the tip straight down to the next surface, metres; 1 where there is none."""
         return self.world.drop(self.tip.position)
 
+    def body(self, name: str) -> Body:
+        """The rigid body of this name, as it stands in the scene's data."""
+        entity = self.world.scene.entity(name)
+        if not isinstance(entity, Body):
+            raise EtudeError(f"{name!r} is not a rigid body")
+        return entity
+
     def radius(self, name: str) -> float:
         """How far the outline of a body reaches from its origin, seen from above when upright, metres."""
-        entity = self.world.scene.entity(name)
-        assert isinstance(entity, Body)
+        entity = self.body(name)
         return float(norms(shape(entity.shape, entity.size).footprint).max())
 
     def static(self, name: str) -> bool:

@@ -83,6 +83,10 @@ def _loaded(what: str, text: str, ours: Mapping[str, Callable[..., Any]]) -> Any
                 raise EtudeError("replay needs a run: --policy replay:RUN")
             return ours[name](rest)
         pairs = [part.partition("=") for part in rest.split(",")] if rest else []
+        keys = [key for key, _, _ in pairs]
+        for key in keys:
+            if keys.count(key) > 1:
+                raise EtudeError(f"{what} {name!r}: the option {key!r} is given twice")
         return _called(f"{what} {name!r}", ours[name], {key: value if sign else "true" for key, sign, value in pairs})
     if not colon:
         raise unknown(what, text, ours)

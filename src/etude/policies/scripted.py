@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import fields, replace
 
@@ -75,8 +76,10 @@ class OraclePolicy(_Scripted):
 
     def __init__(self, noise: float = 0.0, colour_blind: bool = False, action: ActionSpace | None = None, wrong: float = 0.0) -> None:
         super().__init__(action)
-        if noise < 0:
-            raise EtudeError(f"the oracle's noise must not be negative, got {noise:g}")
+        if not 0 <= noise < math.inf:
+            raise EtudeError(f"the oracle's noise is a number of metres that is not negative, got {noise:g}")
+        if not 0 <= wrong <= 1:
+            raise EtudeError(f"the share of wrong answers must be from 0 to 1, got {wrong:g}")
         self._noise, self._colour_blind = noise, colour_blind
 
     def _begin(self, simulation: Simulation) -> None:

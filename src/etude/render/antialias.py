@@ -6,12 +6,13 @@ plain picture, and depth and segmentation, which are read there, do not change. 
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.compiled import compiled
 
-@nb.njit(cache=True, error_model="numpy")
+
+@compiled(error_model="numpy")
 def choose(owner: NDArray[np.int32], wanted: NDArray[np.uint8]) -> None:
     """Mark the samples worth shading: all nine of a pixel that sees several triangles, only the centre of one that sees a single one.
 
@@ -28,7 +29,7 @@ def choose(owner: NDArray[np.int32], wanted: NDArray[np.uint8]) -> None:
                         wanted[j + dj, i + di] = 1
 
 
-@nb.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _mixed(owner: NDArray[np.int32], i: int, j: int, t: int) -> bool:
     for dj in range(-1, 2):
         for di in range(-1, 2):
@@ -37,7 +38,7 @@ def _mixed(owner: NDArray[np.int32], i: int, j: int, t: int) -> bool:
     return False
 
 
-@nb.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def resolve(owner: NDArray[np.int32], samples: NDArray[np.uint8], everywhere: bool, rgb: NDArray[np.uint8]) -> None:
     """Pixels (H, W, 3) from samples (2H + 1, 2W + 1, 3); light is averaged, not bytes."""
     for y in range(rgb.shape[0]):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.compiled import compiled
 from etude.names import EtudeError
 from etude.pose import Array, matrix
 from etude.render.texture import pack_textures
@@ -103,7 +103,7 @@ def _stack(arrays: Sequence[NDArray[np.generic]], width: int) -> Array:
     return np.concatenate(arrays).astype(np.float64) if arrays else np.zeros((0, width))
 
 
-@nb.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def carry(g: Geometry, moved: NDArray[np.uint8], positions: Array, rotations: Array) -> None:
     """Bring the visuals of moved bodies (B,) to their frames: positions (B, 3), rotations (B, 3, 3) in the world."""
     for v in range(g.body.shape[0]):

@@ -5,15 +5,15 @@ numba's cache looks at this file alone: nothing compiled elsewhere may be called
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.compiled import compiled
 from etude.render.geometry import Geometry
 from etude.render.raster import View
 
 
-@nb.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def measure(
     view: View, g: Geometry, nearness: NDArray[np.float32], owner: NDArray[np.int32], depth: NDArray[np.float32],
     segmentation: NDArray[np.uint16],
@@ -35,7 +35,7 @@ def measure(
         ids[i] = entity
 
 
-@nb.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def normals_of(
     view: View, g: Geometry, nearness: NDArray[np.float32], owner: NDArray[np.int32], first: int, stride: int,
     normals: NDArray[np.float32],

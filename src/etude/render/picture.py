@@ -7,10 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from etude.names import EtudeError
-from etude.scene.scene import Camera
-
-LARGEST = 8192  # pixels; also what the rasteriser's fixed-point range was laid out for
+from etude.scene.scene import Camera, refuse_picture_size
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +33,5 @@ class Picture:
 def picture_size(camera: Camera, size: tuple[int, int] | None) -> tuple[int, int]:
     """The size asked for, or the camera's own: (width, height)."""
     width, height = camera.size if size is None else size
-    if min(width, height) < 1 or max(width, height) > LARGEST:
-        raise EtudeError(f"camera {camera.name!r}: a picture is 1 to {LARGEST} pixels wide and high, got {width}×{height}")
+    refuse_picture_size(camera.name, (width, height))
     return int(width), int(height)

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.compiled import compiled
 from etude.pose import Array
 from etude.render.geometry import Geometry
 
@@ -54,14 +54,14 @@ def scratch(vertices: int) -> Scratch:
     return Scratch(np.zeros((vertices, 3)), np.zeros((vertices, 2), np.int64), np.zeros(vertices, np.uint8), np.zeros((2, 10, 3)))
 
 
-@nb.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def clear(view: View, nearness: NDArray[np.float32], owner: NDArray[np.int32]) -> None:
     """Nothing seen yet: nearness of the far plane, owner −1."""
     nearness[:, :] = 1.0 / view.far if view.perspective else -view.far
     owner[:, :] = -1
 
 
-@nb.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _out_of_sight(view: View, x: float, y: float, z: float, radius: float) -> bool:
     """Whether a sphere in camera coordinates lies wholly outside the view."""
     if z + radius < view.near or z - radius > view.far:
@@ -80,7 +80,7 @@ def _out_of_sight(view: View, x: float, y: float, z: float, radius: float) -> bo
     )
 
 
-@nb.njit(cache=True, error_model="numpy", inline="always")
+@compiled(error_model="numpy", inline="always")
 def _fill(
     view: View, x0: int, y0: int, x1: int, y1: int, x2: int, y2: int,
     wx: float, wy: float, wc: float, low: float, high: float, triangle: int,
@@ -135,7 +135,7 @@ def _fill(
         e2 += down2
 
 
-@nb.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _beyond(view: View, plane: int, x: float, y: float, z: float) -> float:
     """Signed distance, in some unit, by which a point lies inside a clipping plane: 0 the near plane, 1 to 4 the guard band."""
     if plane == 0:
@@ -150,7 +150,7 @@ def _beyond(view: View, plane: int, x: float, y: float, z: float) -> float:
     return GUARD * depth + (view.focal * y + view.cy * depth)
 
 
-@nb.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _clip(view: View, polygon: Array, count: int) -> tuple[int, int]:
     """Cut polygon[0, :count] by all planes; gives which of the two buffers holds the result and its corners.
 
@@ -184,7 +184,7 @@ def _clip(view: View, polygon: Array, count: int) -> tuple[int, int]:
     return source, count
 
 
-@nb.njit(cache=True, error_model="numpy", inline="always")
+@compiled(error_model="numpy", inline="always")
 def _place(view: View, g: Geometry, s: Scratch, visual: int) -> None:
     """Camera coordinates and snapped pixels of the vertices of a visual."""
     m, e, f = view.axes, view.eye, view.focal
@@ -203,7 +203,7 @@ def _place(view: View, g: Geometry, s: Scratch, visual: int) -> None:
                 s.astray[i] = 0
 
 
-@nb.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _fill_clipped(
     view: View, s: Scratch, i0: int, i1: int, i2: int, wx: float, wy: float, wc: float, triangle: int,
     nearness: NDArray[np.float32], owner: NDArray[np.int32],
@@ -228,7 +228,7 @@ def _fill_clipped(
             _fill(view, sx[0], sy[0], sx[k + 1], sy[k + 1], sx[k], sy[k], wx, wy, wc, low, high, triangle, nearness, owner)
 
 
-@nb.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def draw(view: View, g: Geometry, shown: NDArray[np.uint8], s: Scratch, nearness: NDArray[np.float32], owner: NDArray[np.int32]) -> None:
     """Draw the visuals with shown[v] = 1 over what the buffers (height, width) hold; the first of two equally near triangles stays.
 

@@ -5,17 +5,17 @@ numba's cache looks at this file alone: nothing compiled elsewhere may be called
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.compiled import compiled
 from etude.render.geometry import Geometry
 from etude.render.lighting import ShadowMap
 
 STEEPEST = np.float32(4)  # slope of a receiver against the light, beyond which the shadow test follows it no further
 
 
-@nb.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def set_up(g: Geometry, shadow: ShadowMap, owner: NDArray[np.int32]) -> None:
     """Bring ``g.setup`` up to date for all triangles that own a sample (height, width)."""
     who, visual, stamp, version = owner.reshape(owner.size), g.visual, g.stamp, g.version
@@ -31,7 +31,7 @@ def set_up(g: Geometry, shadow: ShadowMap, owner: NDArray[np.int32]) -> None:
             _set_up(g, shadow, t)
 
 
-@nb.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _set_up(g: Geometry, shadow: ShadowMap, t: int) -> None:
     """Gradients of barycentrics and texture, steps of the normal, slope to the light."""
     i0, i1, i2 = g.faces[t, 0], g.faces[t, 1], g.faces[t, 2]

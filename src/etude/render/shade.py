@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.compiled import compiled
 from etude.render.geometry import Geometry
 from etude.render.lighting import Lights, ShadowMap
 from etude.render.raster import View
@@ -69,7 +69,7 @@ class Block(NamedTuple):
     packed: NDArray[np.int64]
 
 
-@nb.njit(cache=True, error_model="numpy", inline="always")
+@compiled(error_model="numpy", inline="always")
 def _bilinear(texels: NDArray[np.int64], start: Scalar, bits: Scalar, u: Scalar, v: Scalar, weight: Scalar) -> Scalar:
     """Four texels around (u, v) of a level of side 2**bits, weighted so that they sum to 64 · ``weight``, in three lanes of 21 bits.
 
@@ -88,7 +88,7 @@ def _bilinear(texels: NDArray[np.int64], start: Scalar, bits: Scalar, u: Scalar,
     return upper * weight + (lower - upper) * low
 
 
-@nb.njit(cache=True, error_model="numpy", inline="always")
+@compiled(error_model="numpy", inline="always")
 def _footprint(start: Scalar, bits: Scalar, ux: Scalar, vx: Scalar, uy: Scalar, vy: Scalar) -> tuple[Scalar, ...]:
     """How to read a texture where a step of one pixel moves by (ux, vx) to the right and (uy, vy) down.
 
@@ -123,13 +123,13 @@ def _footprint(start: Scalar, bits: Scalar, ux: Scalar, vx: Scalar, uy: Scalar, 
     return start, size, finer, coarser, taps, du, dv
 
 
-@nb.njit(cache=True, error_model="numpy", inline="always")
+@compiled(error_model="numpy", inline="always")
 def _form(s: NDArray[np.float32], t: Scalar, k: Scalar, x: Scalar, y: Scalar, z: Scalar) -> Scalar:
     """The linear form s[t, k:k + 3] of a vector."""
     return s[t, np.uintp(k)] * x + s[t, np.uintp(k + 1)] * y + s[t, np.uintp(k + 2)] * z
 
 
-@nb.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _pick(
     begin: int, across: NDArray[np.float32], nearness: NDArray[np.float32], owner: NDArray[np.int32], wanted: NDArray[np.uint8], b: Block
 ) -> Scalar:
@@ -152,7 +152,7 @@ def _pick(
     return n
 
 
-@nb.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _look(e: Eye, shadow: ShadowMap, n: int, w: NDArray[np.float32]) -> None:
     """What follows from how near the samples are: their place, as reach and aside (see :class:`Eye`), also in the light's frame."""
     if e.perspective:
@@ -183,7 +183,7 @@ def _look(e: Eye, shadow: ShadowMap, n: int, w: NDArray[np.float32]) -> None:
         w[np.uintp(LZ + i)] = c0 + reach * c1 + aside * c2
 
 
-@nb.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _runs(e: Eye, g: Geometry, n: int, b: Block) -> None:
     """Texture, gloss, normal and slope of the samples, triangle by triangle."""
     w, packed, owner, s, texels, visual, gloss_of = b.values, b.packed, b.owner, g.setup, g.texels, g.visual, g.gloss
@@ -247,7 +247,7 @@ def _runs(e: Eye, g: Geometry, n: int, b: Block) -> None:
                 packed[np.uintp(i)] = total
 
 
-@nb.njit(cache=True, error_model="numpy", inline="always")
+@compiled(error_model="numpy", inline="always")
 def _bend(e: Eye, s: NDArray[np.float32], t: Scalar, first: Scalar, last: Scalar, w: NDArray[np.float32]) -> None:
     """Normals of a smooth triangle, mixed from those of its corners."""
     p0, p1, p2 = _form(s, t, 0, e.x, e.y, e.z) - s[t, 3], _form(s, t, 0, e.dx, e.dy, e.dz), _form(s, t, 0, e.rx, e.ry, e.rz)
@@ -261,7 +261,7 @@ def _bend(e: Eye, s: NDArray[np.float32], t: Scalar, first: Scalar, last: Scalar
         w[np.uintp(NX + i)], w[np.uintp(NY + i)], w[np.uintp(NZ + i)] = nx * scale, ny * scale, nz * scale
 
 
-@nb.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _shadow(lights: Lights, shadow: ShadowMap, n: int, b: Block) -> None:
     """How much of the key light reaches the samples: 2×2 comparisons with the shadow map, blended."""
     w, at = b.values, b.at
@@ -305,7 +305,7 @@ def _shadow(lights: Lights, shadow: ShadowMap, n: int, b: Block) -> None:
         w[np.uintp(LIT + i)] = lit
 
 
-@nb.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _soft(lights: Lights, n: int, w: NDArray[np.float32]) -> None:
     """The light that casts no shadows, ambient and fills."""
     r, g, b = lights.ambient[0], lights.ambient[1], lights.ambient[2]
@@ -322,7 +322,7 @@ def _soft(lights: Lights, n: int, w: NDArray[np.float32]) -> None:
             w[np.uintp(LB + i)] += b * cosine
 
 
-@nb.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _develop(e: Eye, lights: Lights, n: int, b: Block) -> None:
     """Colours of the samples, 0.5 to 255.5, from texture and light."""
     w, packed = b.values, b.packed
@@ -355,7 +355,7 @@ def _develop(e: Eye, lights: Lights, n: int, b: Block) -> None:
         w[np.uintp(BLUE + i)] = min(np.sqrt(blue), _1) * _255 + _HALF
 
 
-@nb.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _lay(lights: Lights, alpha: float, n: int, b: Block, rgb: NDArray[np.uint8]) -> None:
     """Write the colours into a row (width, 3); without owner, the background."""
     w, owner, column, cover = b.values, b.owner, b.column, Float(alpha)
@@ -374,7 +374,7 @@ def _lay(lights: Lights, alpha: float, n: int, b: Block, rgb: NDArray[np.uint8])
             rgb[at, 0], rgb[at, 1], rgb[at, 2] = red, green, blue
 
 
-@nb.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _eye(view: View, j: int) -> Eye:
     """Row j of a view."""
     a = view.axes
@@ -388,7 +388,7 @@ def _eye(view: View, j: int) -> Eye:
     )  # fmt: skip
 
 
-@nb.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def shade(
     view: View, g: Geometry, lights: Lights, shadow: ShadowMap, nearness: NDArray[np.float32], owner: NDArray[np.int32],
     wanted: NDArray[np.uint8], alpha: float, rgb: NDArray[np.uint8],

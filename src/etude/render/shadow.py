@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.compiled import compiled
 from etude.pose import Array
 from etude.render.geometry import Geometry
 from etude.render.lighting import ShadowMap
@@ -79,7 +79,7 @@ class Shadows:
             texel *= math.sqrt(2)
 
 
-@nb.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _bounds(axes: Array, centres: Array, radii: Array, casters: NDArray[np.bool_], reach: float) -> tuple[float, float, float, float]:
     """The rectangle (left, top, right, bottom), metres in the light's frame, around the casters within reach of the world's origin."""
     left, top, right, bottom = np.inf, np.inf, -np.inf, -np.inf
@@ -91,7 +91,7 @@ def _bounds(axes: Array, centres: Array, radii: Array, casters: NDArray[np.bool_
     return left, top, right, bottom
 
 
-@nb.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _cover(view: View, centres: Array, radii: Array, moving: NDArray[np.uint8], covered: NDArray[np.int64]) -> None:
     """Note the texels (left, top, right, bottom) that each moving visual may cover; none if it is off the map."""
     a = view.axes
@@ -105,7 +105,7 @@ def _cover(view: View, centres: Array, radii: Array, moving: NDArray[np.uint8], 
             covered[v, 2], covered[v, 3] = min(x + r, float(view.width)), min(y + r, float(view.height))
 
 
-@nb.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _restore(covered: NDArray[np.int64], background: NDArray[np.float32], nearness: NDArray[np.float32]) -> None:
     """Bring back the background where it was covered."""
     for v in range(len(covered)):

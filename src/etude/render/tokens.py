@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.compiled import compiled
 from etude.names import EtudeError
 from etude.render.picture import Picture
 
@@ -51,7 +51,7 @@ def tokens(pictures: Iterable[Picture], ids: Sequence[int], slots: int | None = 
     return Tokens(crops, boxes, mask)
 
 
-@nb.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _cut(
     rgb: NDArray[np.uint8], segmentation: NDArray[np.uint16], slot_of: NDArray[np.int32], crops: NDArray[np.uint8],
     boxes: NDArray[np.int32], mask: NDArray[np.bool_],
@@ -80,7 +80,7 @@ def _cut(
         _shrink(rgb[top : bottom + 1, left : right + 1], crops[k])
 
 
-@nb.njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _shrink(piece: NDArray[np.uint8], out: NDArray[np.uint8]) -> None:
     """The piece on a black square, brought to the size of ``out`` by areas. In whole numbers, so that every machine rounds alike.
 

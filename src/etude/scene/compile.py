@@ -5,9 +5,11 @@ So worlds of the same things share one compiled prototype, and a new layout is a
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import math
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import mujoco
@@ -16,7 +18,7 @@ import numpy as np
 from etude.arithmetic import total
 from etude.catalog.registry import shape as find_shape
 from etude.catalog.shape import Piece, Shape
-from etude.names import EtudeError
+from etude.names import EtudeError, unknown
 from etude.pose import Array, Pose
 from etude.scene import robots
 from etude.scene.materials import CONTACT_BITS, TIMESTEP, Material, material
@@ -46,6 +48,17 @@ class _Made(NamedTuple):
     body: Any
     frame: Pose
     loose: bool
+
+
+@contextlib.contextmanager
+def _in_our_words(what: str) -> Iterator[None]:
+    """What MuJoCo's compiler refuses is a mistake in the scene: one line, with its reason and the name of the element."""
+    try:
+        yield
+    except EtudeError:
+        raise
+    except (ValueError, mujoco.FatalError) as error:
+        raise EtudeError(f"{what}: {' '.join(str(error).removeprefix('Error: ').split())}") from None
 
 
 @functools.lru_cache(maxsize=32)
@@ -161,7 +174,11 @@ class Builder:
                 raise EtudeError(f"fixture {entity.name!r}: part {part.name!r} hangs on {part.parent!r}, which must come before it")
             made[part.name] = self.part(entity, part, made[part.parent])
             self.proto.frames[f"{entity.name}/{part.name}"] = made[part.name].frame
+        moving = [part.name for part in entity.jointed()]
         for latch in entity.latches:
+            for name in (latch.lock, latch.held):
+                if name not in moving:
+                    raise unknown(f"moving part of {entity.name!r}", name, moving)
             lock = self.spec.add_equality()
             lock.type = mujoco.mjtEq.mjEQ_JOINT
             lock.objtype = mujoco.mjtObj.mjOBJ_JOINT
@@ -324,13 +341,15 @@ class Builder:
         if self.scene.robot is not None:
             self.robot(self.scene.robot)
         for entity in self.scene.entities:
-            if isinstance(entity, Body):
-                self.rigid(entity)
-            elif isinstance(entity, Fixture):
-                self.fixture(entity)
-            elif isinstance(entity, Particles):
-                self.grains(entity)
-        self.proto.model = self.spec.compile()
+            with _in_our_words(f"{entity.name!r} cannot be built"):
+                if isinstance(entity, Body):
+                    self.rigid(entity)
+                elif isinstance(entity, Fixture):
+                    self.fixture(entity)
+                elif isinstance(entity, Particles):
+                    self.grains(entity)
+        with _in_our_words("the scene cannot be built"):
+            self.proto.model = self.spec.compile()
         self.index()
         return self.proto
 

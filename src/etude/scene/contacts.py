@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from etude.arithmetic import norm
+from etude.compiled import compiled
 from etude.pose import Array, Vec3
 from etude.scene.materials import TIMESTEP
 
@@ -35,7 +35,7 @@ class Contact:
         return norm(self.impulse)
 
 
-@njit(cache=True)
+@compiled
 def _record(
     geoms: NDArray[np.int32], addresses: NDArray[np.int32], frames: Array, positions: Array, forces: Array,
     geom_owner: NDArray[np.int32], geom_body: NDArray[np.int32], awake: NDArray[np.int32], dt: float,

@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
 from etude.arithmetic import Array
+from etude.compiled import compiled
 from etude.pose import Pose, matrix
 from etude.scene.robots.anatomy import Arm, Hand
 
@@ -24,7 +24,7 @@ DAMPING = 1e-4  # of the least-squares step, relative to metres and radians
 # file because numba's cache does not notice when a function of another file changes.
 
 
-@njit(cache=True)
+@compiled
 def _times(A: Array, v: Array) -> Array:
     """A matrix (n, k) times a vector (k,)."""
     n, k = A.shape
@@ -37,7 +37,7 @@ def _times(A: Array, v: Array) -> Array:
     return out
 
 
-@njit(cache=True)
+@compiled
 def _times3(A: Array, v: Array) -> Array:
     """A 3×3 matrix times a vector (3,)."""
     out = np.empty(3)
@@ -46,7 +46,7 @@ def _times3(A: Array, v: Array) -> Array:
     return out
 
 
-@njit(cache=True)
+@compiled
 def _matmul3(A: Array, B: Array) -> Array:
     """The product of two 3×3 matrices."""
     out = np.empty((3, 3))
@@ -56,7 +56,7 @@ def _matmul3(A: Array, B: Array) -> Array:
     return out
 
 
-@njit(cache=True)
+@compiled
 def _solve_definite(A: Array, b: Array) -> Array:
     """The solution x (n,) of A x = b for a symmetric, positive definite matrix A (n, n), which is overwritten (Cholesky)."""
     n = len(b)
@@ -82,7 +82,7 @@ def _solve_definite(A: Array, b: Array) -> Array:
     return x
 
 
-@njit(cache=True)
+@compiled
 def _forward(offsets: Array, turns: Array, tip_p: Array, tip_R: Array, q: Array, axes: Array, points: Array) -> tuple[Array, Array]:
     """Tip position and rotation; fills ``axes`` and ``points`` (n, 3) with every joint's axis and origin."""
     p = np.zeros(3)
@@ -100,7 +100,7 @@ def _forward(offsets: Array, turns: Array, tip_p: Array, tip_R: Array, q: Array,
     return p + _times3(R, tip_p), _matmul3(R, tip_R)
 
 
-@njit(cache=True)
+@compiled
 def _tip(
     offsets: Array, turns: Array, tip_p: Array, tip_R: Array, q: Array, base_p: Array, base_R: Array, axes: Array, points: Array
 ) -> Array:
@@ -126,7 +126,7 @@ def _tip(
     return np.array([p[0], p[1], p[2], w / norm, x / norm, y / norm, z / norm])
 
 
-@njit(cache=True)
+@compiled
 def _rotation_error(target: Array, current: Array) -> Array:
     """The rotation vector that turns ``current`` into ``target``, in the base frame."""
     E = _matmul3(target, current.T)
@@ -143,11 +143,11 @@ def _rotation_error(target: Array, current: Array) -> Array:
                 k = i
         axis[k] = 1.0
         w = _times3(E, axis) + axis
-        return w / math.sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]) * math.pi  # type: ignore[no-any-return]
+        return w / math.sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]) * math.pi
     return v / s * math.atan2(s, c)
 
 
-@njit(cache=True)
+@compiled
 def _solve(
     offsets: Array, turns: Array, tip_p: Array, tip_R: Array, lower: Array, upper: Array, rest: Array,
     target_p: Array, target_R: Array, start: Array, iterations: int, pull: float,
@@ -220,7 +220,7 @@ def _solve(
     return q, position_error, rotation_error
 
 
-@njit(cache=True)
+@compiled
 def _turned(R: Array, x: float, y: float, z: float) -> Array:
     """``R`` turned by a rotation vector in its own frame."""
     angle = math.sqrt(x * x + y * y + z * z)
@@ -236,10 +236,10 @@ def _turned(R: Array, x: float, y: float, z: float) -> Array:
             [x * z * v - y * s, y * z * v + x * s, c + z * z * v],
         ]
     )
-    return _matmul3(R, turn)  # type: ignore[no-any-return]
+    return _matmul3(R, turn)
 
 
-@njit(cache=True)
+@compiled
 def _follow(
     offsets: Array, turns: Array, tip_p: Array, tip_R: Array, lower: Array, upper: Array, rest: Array, stride: Array,
     delta: Array, measured: Array, iterations: int, pull: float,
@@ -272,7 +272,7 @@ def _follow(
     return start, 0.0
 
 
-@njit(cache=True)
+@compiled
 def ramp(command: Array, target: Array, speed: Array, seconds: float, lead: float, set_point: Array, velocity: Array) -> None:
     """One control period of a joint servo: move ``command`` (in place) towards ``target``, no joint faster than ``speed``.
 
@@ -341,6 +341,6 @@ class Chain:
         What cannot be done within ``seconds`` is shortened, keeping its direction; the second result is the share that was possible.
         """
         stride = self.speed * seconds
-        return _follow(  # type: ignore[no-any-return]
+        return _follow(
             self._offsets, self._turns, self._tip_p, self._tip_R, self.lower, self.upper, self.home, stride, delta, start, iterations, pull
         )

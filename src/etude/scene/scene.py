@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from etude.arithmetic import cross, norm
-from etude.names import EtudeError, Family, unknown
+from etude.names import EtudeError, Family, legible, unknown
 from etude.pose import Pose, Vec2, Vec3, matrix_quat
 from etude.scene.materials import material
 
@@ -118,6 +118,11 @@ class Part:
     joint: Joint | None = None
     mass: float = 1.0
 
+    def __post_init__(self) -> None:
+        if not _nameable(self.name):
+            raise EtudeError(f"{legible(self.name)} cannot be the name of a part")
+        _positive(self.name, "mass", self.mass)
+
 
 @dataclass(frozen=True)
 class Latch:
@@ -183,6 +188,11 @@ class Specks(Entity):
             _positive(self.name, "size", extent)
 
 
+def _nameable(name: str) -> bool:
+    """Can MuJoCo and a mask hold this name? It may be of several words, but on one line."""
+    return bool(name) and len(name) <= 200 and name.isprintable() and "/" not in name
+
+
 def _positive(name: str, what: str, value: float | None) -> None:
     if value is not None and not (math.isfinite(value) and value > 0):
         raise EtudeError(f"{name!r}: {what} must be a positive number, got {value:g}")
@@ -204,6 +214,10 @@ class Table:
     endless: bool = False
     legs: bool = True
 
+    def __post_init__(self) -> None:
+        for what, value in (("size", min(self.size)), ("thickness", self.thickness), ("texture_span", self.texture_span)):
+            _positive("table", what, value)
+
 
 @dataclass(frozen=True)
 class Floor:
@@ -214,6 +228,10 @@ class Floor:
     texture_span: float = 1.0
     size: float = 8.0  # visible square, metres
 
+    def __post_init__(self) -> None:
+        for what, value in (("size", self.size), ("texture_span", self.texture_span)):
+            _positive("floor", what, value)
+
 
 @dataclass(frozen=True)
 class Walls:
@@ -223,6 +241,10 @@ class Walls:
     texture_span: float = 1.5
     distance: float = 2.2
     height: float = 2.6
+
+    def __post_init__(self) -> None:
+        for what, value in (("distance", self.distance), ("height", self.height), ("texture_span", self.texture_span)):
+            _positive("walls", what, value)
 
 
 @dataclass(frozen=True)
@@ -271,10 +293,23 @@ class Camera:
             raise EtudeError(f"camera {self.name!r} needs either fov (perspective) or extent (orthographic)")
         if self.fov is not None and not 0.01 <= self.fov < 179:
             raise EtudeError(f"camera {self.name!r}: fov must be between 0.01 and 179 degrees, got {self.fov:g}")
+        if self.extent is not None and not self.extent > 0:
+            raise EtudeError(f"camera {self.name!r}: extent must be a positive number of metres, got {self.extent:g}")
         if not 0 < self.near < self.far:
             raise EtudeError(f"camera {self.name!r}: expected 0 < near < far, got {self.near:g} and {self.far:g}")
-        if min(self.size) < 1 or max(self.size) > 8192:
-            raise EtudeError(f"camera {self.name!r}: size must be 1 to 8192 pixels, got {self.size}")
+        refuse_picture_size(self.name, self.size)
+
+
+LARGEST_PICTURE = (8192, 4096**2)  # pixels wide or high, which the rasteriser was laid out for, and in all: more would take gigabytes
+
+
+def refuse_picture_size(camera: str, size: tuple[int, int]) -> None:
+    """Refuse a (width, height) in pixels of which no picture can be taken."""
+    (width, height), (side, most) = size, LARGEST_PICTURE
+    if min(size) < 1 or max(size) > side or width * height > most:
+        raise EtudeError(
+            f"camera {camera!r}: a picture is 1 to {side} pixels wide and high and has at most {most} pixels, got {width}×{height}"
+        )
 
 
 def look_at(eye: Vec3, target: Vec3, up: Vec3 = (0.0, 0.0, 1.0)) -> Pose:
@@ -321,10 +356,10 @@ class Scene:
     def __post_init__(self) -> None:
         seen: set[str] = set()
         for name in [e.name for e in self.entities] + [c.name for c in self.cameras]:
-            if not name or name in RESERVED or "/" in name:
-                raise EtudeError(f"{name!r} cannot be the name of an entity or a camera")
+            if not _nameable(name) or name in RESERVED:
+                raise EtudeError(f"{legible(name)} cannot be the name of an entity or a camera")
             if name in seen:
-                raise EtudeError(f"two things in the scene are called {name!r}")
+                raise EtudeError(f"two things in the scene are called {legible(name)}")
             seen.add(name)
 
     def entity(self, name: str) -> Entity:

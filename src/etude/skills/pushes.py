@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from etude.arithmetic import arctan2, circle, norm, norms, product
 from etude.catalog.polygon import area, hull
+from etude.compiled import compiled
 from etude.pose import Vec2
 from etude.scene.rooms import VIMA_LOWER, VIMA_UPPER
 from etude.skills.strokes import BACK, SHORT, Stroke
@@ -155,7 +155,7 @@ class Care:
 # ------------------------------------------------------------------------------------------------ one push
 
 
-@njit(cache=True)
+@compiled
 def _follow(u: Array, v: Array, at: Array, face: float, right: float, left: float, spin: float) -> None:
     """Make way for a plate from ``right`` to ``left``, its face at ``face``: moves rim (u, v) and centre with angle ``at`` (3,) in place.
 
@@ -183,7 +183,7 @@ def _follow(u: Array, v: Array, at: Array, face: float, right: float, left: floa
     at[2] += turn
 
 
-@njit(cache=True)
+@compiled
 def _held(u: Array, v: Array, centre: float, face: float, middle: float) -> bool:
     """Does the plate touch the thing on both sides of its centre, well inside its own corners? Otherwise it turns on, and slips off."""
     right, left = False, False
@@ -193,7 +193,7 @@ def _held(u: Array, v: Array, centre: float, face: float, middle: float) -> bool
     return right and left
 
 
-@njit(cache=True)
+@compiled
 def _meets(u: Array, v: Array, low: float, high: float, left: float, right: float) -> bool:
     for i in range(len(u)):  # noqa: SIM110  (numba compiles loops, not generators)
         if low < u[i] < high and left < v[i] < right:
@@ -201,7 +201,7 @@ def _meets(u: Array, v: Array, low: float, high: float, left: float, right: floa
     return False
 
 
-@njit(cache=True)
+@compiled
 def _fan(
     rim: Array, spin: float, place: Array, along: Array, lengths: Array, points: Array, barrier: Array, margin: float, shy: float
 ) -> tuple[Array, Array, Array, Array, Array]:
@@ -356,7 +356,7 @@ def on_table(points: Array) -> Array:
 # ------------------------------------------------------------------------------------------------ several pushes
 
 
-@njit(cache=True)
+@compiled
 def _room(x: float, y: float, c: float, s: float, rear: float, front: float, half: float, points: Array) -> float:
     """How far one may go along (c, s) from (x, y) until a box around it meets a point; below 0 where it does at the start."""
     far = 9.0
@@ -368,7 +368,7 @@ def _room(x: float, y: float, c: float, s: float, rear: float, front: float, hal
     return far
 
 
-@njit(cache=True)
+@compiled
 def _counted(
     origin: Array, along: Array, radius: float, margin: float, shy: float, points: Array, barrier: Array, allowed: Array, done: Array
 ) -> Array:

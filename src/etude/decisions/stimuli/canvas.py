@@ -6,10 +6,10 @@ import functools
 from collections.abc import Sequence
 from typing import Literal
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.compiled import compiled
 from etude.decisions.stimuli.album import Rgba
 from etude.names import EtudeError
 
@@ -78,7 +78,7 @@ def _plain(size: int, colour: Rgb) -> Frame:
     return np.full((size, size, 3), colour, np.uint8)
 
 
-@nb.njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@compiled(error_model="numpy")
 def _lay(sprite: Rgba, canvas: Frame, x: int, y: int) -> None:
     """Blend a sprite (P, P, 4) over the canvas from pixel (x, y) on, to the nearest byte."""
     for j in range(sprite.shape[0]):

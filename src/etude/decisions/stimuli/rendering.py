@@ -11,11 +11,11 @@ import functools
 import math
 from dataclasses import dataclass
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
 from etude.arithmetic import product, turned
+from etude.compiled import compiled
 from etude.decisions.stimuli.album import Album, Rgba
 from etude.decisions.stimuli.models import BUILDERS, GRAIN, IDENTITIES, model
 from etude.names import EtudeError, rng, unknown
@@ -107,7 +107,7 @@ def drawn(item: int, view: int, pixels: int) -> Rgba:
     return sprite
 
 
-@nb.njit(cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@compiled(error_model="numpy")
 def _average(rgb: NDArray[np.uint8], segmentation: NDArray[np.uint16], light: NDArray[np.float64], sprite: Rgba) -> None:
     """Pixels (H, W, 4) from samples (3H, 3W): light is averaged, not bytes, over the samples that hit the object."""
     for y in range(sprite.shape[0]):

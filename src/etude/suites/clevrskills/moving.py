@@ -11,7 +11,7 @@ from etude.catalog.registry import shape
 from etude.goals.goal import Always, Goal, Order, Sequence
 from etude.goals.leaves import TipAtPose, Traced, Untouched
 from etude.goals.markers import FUTURE, NEXT, marker
-from etude.names import EtudeError, Stream
+from etude.names import EtudeError, Stream, whole_number
 from etude.pose import Array, Pose, Quat, Vec3, axis_quat, matrix, multiply, yaw_quat
 from etude.prompts.instruction import Instruction, Part, ScenePicture, told
 from etude.scene import robots
@@ -137,11 +137,12 @@ def match_pose(draw: Draw) -> Draft:
     sideways by up to 90°, and a distractor. Succeeds when the tip is within 5 cm and 0.1 rad of the pose.
     """
     given = draw.option("goals", "1")
-    if not given.isdigit() or not 1 <= int(given) <= MARKERS[1]:
+    count = whole_number(given)
+    if count is None or not 1 <= count <= MARKERS[1]:
         raise EtudeError(f"goals={given} is not possible; it is a number from 1 to {MARKERS[1]}")
     stage = Stage(draw, *A)
     balls = [_distractor(stage)]
-    goals = _goals(draw.rng("goals"), Reach(_robot(stage)), int(given), balls, True)
+    goals = _goals(draw.rng("goals"), Reach(_robot(stage)), count, balls, True)
     leaves = tuple(TipAtPose(goal) for goal in goals)
     goal: Goal = Order(leaves) if len(leaves) > 1 else leaves[0]
     return Draft(stage.scene(), goal, _matching([_shown(g) for g in goals]))

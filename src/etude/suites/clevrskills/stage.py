@@ -10,7 +10,7 @@ from typing import TypeVar
 from etude.arithmetic import norms
 from etude.catalog.registry import shape
 from etude.catalog.suction import suction_spot
-from etude.names import EtudeError, Stream
+from etude.names import EtudeError, Stream, whole_number
 from etude.pose import IDENTITY, Pose, Vec2, Vec3
 from etude.prompts.instruction import ObjectPicture, TexturePicture
 from etude.scene import robots
@@ -79,7 +79,7 @@ class Stage:
     def __post_init__(self) -> None:
         self.stream: Stream = self.draw.rng("cast")
         self.layout = Layout(self.draw.rng("layout"), self.lower, self.upper, clearance=self.clearance)
-        self.room = clevrskills_room(self.draw.option("robot", "xarm6"))
+        self.room = clevrskills_room(robots.arm(self.draw.option("robot", "xarm6")).name)
         assert self.room.robot is not None
         x, y, _ = self.room.robot.base.position
         self.base: Vec2 = (x, y)
@@ -134,9 +134,10 @@ class Stage:
     def parts(self, actors: Sequence[T]) -> list[T]:
         """The actors (or what else is to be cast) in the order of the parts they play: option ``variant=k`` is the k-th permutation."""
         wanted = self.draw.option("variant", "0")
-        if not wanted.isdigit():
+        number = whole_number(wanted)
+        if number is None:
             raise EtudeError(f"variant={wanted} does not exist; expected a whole number from 0 on")
-        return permuted(actors, int(wanted))
+        return permuted(actors, number)
 
     def hand_over(self, actor: Actor) -> Pose:
         """Put an actor into the hand: its suction spot just below the tip of the robot at home."""
