@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from pathlib import Path
@@ -265,6 +266,9 @@ def serve_policy(
     port: Annotated[int, typer.Option(help="0: any free one")] = 8000,
     batch: Annotated[int, typer.Option(help="the most observations at once, for a policy with act_batch")] = 1,
     wait: Annotated[float, typer.Option(help="milliseconds to wait for a batch to fill")] = 5.0,
+    max_frame: Annotated[float, typer.Option(help="MiB in one message, at most")] = 64.0,
+    connections: Annotated[int, typer.Option(help="held at once, at most")] = 256,
+    key: Annotated[str, typer.Option(envvar="ETUDE_POLICY_KEY", help="clients have to send it; a list of processes shows it")] = "",
 ) -> None:
     """Serve a policy to evaluations here and elsewhere, in openpi's protocol."""
     from etude.policies.loading import load_policy
@@ -272,5 +276,9 @@ def serve_policy(
 
     def ready(at: int) -> None:
         notes.print(f"serving {policy} at ws://{host}:{at}", highlight=False, soft_wrap=True)
+        if not key and host not in ("127.0.0.1", "::1", "localhost"):
+            notes.print("whoever reaches this address can use it; set ETUDE_POLICY_KEY here and there to ask for a key", soft_wrap=True)
 
-    serve(lambda: load_policy(policy), host, port, batch, wait, ready)
+    if not 0 < max_frame < math.inf:
+        raise EtudeError(f"--max-frame must be more than 0 MiB, got {max_frame:g}")
+    serve(lambda: load_policy(policy), host, port, batch, wait, ready, int(max_frame * 2**20) or 1, connections, key)

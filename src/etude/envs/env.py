@@ -76,7 +76,7 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         self._control = sample.control
         names = [c.name for c in sample.scene.cameras]
         looking = [name for name in names if name != "render"] if cameras is None else listed(cameras, "cameras")
-        self._cameras = tuple(choice(camera, f"camera of {suite}", names) for camera in looking)
+        self._cameras = tuple(choice(camera, "camera", names) for camera in looking)
         self._sim: Simulation | None = None
         self._labels = labels
         self._observer: Observer | None = None

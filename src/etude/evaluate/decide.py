@@ -11,8 +11,8 @@ import numpy as np
 from etude.decisions.graph import Node
 from etude.decisions.showing import pictures, told
 from etude.decisions.trial import SILENT, Trial
-from etude.evaluate.record import Record, Subgoal
 from etude.envs.actions import numbers
+from etude.evaluate.record import Record, Subgoal
 from etude.names import EtudeError
 from etude.policies.calling import called
 from etude.policies.contract import ANSWER

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 import sysconfig
 import traceback
 from collections.abc import Callable, Mapping
@@ -19,14 +18,14 @@ _EPISODE = ("instruction", "pictures", "episode")
 POLICY: dict[str, tuple[str, ...]] = {"reset": _EPISODE, "act": ("observation",)}
 PLANNER: dict[str, tuple[str, ...]] = {"reset": _EPISODE, "next_subtask": ("observation", "instruction", "history")}
 
-_OURS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
-_LIBRARY = os.path.join(sysconfig.get_path("stdlib"), "")
+_OURS = f"{Path(__file__).parents[1]}/"
+_LIBRARY = f"{sysconfig.get_path('stdlib')}/"
 _INSTALLED = ("site-packages", "dist-packages")  # they lie inside the standard library's folder
 _ENDS = 2  # frames told from either end: where it was called, and where it broke
 
 
 def fitting(what: str, name: str, found: T, methods: Mapping[str, tuple[str, ...]]) -> T:
-    """``found``, if it has a contract and these methods, and each can be called with these arguments; one line that says what is wrong else."""
+    """``found``, if it has a contract, and these methods can be called with these arguments; otherwise one line says what is wrong."""
     if isinstance(found, type):
         raise EtudeError(f"{name} is the class {found.__name__}, not a {what}: make one, {found.__name__}(…)")
     if found is None:
@@ -96,9 +95,7 @@ def own_frames(error: BaseException) -> list[traceback.FrameSummary]:
 def own_traceback(error: BaseException) -> str:
     """A traceback as Python prints it, of the user's own frames."""
     frames = own_frames(error)
-    return "".join(
-        ["Traceback (most recent call last):\n", *traceback.format_list(frames), *traceback.format_exception_only(error)]
-    )
+    return "".join(["Traceback (most recent call last):\n", *traceback.format_list(frames), *traceback.format_exception_only(error)])
 
 
 def _theirs(frame: traceback.FrameSummary) -> bool:
