@@ -63,7 +63,7 @@ class Guide:
         raw = getattr(self._planner, "last_answer", answer)  # a chat planner gives what it understood
         for text in (answer, raw):
             if not isinstance(text, str):
-                raise EtudeError(f"the planner said {text!r:.60}, a {type(text).__name__}; expected the next sub-task as text")
+                raise EtudeError(f"the planner said {text!r:.60} ({type(text).__name__}); expected the next sub-task as text")
         self._right = right_now(simulation.monitor)
         if self._every:
             answer = raw
