@@ -27,10 +27,6 @@ def records(policy, tmp_path, **settings):
         ("hang", "no result within 4 seconds", {"timeout": 4.0}),
         ("memory", "more than the 1.5 allowed", {"memory": 1.5}),
         ("raise", "RuntimeError: out of luck (in the policy: ", {}),
-        ("nan", "the policy gave an action that is not finite", {}),
-        ("shape", "the policy gave actions of shape (2, 6); 'ee_delta' takes (n, 7)", {}),
-        ("empty", "the policy gave actions of shape (0, 7)", {}),
-        ("long", "the policy gave 9 actions at once; its contract says at most 4", {}),
         ("text", "what the policy gave is text ('left'); expected actions (n, 7), as numbers", {}),
     ],
 )

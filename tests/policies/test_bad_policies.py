@@ -164,12 +164,37 @@ made = Still()
         ("nothing", "is not a policy: it is None"),
         ("THIS", "is not a policy: it has no 'contract'"),
         ("made?speed=3", "is a policy already, so it takes no options; it was given speed"),
+        ("Wanting?checkpoint=a&checkpoint=b", "option 'checkpoint' of the policy is given twice"),
         ("Stil", "did you mean 'Still'"),
+        ("", "'test_bad_policies:' is not of the form module:attribute, e.g. my_policy:Policy?option=value"),
     ],
 )
 def test_a_policy_that_cannot_play_is_refused_when_it_is_loaded(policy: str, words: str) -> None:
     with pytest.raises(EtudeError) as error:
         load_policy(f"test_bad_policies:{policy}")
+    assert words in one_line(error.value)
+
+
+@pytest.mark.parametrize(
+    ("policy", "words"),
+    [
+        ("", "unknown policy ''; valid: noop, oracle, random, replay"),
+        (":Still", "':Still' is not of the form module:attribute"),
+        ("oracle:noise", "noise='true' is not a float"),
+        ("oracle:noise=-1", "the oracle's noise must not be negative, and be finite; got -1"),
+        ("oracle:noise=nan", "got nan"),
+        ("oracle:noise=0.1,noise=0.2", "option 'noise' of the policy is given twice"),
+        ("random:action=mind", "contract.action: expected one of 'ee_delta'"),
+        ("takeover:0.5", "is not of the form takeover:CHANCE:POLICY"),
+        ("takeover:nan:noop", "the chance of a takeover must be above 0 and at most 1, got nan"),
+        ("math:pi", "math:pi is not a policy: it has no 'contract'"),
+        ("builtins:dict", "it does not say what its arguments are; expected a class or a function"),
+        ("replay:", "replay needs a run"),
+    ],
+)
+def test_a_text_that_stands_for_no_policy_is_refused(policy: str, words: str) -> None:
+    with pytest.raises(EtudeError) as error:
+        load_policy(policy)
     assert words in one_line(error.value)
 
 
@@ -363,6 +388,8 @@ class Misusing(Still):
         (Misusing(), "unknown policy 'nobody'; did you mean 'noop'? (in the policy: "),
         (Mapped(), "the contract of Mapped is a dict"),
         (Short(), "Short.reset takes (instruction), but is called with"),
+        (Short, "the class Short was given where a policy belongs: make one, Short(…)"),
+        (None, "NoneType is not a policy: it is None"),
     ],
     ids=lambda value: None if isinstance(value, str) else type(value).__name__,
 )
@@ -399,6 +426,18 @@ class Remembering(Saying):
 )
 def test_a_planner_that_fails_is_an_error_of_one_line(planner: Any, words: str) -> None:
     assert words in recorded(with_policy(Still(), planner=planner), "planner")
+
+
+@pytest.mark.parametrize(
+    ("mode", "words"),
+    [
+        ("mind", "unknown mode 'mind'"),
+        ("planner", "--mode planner needs a planner; there is none"),
+        ("coupled", "--mode coupled needs a planner"),
+    ],
+)
+def test_a_mode_that_cannot_be_played_is_an_error_of_one_line(mode: str, words: str) -> None:
+    assert words in recorded(with_policy(Still()), mode)
 
 
 # ------------------------------------------------------------------------------------------------ decisions

@@ -511,7 +511,7 @@ class Privileged(Counting):
         (Counting, {"connections": 0}, "connections at least 1, got 67108864 and 0"),
         (Counting, {"key": "schlüssel"}, "a key is sent in a header of HTTP"),
         (Counting, {"key": "two\nlines"}, "a key is sent in a header of HTTP"),
-        (lambda: Counting, {}, r"type is the class Counting, not a policy: make one, Counting\(…\)"),
+        (lambda: Counting, {}, r"the class Counting was given where a policy belongs: make one, Counting\(…\)"),
         (lambda: None, {}, "NoneType is not a policy: it is None"),
         (dict, {}, "dict is not a policy: it has no 'contract'"),
         (Counting, {"port": 70000}, "a port is a number from 0 to 65535, got 70000"),

@@ -27,6 +27,13 @@ def choice(value: Any, what: str, valid: Iterable[str]) -> str:
     return str(value)
 
 
+def switch(value: Any, what: str) -> bool:
+    """``value``, if it is True or False: the text "no" would count as yes."""
+    if not isinstance(value, bool):
+        raise EtudeError(f"{what} must be True or False, got {value!r:.60}")
+    return value
+
+
 def listed(values: Any, what: str) -> tuple[str, ...]:
     """Several names. One text is not a list of its letters."""
     if isinstance(values, str) or not isinstance(values, Sequence) or not all(isinstance(value, str) for value in values):

@@ -11,7 +11,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from etude.envs.arguments import RENDER_MODES, asked_episode, choice, episode_options, listed, seed_or_none, text
+from etude.envs.arguments import RENDER_MODES, asked_episode, choice, episode_options, listed, seed_or_none, switch, text
 from etude.envs.boxes import bounding_boxes
 from etude.envs.observer import LONGEST_TEXT, SLOTS, Observation, Observer, key
 from etude.envs.simulation import BOUNDS, Simulation, Snapshot
@@ -69,7 +69,8 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         self._suite, self._task, self._split = suite, task, split
         self._wanted = control
         self._options = episode_options(options)
-        self._size, self._boxes, self._renderer = picture_size(size), boxes, choice(renderer, "renderer", RENDERERS)
+        self._boxes, self._labels = switch(boxes, "boxes"), switch(labels, "labels")
+        self._size, self._renderer = picture_size(size), choice(renderer, "renderer", RENDERERS)
         self._modalities = tuple(choice(modality, "modality", MODALITIES) for modality in listed(modalities, "modalities"))
         self.render_mode = None if render_mode is None else choice(render_mode, "render_mode", RENDER_MODES)
         sample = self._episode(0)
@@ -78,7 +79,6 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         looking = [name for name in names if name != "render"] if cameras is None else listed(cameras, "cameras")
         self._cameras = tuple(choice(camera, "camera", names) for camera in looking)
         self._sim: Simulation | None = None
-        self._labels = labels
         self._observer: Observer | None = None
         self._joints = len(_home(sample))
         self.observation_space = self._observation_space()

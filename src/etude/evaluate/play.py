@@ -17,9 +17,9 @@ from etude.episode import PRIMITIVES, ActionSpace, Episode
 from etude.evaluate.decide import decide
 from etude.evaluate.granting import take_hold
 from etude.evaluate.guide import Guide, fault_of
-from etude.evaluate.record import Record, Stage, Subgoal
+from etude.evaluate.record import MODES, Record, Stage, Subgoal
 from etude.library import find, find_task, told_in
-from etude.names import EpisodeName, EtudeError
+from etude.names import EpisodeName, EtudeError, unknown
 from etude.policies.calling import PLANNER, POLICY, called, fitting, in_a_line
 from etude.policies.contract import Contract, refuse_mismatches
 from etude.policies.loading import load_decider, load_planner, load_policy
@@ -55,18 +55,20 @@ class Cast:
 
     def roles(self, mode: str) -> tuple[Policy | None, Planner | None]:
         """Who acts and who plans: no policy means that the oracle's skills carry out what is said, no planner that nobody says anything."""
-        policy, planner = {
-            "vanilla": (self.policy, None),
-            "rule": (self.policy, self._rule),
-            "planner": (None, self.planner),
-            "coupled": (self.policy, self.planner),
-            "offline": (OraclePolicy(), self.planner),
-            "grasped": (self.policy, None),
-        }[mode]
-        if policy is not None:
-            fitting("policy", type(policy).__name__, policy, POLICY)
-        if planner is not None:
-            fitting("planner", type(planner).__name__, planner, PLANNER)
+        if mode not in MODES:
+            raise unknown("mode", mode, MODES)
+        policy: Policy | None = None
+        planner: Planner | None = None
+        if mode == "offline":
+            policy = OraclePolicy()
+        elif mode != "planner":
+            policy = fitting("policy", type(self.policy).__name__, self.policy, POLICY)
+        if mode in ("planner", "coupled", "offline"):
+            if self.planner is None:
+                raise EtudeError(f"--mode {mode} needs a planner; there is none")
+            planner = fitting("planner", type(self.planner).__name__, self.planner, PLANNER)
+        elif mode == "rule":
+            planner = self._rule
         return policy, planner
 
     def decider(self, mode: str) -> Policy:

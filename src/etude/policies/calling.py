@@ -27,7 +27,7 @@ _ENDS = 2  # frames told from either end: where it was called, and where it brok
 def fitting(what: str, name: str, found: T, methods: Mapping[str, tuple[str, ...]]) -> T:
     """``found``, if it has a contract, and these methods can be called with these arguments; otherwise one line says what is wrong."""
     if isinstance(found, type):
-        raise EtudeError(f"{name} is the class {found.__name__}, not a {what}: make one, {found.__name__}(…)")
+        raise EtudeError(f"the class {found.__name__} was given where a {what} belongs: make one, {found.__name__}(…)")
     if found is None:
         raise EtudeError(f"{name} is not a {what}: it is None")
     for member in ("contract", *methods):
@@ -87,9 +87,9 @@ def in_a_line(error: BaseException) -> str:
 
 
 def own_frames(error: BaseException) -> list[traceback.FrameSummary]:
-    """The frames of the user's code through which an exception came, the outermost first; ours only where there are no others."""
+    """The frames of the user's code through which an exception came, the outermost first; ours below the call where there are none."""
     frames = list(traceback.extract_tb(error.__traceback__))
-    return [frame for frame in frames if _theirs(frame)] or frames[1:]
+    return [frame for frame in frames if _theirs(frame)] or [frame for frame in frames[1:] if frame.filename.startswith(_OURS)]
 
 
 def own_traceback(error: BaseException) -> str:

@@ -77,11 +77,20 @@ def _loaded(what: str, text: str, ours: Mapping[str, Callable[..., Any]]) -> Any
                 raise EtudeError("replay needs a run: --policy replay:RUN")
             return ours[name](rest)
         pairs = [part.partition("=") for part in rest.split(",")] if rest else []
-        return _made(f"{what} {name!r}", ours[name], {key: value if sign else "true" for key, sign, value in pairs})
+        return _made(f"{what} {name!r}", ours[name], _once(what, [(key, value if sign else "true") for key, sign, value in pairs]))
     if not colon:
         raise unknown(what, text, ours)
     path, _, query = rest.partition("?")
-    return _theirs(what, name, path, dict(parse_qsl(query, keep_blank_values=True)))
+    if not name or not path:
+        raise EtudeError(f"{text!r} is not of the form module:attribute, e.g. my_{what}:{what.capitalize()}?option=value")
+    return _theirs(what, name, path, _once(what, parse_qsl(query, keep_blank_values=True)))
+
+
+def _once(what: str, pairs: list[tuple[str, str]]) -> dict[str, str]:
+    twice = [key for k, (key, _) in enumerate(pairs) if key in (earlier for earlier, _ in pairs[:k])]
+    if twice:
+        raise EtudeError(f"option {twice[0]!r} of the {what} is given twice")
+    return dict(pairs)
 
 
 def _theirs(what: str, module: str, attribute: str, options: dict[str, str]) -> Any:

@@ -75,8 +75,8 @@ class OraclePolicy(_Scripted):
 
     def __init__(self, noise: float = 0.0, colour_blind: bool = False, action: ActionSpace | None = None, wrong: float = 0.0) -> None:
         super().__init__(action)
-        if noise < 0:
-            raise EtudeError(f"the oracle's noise must not be negative, got {noise:g}")
+        if not 0 <= noise < np.inf:
+            raise EtudeError(f"the oracle's noise must not be negative, and be finite; got {noise:g}")
         self._noise, self._colour_blind = noise, colour_blind
 
     def _begin(self, simulation: Simulation) -> None:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from etude.names import EtudeError
 
 LARGEST_FRAME = 64 * 2**20  # bytes in one message, unless told otherwise: eighty pictures of 512 x 512 with colour
-LONGEST_LIST = 2**16  # items: msgpack makes room for as many as a message claims before it looks whether they come
+LONGEST_LIST = 2**12  # items: msgpack makes room for as many as a message claims before it looks whether they come
 _REFUSED = {"V": "structured or raw", "O": "object", "c": "complex"}
 _KINDS = "biufSUmM"  # booleans, integers, floats, bytes, text, durations and times
 _DTYPE = re.compile(rf"[<>|=]?[{_KINDS}][0-9]{{1,9}}(\[[0-9]{{0,9}}[A-Za-z]{{1,2}}\])?", re.ASCII)
