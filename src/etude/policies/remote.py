@@ -134,7 +134,7 @@ class RemotePolicy:
     def _broken(self, error: ConnectionClosed) -> PolicyError:
         if isinstance(error.__cause__, (BlockingIOError, TimeoutError, ssl.SSLWantWriteError)):
             return PolicyError(f"the policy server at {self._address.shown} did not take the message within {self._address.timeout:g} s")
-        if error.rcvd is None and error.sent is not None and error.sent.code == TOO_BIG:
+        if error.sent is not None and error.sent.code == TOO_BIG and not error.rcvd_then_sent:
             return PolicyError(f"the policy server at {self._address.shown} sent a message of more than {LARGEST_FRAME >> 20} MiB")
         how = " ".join(f"with {error.rcvd.code} {error.rcvd.reason}".split()) if error.rcvd is not None else "without a word"
         hint = "; its --max-frame says how much it takes" if error.rcvd is not None and error.rcvd.code == TOO_BIG else ""
