@@ -383,6 +383,7 @@ class Misusing(Still):
         (Giving(raising(Unspeakable())), "Unspeakable (in the policy: "),
         (Giving(raising(SystemExit(0))), "SystemExit: 0 (in the policy: "),
         (Giving(raising(StopIteration())), "StopIteration (in the policy: "),
+        (Giving(raising(OSError("a half \udc80"))), r"OSError: a half \udc80 (in the policy: "),
         (Forgetful(), "AttributeError: 'Forgetful' object has no attribute 'missing' (in the policy: "),
         (Wordy(), "the policy's attribute 'words' must be two texts in a tuple, the sub-task and the step; got ('a', 'list'"),
         (Misusing(), "unknown policy 'nobody'; did you mean 'noop'? (in the policy: "),
@@ -472,13 +473,23 @@ def test_what_is_no_answer_is_an_error_of_one_line(policy: Any, words: str) -> N
 
 class Raising(Still):
     def act(self, observation):
-        raise RuntimeError("out of luck")
+        raise RuntimeError("out of luck [/in brackets] \udc80")
+
+
+def test_the_summary_of_a_run_shows_what_a_policy_raised_and_where(capsys, monkeypatch, tmp_path) -> None:
+    run = ["--suite", "clevrskills", "--task", "touch", "--episodes", "1", "--workers", "1", "--out", str(tmp_path / "run")]
+    monkeypatch.setattr(sys, "argv", ["etude", "evaluate", *run, "--policy", "test_bad_policies:Raising"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    out, _ = capsys.readouterr()
+    where = f"{relative()}{THIS}:{line_of(Raising.act)} in act"
+    assert ended.value.code == 0 and rf"RuntimeError: out of luck [/in brackets] \udc80 (in the policy: {where})" in out
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["rollout", EPISODE, "--policy", "test_bad_policies:Raising"], "error: RuntimeError: out of luck (in the policy: "),
+        (["rollout", EPISODE, "--policy", "test_bad_policies:Raising"], "error: RuntimeError: out of luck [/in brackets]"),
         (["rollout", EPISODE, "--policy", "test_bad_policies:Mapped"], "is a dict, expected a Contract"),
         (["rollout", EPISODE, "--policy", "test_bad_policies:Short"], "is called with (instruction, pictures, episode)"),
         (["rollout", EPISODE, "--policy", "takeover:often:noop"], "chance='often' is not a float"),
@@ -500,3 +511,11 @@ def test_a_command_with_a_policy_that_cannot_play_ends_in_one_line(arguments, wo
     out, error = capsys.readouterr()
     assert ended.value.code == 2 and out == ""
     assert words in one_line(error.strip())
+
+
+def test_the_key_of_a_server_may_stand_in_the_environment(capsys, monkeypatch) -> None:
+    monkeypatch.setenv("ETUDE_POLICY_KEY", "schlüssel")
+    monkeypatch.setattr(sys, "argv", ["etude", "serve-policy", "test_bad_policies:Still", "--port", "0"])
+    with pytest.raises(SystemExit):
+        main()
+    assert "a key is sent in a header of HTTP" in one_line(capsys.readouterr().err.strip())

@@ -78,7 +78,7 @@ def with_frames(error: BaseException, where: str = "") -> str:
 def in_a_line(error: BaseException) -> str:
     """An exception's type and the first line of its message; a message of ours as it is."""
     try:
-        first = (str(error).strip().splitlines() or [""])[0][:250]
+        first = (str(error).strip().splitlines() or [""])[0][:250].encode("utf-8", "backslashreplace").decode()  # halves of characters
     except Exception:  # its own __str__ may be broken too
         first = ""
     if isinstance(error, EtudeError):
