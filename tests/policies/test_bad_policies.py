@@ -384,6 +384,7 @@ class Misusing(Still):
         (Giving(raising(SystemExit(0))), "SystemExit: 0 (in the policy: "),
         (Giving(raising(StopIteration())), "StopIteration (in the policy: "),
         (Giving(raising(OSError("a half \udc80"))), r"OSError: a half \udc80 (in the policy: "),
+        (Giving(raising(ValueError("x" * 10_000))), f"{'x' * 250} (in the policy: {relative()}{THIS}:"),
         (Forgetful(), "AttributeError: 'Forgetful' object has no attribute 'missing' (in the policy: "),
         (Wordy(), "the policy's attribute 'words' must be two texts in a tuple, the sub-task and the step; got ('a', 'list'"),
         (Misusing(), "unknown policy 'nobody'; did you mean 'noop'? (in the policy: "),
@@ -392,7 +393,7 @@ class Misusing(Still):
         (Short, "the class Short was given where a policy belongs: make one, Short(…)"),
         (None, "NoneType is not a policy: it is None"),
     ],
-    ids=lambda value: None if isinstance(value, str) else type(value).__name__,
+    ids=lambda value: value[:40] if isinstance(value, str) else type(value).__name__,
 )
 def test_a_policy_that_fails_is_an_error_of_one_line(policy: Any, words: str) -> None:
     text = recorded(with_policy(policy))

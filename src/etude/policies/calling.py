@@ -21,6 +21,7 @@ PLANNER: dict[str, tuple[str, ...]] = {"reset": _EPISODE, "next_subtask": ("obse
 _OURS = f"{Path(__file__).parents[1]}/"
 _LIBRARY = f"{sysconfig.get_path('stdlib')}/"
 _INSTALLED = ("site-packages", "dist-packages")  # they lie inside the standard library's folder
+_LONGEST = 250  # characters of a foreign message, so that its frames are still told behind it
 _ENDS = 2  # frames told from either end: where it was called, and where it broke
 
 
@@ -78,12 +79,12 @@ def with_frames(error: BaseException, where: str = "") -> str:
 def in_a_line(error: BaseException) -> str:
     """An exception's type and the first line of its message; a message of ours as it is."""
     try:
-        first = (str(error).strip().splitlines() or [""])[0][:250].encode("utf-8", "backslashreplace").decode()  # halves of characters
+        first = (str(error).strip().splitlines() or [""])[0].encode("utf-8", "backslashreplace").decode()  # halves of characters
     except Exception:  # its own __str__ may be broken too
         first = ""
     if isinstance(error, EtudeError):
         return first
-    return f"{type(error).__name__}: {first}" if first else type(error).__name__
+    return f"{type(error).__name__}: {first[:_LONGEST]}" if first else type(error).__name__
 
 
 def own_frames(error: BaseException) -> list[traceback.FrameSummary]:
