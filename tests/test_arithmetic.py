@@ -52,7 +52,7 @@ def _compiled(tree: ast.Module) -> set[ast.AST]:
         for f in ast.walk(tree)
         if isinstance(f, ast.FunctionDef) and any(re.search("jit|compiled", ast.unparse(d)) for d in f.decorator_list)
     ]
-    return {node for kernel in kernels for node in ast.walk(kernel)}
+    return {node for kernel in kernels for statement in kernel.body for node in ast.walk(statement)}
 
 
 def offences(text: str) -> Iterator[tuple[int, str]]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
 
 from etude.goals.goal import Goal
-from etude.names import EpisodeName, EtudeError, canonical_json, episode_id, from_json
+from etude.names import EpisodeName, EtudeError, canonical_json, episode_id, from_json, unknown
 from etude.prompts.instruction import Instruction
 from etude.scene.bounds import refuse_extremes
 from etude.scene.scene import Scene
@@ -15,6 +18,8 @@ ActionSpace = Literal["ee_delta", "ee_pose", "joint", "pick_place", "sweep", "ke
 PRIMITIVES = ("pick_place", "sweep", "keypose")  # actions that take many control steps
 MODALITIES = ("rgb", "depth", "segmentation", "points", "objects")  # what can be seen of an episode
 LONGEST = 1_000_000  # actions of an episode: 14 hours of control steps
+CONTROLS = ("ee_delta", "ee_pose", "joint")  # spaces that every robot has
+LARGEST_PICTURE = 4096  # pixels on a side: a slip of the pen, or a peer, must not ask for all memory there is
 PRIMITIVE_STEPS = 100  # control steps that one of them counts for, when another space is used instead
 
 
@@ -61,8 +66,11 @@ class Episode:
         """The same episode in another action space, its horizon in actions of that; None leaves it as it is."""
         if control is None or control == self.control:
             return self
+        if control not in CONTROLS:
+            task = f"{self.parsed.suite}/{self.parsed.task}"
+            raise unknown(f"action space of {task}", str(control), {*CONTROLS, self.control})
         steps = (self.budget or self.horizon * PRIMITIVE_STEPS) if self.control in PRIMITIVES else self.horizon
-        return replace(self, control=control, horizon=-(-steps // PRIMITIVE_STEPS) if control in PRIMITIVES else steps)
+        return replace(self, control=control, horizon=steps)
 
     def to_json(self) -> str:
         """The canonical text."""
@@ -74,3 +82,14 @@ class Episode:
         found = from_json(cls, text)
         refuse_extremes(found.scene)
         return found
+
+
+def picture_size(size: Any, what: str = "size") -> tuple[int, int]:
+    """(width, height) in pixels, if ``size`` is that."""
+    form = f"{what} is (width, height) in pixels, from 1 to {LARGEST_PICTURE} each"
+    if isinstance(size, str) or not isinstance(size, Sequence | np.ndarray) or len(size) != 2:
+        raise EtudeError(f"{form}; got {size!r:.60}")
+    sides = tuple(side.item() if isinstance(side, np.integer) else side for side in size)
+    if not all(type(side) is int and 1 <= side <= LARGEST_PICTURE for side in sides):
+        raise EtudeError(f"{form}; got {size!r:.60}")
+    return sides[0], sides[1]

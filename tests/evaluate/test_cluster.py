@@ -161,13 +161,13 @@ def test_contracts_are_those_of_the_policy(nodes: cluster_utils.Cluster) -> None
     ("policy", "message"),
     [
         ("orakle", "unknown policy 'orakle'; did you mean 'oracle'?"),
-        ("test_cluster:Unloadable", "the policy test_cluster:Unloadable cannot be made: OSError: no weights"),
+        ("test_cluster:Unloadable", "the policy test_cluster:Unloadable cannot be made: OSError: no weights ("),
     ],
 )
 def test_a_policy_that_cannot_be_loaded_is_refused_in_one_line(nodes: cluster_utils.Cluster, policy: str, message: str) -> None:
     with pytest.raises(EtudeError) as refused, Cluster(job(policy), nodes.address) as cluster:
         cluster.contracts()
-    assert str(refused.value) == message
+    assert str(refused.value).startswith(message) and "\n" not in str(refused.value)
 
 
 def test_a_policy_that_ends_its_workers_while_it_is_loaded_is_refused_in_one_line(nodes: cluster_utils.Cluster) -> None:

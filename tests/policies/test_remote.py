@@ -193,6 +193,19 @@ def test_a_fault_ends_one_episode_and_the_next_reset_connects_again(name: str) -
         assert policy.act(observation()).tolist() == [[0.5] * 7] * 2
 
 
+def test_an_answer_beyond_the_bound_is_refused_before_it_is_read() -> None:
+    # Only the header of a frame of 2**40 bytes is sent.
+    def claims(connection: ServerConnection, message: Any) -> None:
+        connection.socket.sendall(b"\x82\x7f" + (2**40).to_bytes(8, "big"))
+
+    with (
+        server(claims) as url,
+        playing(f"{url}?{STATED}") as policy,
+        pytest.raises(PolicyError, match=r"sent a message of more than 64 MiB$"),
+    ):
+        policy.act(observation())
+
+
 def test_whole_numbers_are_actions_too() -> None:
     with server(acts([1, 0, 0, 0, 0, 0, -1], "|i1")) as url, playing(f"{url}?{STATED}") as policy:
         assert policy.act(observation()).tolist() == [1, 0, 0, 0, 0, 0, -1]

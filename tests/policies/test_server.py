@@ -11,7 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from typing import Any
 from urllib.request import urlopen
 
@@ -19,6 +19,7 @@ import msgpack
 import numpy as np
 import pytest
 from openpi_server import array, observation, plain
+from websockets.asyncio.client import connect as connect_async
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
@@ -26,7 +27,8 @@ from etude.names import EtudeError
 from etude.policies.contract import Contract
 from etude.policies.policy import Policy
 from etude.policies.remote import PolicyError, RemotePolicy
-from etude.policies.server import BatchPolicy, serving
+from etude.policies.server import serving
+from etude.policies.sessions import BatchPolicy, another
 
 Array = np.ndarray[Any, Any]
 
@@ -107,7 +109,7 @@ def same(a: Any, b: Any) -> bool:
     return a.dtype == b.dtype and np.array_equal(a, b) if isinstance(a, np.ndarray) else bool(a == b)
 
 
-# ------------------------------------------------------------------------------------------------ one policy for each connection
+# ------------------------------------------------------------------------------------------------ one policy, episodes apart
 
 
 def test_a_served_policy_is_told_and_shown_what_it_would_be_in_the_same_process() -> None:
@@ -122,19 +124,106 @@ def test_a_served_policy_is_told_and_shown_what_it_would_be_in_the_same_process(
     far.seen[0]["base"][:] = 0  # as it may with its own
 
 
-def test_every_connection_has_a_policy_of_its_own() -> None:
-    made: list[Counting] = []
+class Weighty(Counting):
+    """Counts by what it wrote down, in a list that is made once, and multiplies by weights that are made once."""
 
-    def make() -> Policy:
-        made.append(Counting())
-        return made[-1]
+    made = 0
 
-    with served(make) as url, client(url) as one, client(url) as other:
-        assert [one.act(observation())[0, 0] for _ in range(3)] == [1, 2, 3]
-        assert other.act(observation())[0, 0] == 1
+    def __init__(self) -> None:
+        super().__init__()
+        type(self).made += 1
+        self.weights = np.full(7, 2.0)
+        self.weights.flags.writeable = False
+        self.places: list[int] = []
+        self.window = np.broadcast_to(np.zeros(1), 3)  # a read-only view may show what changes
+
+    def act(self, observation: dict[str, Any]) -> Array:
+        self.seen.append(observation)
+        self.places.append(self.weights.ctypes.data)
+        return self.weights * len(self.seen)
+
+    def reset(self, instruction: str, pictures: Sequence[Array], episode: str) -> None:
+        self.seen.clear()
+
+
+def test_connections_share_one_policy_and_keep_their_episodes_apart() -> None:
+    Weighty.made = 0
+    with served(Weighty) as url, client(url) as one, client(url) as other:
+        assert [one.act(observation())[0] for _ in range(3)] == [2, 4, 6]
+        assert other.act(observation())[0] == 2
         one.reset("Again", (), "suite/task@test#1")
-        assert (one.act(observation())[0, 0], other.act(observation())[0, 0]) == (1, 2)
-    assert len(made) == 2
+        assert (one.act(observation())[0], other.act(observation())[0]) == (2, 4)
+    assert Weighty.made == 1
+
+
+def test_copies_of_a_policy_share_its_weights_and_nothing_else() -> None:
+    policy = Weighty()
+    copied = another(policy)
+    assert isinstance(copied, Weighty) and copied.weights is policy.weights
+    assert copied.places is not policy.places and copied.window is not policy.window
+
+
+def test_copies_share_the_parameters_of_a_torch_module() -> None:
+    torch = pytest.importorskip("torch")
+
+    class Learned(Counting):
+        def __init__(self) -> None:
+            super().__init__()
+            self.network = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.BatchNorm1d(4))
+
+    policy = Learned()
+    copied = another(policy)
+    assert isinstance(copied, Learned) and copied.network is not policy.network
+    assert all(a is b for a, b in zip(copied.network.parameters(), policy.network.parameters(), strict=True))
+    assert all(a is not b for a, b in zip(copied.network.buffers(), policy.network.buffers(), strict=True))
+
+
+def test_a_policy_may_say_itself_what_plays_for_another_connection() -> None:
+    class Splitting(Counting):
+        def __init__(self) -> None:
+            super().__init__()
+            self.lock = threading.Lock()
+            self.sessions: list[Counting] = []
+
+        def new_session(self) -> Counting:
+            self.sessions.append(Counting())
+            return self.sessions[-1]
+
+    policy = Splitting()
+    with served(lambda: policy) as url, client(url) as one, client(url) as other:
+        assert [played.act(observation())[0, 0] for played in (one, one, other)] == [1, 2, 1]
+    assert [len(session.seen) for session in policy.sessions] == [1] and len(policy.seen) == 2
+
+
+class Locked(Counting):
+    """Holds what cannot be copied."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lock = threading.Lock()
+
+
+def test_a_policy_that_cannot_be_copied_serves_one_connection_at_a_time() -> None:
+    with served(Locked) as url, client(url) as policy:
+        with pytest.raises(PolicyError, match=r"Locked serves one connection at a time.*; give it a method new_session\(\), or act_batch$"):
+            RemotePolicy(url)
+        assert policy.act(observation()).shape == (2, 7)
+
+
+@pytest.mark.parametrize("make", [Counting, lambda: Gathering()], ids=["apart", "in batches"])
+def test_two_hundred_connections_held_at_once_are_all_answered(make: Callable[[], Policy]) -> None:
+    async def held(url: str) -> list[float]:
+        async with AsyncExitStack() as stack:
+            opened = await asyncio.gather(*(stack.enter_async_context(connect_async(url, compression=None)) for _ in range(200)))
+            for _ in range(2):
+                await asyncio.gather(*(one.recv() for one in opened))
+                await asyncio.gather(*(one.send(msgpack.packb({"prompt": "go", "number": k})) for k, one in enumerate(opened)))
+            answers = await asyncio.gather(*(one.recv() for one in opened))
+            return [float(plain(msgpack.unpackb(answer)["actions"]).flat[0]) for answer in answers]
+
+    with served(make) as url:
+        found = asyncio.run(asyncio.wait_for(held(url), 60))
+    assert found == ([2.0] * 200 if make is Counting else [float(k) for k in range(200)])
 
 
 def test_a_client_of_openpi_is_served_and_its_prompt_is_the_instruction() -> None:
@@ -298,19 +387,85 @@ def test_a_policy_that_runs_out_of_recorded_actions_does_not_hang() -> None:
         policy.act(observation())
 
 
-def test_a_policy_that_cannot_be_made_for_a_second_client_says_so() -> None:
-    made: list[Counting] = []
+def test_a_policy_that_leaves_does_not_take_the_server_along() -> None:
+    class Leaving(Counting):
+        def act(self, observation: dict[str, Any]) -> Array:
+            raise SystemExit(0)
 
-    def make() -> Policy:
-        if made:
-            raise MemoryError("one is enough")
-        made.append(Counting())
-        return made[0]
+    with served(Leaving) as url, client(url) as policy:
+        with pytest.raises(PolicyError, match=r"the policy wanted to leave \(SystemExit: 0\)"):
+            policy.act(observation())
+        policy.reset("Again", (), "suite/task@test#1")
 
-    with served(make) as url, client(url) as policy:
-        with pytest.raises(PolicyError, match="MemoryError: one is enough"):
-            RemotePolicy(url)
-        assert policy.act(observation()).shape == (2, 7)
+
+def test_a_client_is_sent_the_frames_of_the_policy_and_not_ours() -> None:
+    with served(Failing) as url, connect(url) as connection:
+        connection.recv(timeout=60)
+        assert ask(connection, {"__ctrl__": "reset", "instruction": "", "pictures": [], "episode": "#0"}) == {"ok": True}
+        text = ask(connection, {"prompt": "go"})
+    assert [line.split(", in ")[1] for line in text.splitlines() if line.startswith("  File ")] == ["act"]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("left", r"what the policy gave is text \('left'\); expected actions"),
+        (None, "what the policy gave is None; expected actions"),
+        ({"actions": 1}, "what the policy gave is a dict; expected actions"),
+        ([[1.0], [2.0, 3.0]], "what the policy gave is a list, which is no array"),
+    ],
+)
+def test_what_is_no_action_is_told_to_the_client_in_one_line(given: Any, words: str) -> None:
+    class Odd(Counting):
+        def act(self, observation: dict[str, Any]) -> Any:
+            return given
+
+    with served(Odd) as url, client(url) as policy, pytest.raises(PolicyError, match=words):
+        policy.act(observation())
+
+
+# ------------------------------------------------------------------------------------------------ bounds
+
+
+def test_a_message_beyond_the_bound_is_refused_and_others_are_still_answered() -> None:
+    with served(Counting, max_frame=100_000) as url, client(url) as small, client(url) as large:
+        with pytest.raises(PolicyError, match=r"closed the connection with 1009 .*; its --max-frame says how much it takes$"):
+            large.act(observation(large=np.zeros(200_000, np.uint8)))
+        assert small.act(observation()).shape == (2, 7)
+
+
+def test_a_message_that_only_claims_to_be_large_is_refused_before_it_comes() -> None:
+    # The header of a frame of 2**40 bytes, and not one of them.
+    with served(Counting) as url, connect(url) as connection:
+        connection.recv(timeout=60)
+        connection.socket.sendall(b"\x82\xff" + (2**40).to_bytes(8, "big") + bytes(4))
+        with pytest.raises(ConnectionClosed) as caught:
+            connection.recv(timeout=60)
+    assert caught.value.rcvd is not None and caught.value.rcvd.code == 1009
+
+
+def test_no_more_connections_are_held_than_allowed_and_a_free_one_is_given_again() -> None:
+    with served(Counting, connections=1) as url:
+        with client(url) as policy:
+            with pytest.raises(PolicyError, match=r"HTTP 503; it may be full$"):
+                RemotePolicy(f"{url}?connect=0")
+            assert policy.act(observation()).shape == (2, 7)
+        with client(url) as policy:  # waits for the server to learn of the end
+            assert policy.act(observation()).shape == (2, 7)
+
+
+@pytest.mark.parametrize(("sent", "admitted"), [("open sesame", True), ("open sesam", False), ("öpen", False), ("", False)])
+def test_only_those_with_the_key_come_in(sent: str, admitted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ETUDE_POLICY_KEY", sent)
+    with served(Counting, key="open sesame") as url:
+        if admitted:
+            with client(url) as policy:
+                assert policy.act(observation()).shape == (2, 7)
+        else:
+            with pytest.raises(PolicyError, match=r"HTTP 401; set ETUDE_POLICY_KEY to the key it wants$"):
+                RemotePolicy(url)
+        with urlopen(url.replace("ws://", "http://") + "/healthz", timeout=60) as health:
+            assert health.status == 200
 
 
 @pytest.mark.parametrize(
@@ -352,6 +507,13 @@ class Privileged(Counting):
         (Counting, {"batch": 4}, "Counting has no method act_batch"),
         (Counting, {"batch": 0}, "a batch is at least 1"),
         (Gathering, {"wait_ms": float("nan")}, "its wait at least 0 ms"),
+        (Counting, {"max_frame": 0}, "frames are at least 1 byte and connections at least 1, got 0 and 256"),
+        (Counting, {"connections": 0}, "connections at least 1, got 67108864 and 0"),
+        (Counting, {"key": "schlüssel"}, "a key is sent in a header of HTTP"),
+        (Counting, {"key": "two\nlines"}, "a key is sent in a header of HTTP"),
+        (lambda: Counting, {}, r"the class Counting was given where a policy belongs: make one, Counting\(…\)"),
+        (lambda: None, {}, "NoneType is not a policy: it is None"),
+        (dict, {}, "dict is not a policy: it has no 'contract'"),
         (Counting, {"port": 70000}, "a port is a number from 0 to 65535, got 70000"),
         (Counting, {"host": "203.0.113.1"}, r"cannot listen at 203\.0\.113\.1:0: "),
     ],

@@ -1,6 +1,7 @@
 """The messages of policy servers: openpi's bytes exactly, and nothing but an EtudeError for bytes that are none."""
 
 import struct
+import tracemalloc
 from typing import Any
 
 import msgpack
@@ -230,6 +231,17 @@ def test_a_malformed_message_is_refused_in_one_line(message: bytes) -> None:
     with pytest.raises(EtudeError) as caught:
         unpack(message)
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 300
+
+
+def test_no_room_is_made_for_what_a_message_only_claims_to_hold() -> None:
+    claims = (b"\xdd" + (10**6).to_bytes(4, "big")) * 200 + bytes(10**6)  # lists in lists, each of a million
+    tracemalloc.start()
+    try:
+        with pytest.raises(EtudeError, match="1000000 exceeds max_array_len"):
+            unpack(claims)
+        assert tracemalloc.get_traced_memory()[1] < len(claims)
+    finally:
+        tracemalloc.stop()
 
 
 @given(st.binary(max_size=80))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 from rich.table import Table
@@ -61,11 +63,11 @@ def rollout(
             "return": record.reward, "progress": record.progress, "first_failure": record.first_failure, "fault": record.fault,
         })  # fmt: skip
         return
-    console.print(found.instruction.text if isinstance(found, Episode) else told(found), highlight=False, soft_wrap=True)
+    console.print(found.instruction.text if isinstance(found, Episode) else told(found), highlight=False, soft_wrap=True, markup=False)
     for stage in record.stages:
         mark = "[green]✓[/]" if stage.right and stage.done else "[red]✗[/]"
         note = "" if stage.right else "  (wrong)" if stage.expected else "  (nothing was left to do)"
-        console.print(f"  {mark} step {stage.begun}: {stage.subtask}{note}", highlight=False, soft_wrap=True)
+        console.print(f"  {mark} step {stage.begun}: {escape(stage.subtask)}{note}", highlight=False, soft_wrap=True)
     verdict = "[green]success[/]" if record.success else f"[red]no success[/], first open: {record.first_failure}"
     blame = f", {record.fault} failed first" if record.fault else ""
     where = f", film in {video}" if video else ""
@@ -246,7 +248,8 @@ def _tell(run: Run, as_json: bool) -> None:
         return
     console.print(table_of([row.to_data() for row in rows]))
     for r in failed[:20]:
-        console.print(f"  {r.outcome}: {r.id}  {r.error or r.first_failure}", style="dim", highlight=False, soft_wrap=True)
+        words = f"  {r.outcome}: {r.id}  {r.error or r.first_failure}"
+        console.print(words, style="dim", highlight=False, soft_wrap=True, markup=False)
     if len(failed) > 20:
         console.print(f"  … and {len(failed) - 20} more", style="dim", highlight=False)
     console.print(f"the run is in {run.folder}; look at it with: etude report {run.folder}", highlight=False, soft_wrap=True)
@@ -290,12 +293,19 @@ def serve_policy(
     port: Annotated[int, typer.Option(help="0: any free one")] = 8000,
     batch: Annotated[int, typer.Option(help="the most observations at once, for a policy with act_batch")] = 1,
     wait: Annotated[float, typer.Option(help="milliseconds to wait for a batch to fill")] = 5.0,
+    max_frame: Annotated[float, typer.Option(help="MiB in one message, at most")] = 64.0,
+    connections: Annotated[int, typer.Option(help="held at once, at most")] = 256,
+    key: Annotated[str, typer.Option(envvar="ETUDE_POLICY_KEY", help="clients have to send it; a list of processes shows it")] = "",
 ) -> None:
     """Serve a policy to evaluations here and elsewhere, in openpi's protocol."""
     from etude.policies.loading import load_policy
     from etude.policies.server import serve
 
     def ready(at: int) -> None:
-        notes.print(f"serving {policy} at ws://{host}:{at}", highlight=False, soft_wrap=True)
+        notes.print(f"serving {policy} at ws://{host}:{at}", highlight=False, soft_wrap=True, markup=False)
+        if not key and host not in ("127.0.0.1", "::1", "localhost"):
+            notes.print("whoever reaches this address can use it; set ETUDE_POLICY_KEY here and there to ask for a key", soft_wrap=True)
 
-    serve(lambda: load_policy(policy), host, port, batch, wait, ready)
+    if not 0 < max_frame < math.inf:
+        raise EtudeError(f"--max-frame must be more than 0 MiB, got {max_frame:g}")
+    serve(lambda: load_policy(policy), host, port, batch, wait, ready, int(max_frame * 2**20) or 1, connections, key)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from etude.datasets.take import Keystep, Take, write_take
 from etude.datasets.video import encoded, histogram, png
+from etude.envs.actions import numbers
 from etude.envs.boxes import bounding_boxes
 from etude.envs.simulation import Simulation
 from etude.episode import PRIMITIVES, Episode
@@ -81,7 +82,7 @@ class Rounded:
 
     def act(self, observation: Observation) -> Array:
         """The next actions."""
-        return np.asarray(self.policy.act(observation), np.float32).astype(float)
+        return numbers(self.policy.act(observation), "what the policy gave", "actions, as numbers").astype(np.float32).astype(float)
 
     @property
     def words(self) -> tuple[str, str]:

@@ -15,8 +15,11 @@ from etude.decisions.showing import PIXELS, pictures, told
 from etude.decisions.space import CATEGORIES, QUARTERS
 from etude.decisions.stimuli.models import PALETTES
 from etude.decisions.trial import SILENT, Trial
+from etude.envs.actions import numbers
+from etude.envs.arguments import RENDER_MODES, asked_episode, choice, seed_or_none, text
 from etude.envs.env import CHARSET, SEEDS
 from etude.envs.observer import LONGEST_TEXT, Observation
+from etude.episode import picture_size
 from etude.library import tasks
 from etude.library import trial as find_trial
 from etude.names import EtudeError, unknown
@@ -44,13 +47,12 @@ class DecisionEnv(gymnasium.Env[Observation, np.int64]):
     metadata = {"render_modes": ["rgb_array"], "render_fps": 1}  # noqa: RUF012
 
     def __init__(self, suite: str, task: str, split: str = "val", size: int = PIXELS, render_mode: str | None = None) -> None:
-        known = tasks(suite)
-        if task not in known:
-            raise unknown(f"task of {suite}", task, known)
-        if split not in known[task].splits:
-            raise unknown(f"split of {suite}/{task}", split, known[task].splits)
+        known = tasks(text(suite, "the suite"))
+        choice(task, f"task of {suite}", known)
+        choice(split, f"split of {suite}/{task}", known[task].splits)
+        size, _ = picture_size((size, size), "the size of a frame")
         self._suite, self._task, self._split, self._size = suite, task, split, size
-        self.render_mode = render_mode
+        self.render_mode = None if render_mode is None else choice(render_mode, "render_mode", RENDER_MODES)
         self.observation_space = spaces.Dict({
             "frame": spaces.Box(0, 255, (size, size, 3), np.uint8),
             "instruction": spaces.Text(LONGEST_TEXT, min_length=0, charset=CHARSET),
@@ -61,9 +63,10 @@ class DecisionEnv(gymnasium.Env[Observation, np.int64]):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
         """Show the first frame of a trial; see the class."""
+        seed, name = seed_or_none(seed), asked_episode(options)
         super().reset(seed=seed)
-        if options and "episode" in options:
-            trial = find_trial(options["episode"])
+        if name is not None:
+            trial = find_trial(name)
             if (trial.parsed.suite, trial.parsed.task) != (self._suite, self._task):
                 raise EtudeError(f"{trial.name} is not a trial of {self._suite}/{self._task}")
         else:
@@ -81,9 +84,11 @@ class DecisionEnv(gymnasium.Env[Observation, np.int64]):
         trial, at = self.trial, len(self._given)
         if at == len(trial.frames):
             raise EtudeError("the trial is over; call reset()")
-        if not self.action_space.contains(np.int64(action)):
-            raise EtudeError(f"an action is a number from 0 to {len(ANSWERS) - 1}, got {action}")
-        self._given.append(ANSWERS[int(action)])
+        form = f"a whole number from 0 to {len(ANSWERS) - 1}"
+        number = numbers(action, "the action", form)
+        if number.size != 1 or number.item() not in range(len(ANSWERS)):
+            raise EtudeError(f"an action is {form}, got {action!r:.60}")
+        self._given.append(ANSWERS[int(number.item())])
         reward = float(trial.answers[at] != SILENT and self._given[at] == trial.answers[at])
         return self._observe(), reward, len(self._given) == len(trial.frames), False, self._info()
 

@@ -11,16 +11,18 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from etude.envs.arguments import RENDER_MODES, asked_episode, choice, episode_options, listed, seed_or_none, switch, text
 from etude.envs.boxes import bounding_boxes
 from etude.envs.observer import LONGEST_TEXT, SLOTS, Observation, Observer, key
 from etude.envs.simulation import BOUNDS, Simulation, Snapshot
-from etude.episode import MODALITIES, PRIMITIVES, ActionSpace, Episode
+from etude.episode import MODALITIES, PRIMITIVES, ActionSpace, Episode, picture_size
 from etude.goals.goal import Status
 from etude.library import episode as find_episode
 from etude.library import tasks, told_in
-from etude.names import EtudeError, unknown
+from etude.names import EtudeError
 from etude.perturb.perturbation import out_of_sight
 from etude.prompts.pictures import multimodal
+from etude.render.studio import RENDERERS
 from etude.render.tokens import SIDE
 from etude.skills.oracle import Oracle
 
@@ -61,26 +63,22 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         render_mode: str | None = None,
         options: dict[str, str] | None = None,
     ) -> None:
+        known = tasks(text(suite, "the suite"))
+        choice(task, f"task of {suite}", known)
+        choice(split, f"split of {suite}/{task}", known[task].splits)
         self._suite, self._task, self._split = suite, task, split
         self._wanted = control
-        self._options = dict(options or {})
-        self._size, self._boxes, self._renderer = (int(size[0]), int(size[1])), boxes, renderer
-        for modality in modalities:
-            if modality not in MODALITIES:
-                raise unknown("modality", modality, MODALITIES)
-        self._modalities = tuple(modalities)
-        self.render_mode = render_mode
-        known = tasks(suite)
-        if task not in known:
-            raise unknown(f"task of {suite}", task, known)
+        self._options = episode_options(options)
+        self._boxes, self._labels = switch(boxes, "boxes"), switch(labels, "labels")
+        self._size, self._renderer = picture_size(size), choice(renderer, "renderer", RENDERERS)
+        self._modalities = tuple(choice(modality, "modality", MODALITIES) for modality in listed(modalities, "modalities"))
+        self.render_mode = None if render_mode is None else choice(render_mode, "render_mode", RENDER_MODES)
         sample = self._episode(0)
         self._control = sample.control
-        names = [c.name for c in sample.scene.cameras if c.name != "render"]
-        for camera in cameras or ():
-            sample.scene.camera(camera)
-        self._cameras = tuple(names if cameras is None else cameras)
+        names = [c.name for c in sample.scene.cameras]
+        looking = [name for name in names if name != "render"] if cameras is None else listed(cameras, "cameras")
+        self._cameras = tuple(choice(camera, "camera", names) for camera in looking)
         self._sim: Simulation | None = None
-        self._labels = labels
         self._observer: Observer | None = None
         self._joints = len(_home(sample))
         self.observation_space = self._observation_space()
@@ -136,9 +134,10 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
         """Start an episode; see the class."""
+        seed, name = seed_or_none(seed), asked_episode(options)
         super().reset(seed=seed)
-        if options and "episode" in options:
-            episode = self._controlled(find_episode(options["episode"]))
+        if name is not None:
+            episode = self._controlled(find_episode(name))
             if (episode.parsed.suite, episode.parsed.task) != (self._suite, self._task):
                 raise EtudeError(f"{episode.name} is not an episode of {self._suite}/{self._task}")
         else:
@@ -158,6 +157,8 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
     def step(self, action: NDArray[Any]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """One action. Terminates at success and when success has become impossible, truncates at the episode's horizon."""
         sim = self.simulation
+        if sim.over:
+            raise EtudeError("the episode is over; call reset()")
         status = sim.step(action)
         ended = status.satisfied or status.violated
         return self._observe(), float(status.reward), ended, sim.over and not ended, self._info(status)
@@ -197,6 +198,7 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
     def instruction_pictures(self, pixels: int = 128) -> tuple[str, list[NDArray[np.uint8]]]:
         """The multimodal instruction: text with ``{image:k}``, and the images."""
         sim = self.simulation
+        picture_size((pixels, pixels), "the size of a picture")
         return multimodal(sim.episode.instruction, told_in(sim.episode), pixels)
 
     def render(self) -> NDArray[np.uint8] | None:

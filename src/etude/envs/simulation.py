@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from etude.arithmetic import norm
+from etude.envs.actions import numbers
 from etude.episode import PRIMITIVES, Episode
 from etude.goals.goal import Status
 from etude.goals.markers import changed_markers, marked
@@ -33,8 +34,9 @@ BOUNDS = {"pick_place": _ON_TABLE, "sweep": _ON_TABLE, "keypose": _ABOVE_TABLE}
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """An exact state of a simulation."""
+    """An exact state of a simulation, and the name of its episode."""
 
+    episode: str
     world: State
     monitor: Memory
     steps: int
@@ -97,10 +99,14 @@ class Simulation:
 
     def save(self) -> Snapshot:
         """The exact state; whatever is done afterwards, ``restore`` brings it back to the last bit."""
-        return Snapshot(self.world.save(), self.monitor.save(), self.steps)
+        return Snapshot(self.episode.name, self.world.save(), self.monitor.save(), self.steps)
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a saved state of this episode."""
+        if not isinstance(snapshot, Snapshot):
+            raise EtudeError(f"restore takes what save() gave, got a {type(snapshot).__name__}")
+        if snapshot.episode != self.episode.name:
+            raise EtudeError(f"this state was saved in {snapshot.episode}; it cannot be restored in {self.episode.name}")
         self.world.restore(snapshot.world)
         self.monitor.restore(snapshot.monitor)
         self.steps = snapshot.steps
@@ -113,7 +119,7 @@ class Simulation:
 
     def step(self, action: ArrayLike) -> Status:
         """One control step of 50 ms. Actions outside their bounds are clipped; those that are not numbers are refused."""
-        values = np.asarray(action, float)
+        values = numbers(action, "the action", f"{self.action_size} numbers of {self.episode.control!r}")
         if values.shape != (self.action_size,):
             raise EtudeError(f"an action of {self.episode.control!r} has {self.action_size} numbers, got shape {values.shape}")
         if not np.isfinite(values).all():

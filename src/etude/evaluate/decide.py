@@ -12,8 +12,10 @@ from etude.arithmetic import total
 from etude.decisions.graph import Node
 from etude.decisions.showing import pictures, told
 from etude.decisions.trial import SILENT, Trial
+from etude.envs.actions import numbers
 from etude.evaluate.record import Record, Subgoal
 from etude.names import EtudeError
+from etude.policies.calling import called
 from etude.policies.contract import ANSWER
 from etude.policies.policy import Observation, Policy
 
@@ -26,7 +28,7 @@ def decide(policy: Policy, trial: Trial) -> Record:
         raise EtudeError(f"policy and environment do not fit: action: policy gives {contract.action!r}, {trial.parsed.suite} takes answers")
     text = told(trial)
     frames = np.stack(pictures(trial, contract.size[0]))
-    policy.reset(text, (), trial.name)
+    called("policy", policy.reset, text, (), trial.name)
     shown: Observation = {"instruction": text, "choices": trial.choices}
     if contract.privileged:
         shown["trial"] = trial
@@ -34,19 +36,23 @@ def decide(policy: Policy, trial: Trial) -> Record:
     given = [SILENT] * len(frames)
     thinking = time.perf_counter()
     if contract.whole:
-        answers = np.atleast_1d(np.asarray(policy.act({**shown, "frames": frames, "asked": tuple(asked)})))
+        seen = {**shown, "frames": frames, "asked": tuple(asked)}
+        answers = np.atleast_1d(numbers(called("policy", policy.act, seen), "what the policy gave", f"{len(asked)} answers, as numbers"))
         if answers.shape != (len(asked),):
             raise EtudeError(f"the policy gave {answers.size} answers; the trial asks {len(asked)} questions")
         for k, number in zip(asked, answers.tolist(), strict=True):
             given[k] = chosen(number, trial.choices)
     else:
         for k, frame in enumerate(frames):
-            answer = np.asarray(policy.act({**shown, "frame": frame, "step": k, "cue": k in asked}))
+            seen = {**shown, "frame": frame, "step": k, "cue": k in asked}
+            answer = numbers(called("policy", policy.act, seen), "what the policy gave", "an answer, as a number")
             if answer.size != 1:
                 raise EtudeError(f"the policy gave {answer.size} numbers; an answer is one: 0 for silence, or the number of a choice")
             given[k] = chosen(answer.item(), trial.choices)
     spent = time.perf_counter() - thinking
     remarks = getattr(policy, "remarks", ())
+    if isinstance(remarks, str) or not isinstance(remarks, Sequence) or not all(isinstance(remark, str) for remark in remarks):
+        raise EtudeError(f"the policy's attribute 'remarks' must be a list of texts, one for each answer; got {remarks!r:.60}")
     return replace(score(trial, given, remarks), timings={"seconds": round(time.perf_counter() - begun, 4), "policy": round(spent, 4)})
 
 
@@ -83,7 +89,7 @@ def _cause(said: Sequence[str], right: bool, remarks: Sequence[str]) -> str:
 
 def chosen(number: float, choices: tuple[str, ...]) -> str:
     """The answer of a number: silence, or a choice."""
-    if number != int(number) or not 0 <= number <= len(choices):
+    if not 0 <= number <= len(choices) or number != int(number):
         raise EtudeError(f"the policy answered {number:g}; expected 0 for silence, or 1 to {len(choices)} for a choice")
     return SILENT if number == 0 else choices[int(number) - 1]
 

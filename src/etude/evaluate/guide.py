@@ -11,7 +11,9 @@ from etude.evaluate.record import Fault, Stage
 from etude.evaluate.stages import asked_every, position
 from etude.goals.goal import Node
 from etude.goals.monitor import Monitor
+from etude.names import EtudeError
 from etude.policies.answers import given, lenient, plain, strict
+from etude.policies.calling import called
 from etude.policies.policy import Planner
 from etude.skills.subtasks import right_now, vocabulary
 
@@ -56,8 +58,12 @@ class Guide:
         if self._every:
             now = position(simulation.monitor)
             self._history = list(now.earlier) if now is not None else []
-        answer = self._planner.next_subtask(seen, simulation.episode.instruction.text, tuple(self._history))
-        raw: str = getattr(self._planner, "last_answer", answer)  # a chat planner gives what it understood
+        told = (seen, simulation.episode.instruction.text, tuple(self._history))
+        answer = called("planner", self._planner.next_subtask, *told)
+        raw = getattr(self._planner, "last_answer", answer)  # a chat planner gives what it understood
+        for text in (answer, raw):
+            if not isinstance(text, str):
+                raise EtudeError(f"the planner said {text!r:.60} ({type(text).__name__}); expected the next sub-task as text")
         self._right = right_now(simulation.monitor)
         if self._every:
             answer = raw

@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 
 from etude.decisions.trial import Trial
+from etude.envs.actions import numbers
 from etude.envs.observer import Observer
 from etude.envs.simulation import Simulation
 from etude.episode import PRIMITIVES, ActionSpace, Episode
 from etude.evaluate.decide import decide
 from etude.evaluate.granting import take_hold
 from etude.evaluate.guide import Guide, fault_of
-from etude.evaluate.record import Record, Stage, Subgoal
+from etude.evaluate.record import MODES, Record, Stage, Subgoal
 from etude.library import find, find_task, told_in
-from etude.names import EpisodeName, EtudeError
+from etude.names import EpisodeName, EtudeError, unknown
+from etude.policies.calling import PLANNER, POLICY, called, fitting, in_a_line
 from etude.policies.contract import Contract, refuse_mismatches
 from etude.policies.loading import load_decider, load_planner, load_policy
 from etude.policies.policy import Observation, Picture, Planner, Policy
@@ -53,14 +55,21 @@ class Cast:
 
     def roles(self, mode: str) -> tuple[Policy | None, Planner | None]:
         """Who acts and who plans: no policy means that the oracle's skills carry out what is said, no planner that nobody says anything."""
-        return {
-            "vanilla": (self.policy, None),
-            "rule": (self.policy, self._rule),
-            "planner": (None, self.planner),
-            "coupled": (self.policy, self.planner),
-            "offline": (OraclePolicy(), self.planner),
-            "grasped": (self.policy, None),
-        }[mode]
+        if mode not in MODES:
+            raise unknown("mode", mode, MODES)
+        policy: Policy | None = None
+        planner: Planner | None = None
+        if mode == "offline":
+            policy = OraclePolicy()
+        elif mode != "planner":
+            policy = fitting("policy", type(self.policy).__name__, self.policy, POLICY)
+        if mode in ("planner", "coupled", "offline"):
+            if self.planner is None:
+                raise EtudeError(f"--mode {mode} needs a planner; there is none")
+            planner = fitting("planner", type(self.planner).__name__, self.planner, PLANNER)
+        elif mode == "rule":
+            planner = self._rule
+        return policy, planner
 
     def decider(self, mode: str) -> Policy:
         """Who answers questions. Ours by name have a form of their own for decisions; there is nothing to plan."""
@@ -68,7 +77,7 @@ class Cast:
             raise EtudeError(f"--mode {mode} is for robots: decisions have no sub-tasks")
         if self._decider is None:
             self._decider = load_decider(self.work.policy) or self.policy
-        return self._decider
+        return fitting("policy", type(self._decider).__name__, self._decider, POLICY)
 
     def contracts(self) -> dict[str, Any]:
         """What policy and planner ask for, as plain data."""
@@ -136,9 +145,7 @@ def attempted(cast: Cast, name: str, mode: str = "vanilla") -> tuple[Record, Cou
     try:
         return play(cast, name, mode)
     except Exception as error:
-        first = (str(error).strip().splitlines() or [""])[0]
-        text = first if isinstance(error, EtudeError) else f"{type(error).__name__}: {first}"
-        return broken(name, mode, text, time.perf_counter() - begun), None
+        return broken(name, mode, in_a_line(error), time.perf_counter() - begun), None
 
 
 def broken(name: str, mode: str, error: str, seconds: float = 0.0) -> Record:
@@ -177,6 +184,14 @@ def _subgoals(simulation: Simulation, reached: dict[str, int]) -> tuple[Subgoal,
     )
 
 
+def words_of(policy: Policy) -> tuple[str, str]:
+    """What a policy says of its latest action, where it does: the sub-task and the step, for films and labels."""
+    found = getattr(policy, "words", ("", ""))
+    if not isinstance(found, tuple) or len(found) != 2 or not all(isinstance(text, str) for text in found):
+        raise EtudeError(f"the policy's attribute 'words' must be two texts in a tuple, the sub-task and the step; got {found!r:.60}")
+    return found
+
+
 class _Stage:
     """A running episode with those who act in it."""
 
@@ -191,14 +206,14 @@ class _Stage:
         self._queue: list[Array] = []
         self.seconds = {"policy": 0.0}
         if policy is not None:
-            policy.reset(*self._told(contract), episode.name)
+            called("policy", policy.reset, *self._told(contract), episode.name)
         self._guide: Guide | None = None
         if planner is not None:
             self.seconds["planner"] = 0.0
             suited = getattr(planner, "contract_for", None)  # of one that takes the cameras it finds
-            eyes: Contract = suited([c.name for c in episode.scene.cameras]) if suited is not None else planner.contract
+            eyes: Contract = planner.contract if suited is None else called("planner", suited, [c.name for c in episode.scene.cameras])
             looker = Observer(self.simulation, eyes.cameras, eyes.size, eyes.modalities, work.renderer)
-            planner.reset(*self._told(eyes), episode.name)
+            called("planner", planner.reset, *self._told(eyes), episode.name)
             self._guide = Guide(self.simulation, planner, looker, work.patience, follows=mode != "offline")
 
     def _told(self, contract: Contract) -> tuple[str, Sequence[Picture]]:
@@ -241,11 +256,11 @@ class _Stage:
             seen["instruction"] = self._guide.text
         if self.contract.privileged:
             seen["simulation"] = self.simulation
-        given = np.asarray(policy.act(seen), float)
+        shape = f"(n, {self.simulation.action_size})"
+        given = numbers(called("policy", policy.act, seen), "what the policy gave", f"actions {shape}, as numbers")
         chunk = given[None] if given.ndim == 1 else given
         if chunk.ndim != 2 or not len(chunk) or chunk.shape[1] != self.simulation.action_size:
-            wanted = f"{self.episode.control!r} takes (n, {self.simulation.action_size})"
-            raise EtudeError(f"the policy gave actions of shape {given.shape}; {wanted}")
+            raise EtudeError(f"the policy gave actions of shape {given.shape}; {self.episode.control!r} takes {shape}")
         if len(chunk) > self.contract.chunk:
             raise EtudeError(f"the policy gave {len(chunk)} actions at once; its contract says at most {self.contract.chunk}")
         if not np.isfinite(chunk).all():
@@ -260,7 +275,7 @@ class _Stage:
     def words(self) -> tuple[str, str]:
         """Sub-task and step of the latest action, where somebody knows them."""
         if self._policy is not None:
-            self._words = getattr(self._policy, "words", ("", ""))
+            self._words = words_of(self._policy)
         return (self._guide.text, self._words[1]) if self._guide is not None and self._guide.follows else self._words
 
     def finished(self) -> tuple[Stage, ...]:

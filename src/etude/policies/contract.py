@@ -6,11 +6,12 @@ A policy states its own; :func:`mismatches` compares them with what the environm
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Any, Literal, get_type_hints
 
-from etude.episode import MODALITIES, PRIMITIVES, ActionSpace, Episode
+from etude.episode import MODALITIES, PRIMITIVES, ActionSpace, Episode, picture_size
 from etude.names import EtudeError, decode, encode, unknown
 from etude.perturb.perturbation import out_of_sight
 
@@ -53,6 +54,9 @@ class Contract:
     whole: bool = False
 
     def __post_init__(self) -> None:
+        for name, kind in _kinds().items():
+            object.__setattr__(self, name, _read(name, kind, getattr(self, name)))
+        object.__setattr__(self, "size", picture_size(self.size, "a contract's size"))
         if self.chunk < 1:
             raise EtudeError(f"a contract's chunk must be at least 1, got {self.chunk}")
         if self.execute is not None and not 1 <= self.execute <= self.chunk:
@@ -78,6 +82,22 @@ class Contract:
         listed = {k: list(v) if isinstance(v, tuple) else v for k, v in {**encode(cls()), **data}.items()}
         found: Contract = decode(cls, listed, "contract")
         return found
+
+
+@functools.cache
+def _kinds() -> dict[str, Any]:
+    return get_type_hints(Contract)
+
+
+def _read(name: str, kind: Any, value: Any) -> Any:
+    """The value of a field, if it is of the field's type: a contract of wrong types would be found out in the middle of an episode."""
+    if name in ("cameras", "modalities") and isinstance(value, str):
+        raise EtudeError(f"contract.{name}: expected a list of names, got {value!r}; for one of them write ({value!r},)")
+    try:
+        plain = encode(value)
+    except EtudeError:
+        raise EtudeError(f"contract.{name}: a {type(value).__name__} cannot stand there") from None
+    return decode(kind, plain, f"contract.{name}")
 
 
 # What the environment does, by action space: (frame, rotation, metres for a 1).

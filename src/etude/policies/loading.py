@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
 from etude.names import EtudeError, unknown
+from etude.policies.calling import PLANNER, POLICY, fitting, with_frames
 from etude.policies.planners import OraclePlanner, RulePlanner
 from etude.policies.policy import Planner, Policy
 from etude.policies.replay import ReplayPolicy
@@ -47,7 +48,7 @@ def load_policy(text: str) -> Policy:
 
         return chat_decider(text)
     found: Policy = _loaded("policy", text, POLICIES)
-    return _fitting("policy", text, found, ("contract", "reset", "act"))
+    return fitting("policy", text, found, POLICY)
 
 
 def load_decider(text: str) -> Policy | None:
@@ -65,14 +66,7 @@ def load_planner(text: str) -> Planner:
 
         return chat_planner(text)
     found: Planner = _loaded("planner", text, PLANNERS)
-    return _fitting("planner", text, found, ("contract", "reset", "next_subtask"))
-
-
-def _fitting(what: str, text: str, found: T, needs: tuple[str, ...]) -> T:
-    for name in needs:
-        if not hasattr(found, name):
-            raise EtudeError(f"{text} is not a {what}: it has no {name!r}; a {what} has {', '.join(needs)}")
-    return found
+    return fitting("planner", text, found, PLANNER)
 
 
 def _loaded(what: str, text: str, ours: Mapping[str, Callable[..., Any]]) -> Any:
@@ -83,15 +77,20 @@ def _loaded(what: str, text: str, ours: Mapping[str, Callable[..., Any]]) -> Any
                 raise EtudeError("replay needs a run: --policy replay:RUN")
             return ours[name](rest)
         pairs = [part.partition("=") for part in rest.split(",")] if rest else []
-        keys = [key for key, _, _ in pairs]
-        for key in keys:
-            if keys.count(key) > 1:
-                raise EtudeError(f"{what} {name!r}: the option {key!r} is given twice")
-        return _called(f"{what} {name!r}", ours[name], {key: value if sign else "true" for key, sign, value in pairs})
+        return _made(f"{what} {name!r}", ours[name], _once(what, [(key, value if sign else "true") for key, sign, value in pairs]))
     if not colon:
         raise unknown(what, text, ours)
     path, _, query = rest.partition("?")
-    return _theirs(what, name, path, dict(parse_qsl(query, keep_blank_values=True)))
+    if not name or not path:
+        raise EtudeError(f"{text!r} is not of the form module:attribute, e.g. my_{what}:{what.capitalize()}?option=value")
+    return _theirs(what, name, path, _once(what, parse_qsl(query, keep_blank_values=True)))
+
+
+def _once(what: str, pairs: list[tuple[str, str]]) -> dict[str, str]:
+    twice = [key for k, (key, _) in enumerate(pairs) if key in (earlier for earlier, _ in pairs[:k])]
+    if twice:
+        raise EtudeError(f"option {twice[0]!r} of the {what} is given twice")
+    return dict(pairs)
 
 
 def _theirs(what: str, module: str, attribute: str, options: dict[str, str]) -> Any:
@@ -105,29 +104,26 @@ def _theirs(what: str, module: str, attribute: str, options: dict[str, str]) -> 
         if error.name is not None and module.startswith(error.name):
             raise EtudeError(f"the {what} {module}:{attribute} cannot be loaded: there is no module {error.name!r} here") from None
         raise EtudeError(f"the {what} {module}:{attribute} cannot be loaded: it needs {error.name!r}, which is not installed") from None
-    except Exception as error:
-        raise EtudeError(f"the {what} {module}:{attribute} cannot be loaded: {type(error).__name__}: {_first_line(error)}") from error
+    except (Exception, SystemExit) as error:
+        raise EtudeError(f"the {what} {module}:{attribute} cannot be loaded: {with_frames(error)}") from error
     for part in attribute.split("."):
         if not hasattr(found, part):
             raise unknown(f"attribute of {module}", part, [n for n in dir(found) if not n.startswith("_")])
         found = getattr(found, part)
-    if not callable(found):
+    if not callable(found) or (hasattr(found, "contract") and not isinstance(found, type)):
+        if options:
+            raise EtudeError(f"{module}:{attribute} is a {what} already, so it takes no options; it was given {', '.join(options)}")
         return found
-    try:
-        return _called(f"{what} {module}:{attribute}", found, options)
-    except EtudeError:
-        raise
-    except Exception as error:
-        raise EtudeError(f"the {what} {module}:{attribute} cannot be made: {type(error).__name__}: {_first_line(error)}") from error
+    return _made(f"{what} {module}:{attribute}", found, options)
 
 
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [""])[0]
-
-
-def _called(what: str, factory: Callable[..., T], options: Mapping[str, str]) -> T:
+def _made(what: str, factory: Callable[..., T], options: Mapping[str, str]) -> T:
     """Call with options given as text, each read as its parameter is annotated."""
-    known = {name: p for name, p in inspect.signature(factory).parameters.items() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+    try:
+        parameters = inspect.signature(factory).parameters
+    except (TypeError, ValueError):
+        raise EtudeError(f"the {what} cannot be made: it does not say what its arguments are; expected a class or a function") from None
+    known = {name: p for name, p in parameters.items() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
     read: dict[str, Any] = {}
     for key, value in options.items():
         if key not in known:
@@ -136,11 +132,16 @@ def _called(what: str, factory: Callable[..., T], options: Mapping[str, str]) ->
     missing = [name for name, p in known.items() if p.default is p.empty and name not in read]
     if missing:
         raise EtudeError(f"{what} needs {missing[0]!r}")
-    return factory(**read)
+    try:
+        return factory(**read)
+    except EtudeError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise EtudeError(f"the {what} cannot be made: {with_frames(error)}") from error
 
 
 def _read(what: str, key: str, value: str, kind: Any) -> Any:
-    kind = getattr(kind, "__name__", str(kind))
+    kind = getattr(kind, "__name__", str(kind)).removesuffix(" | None")
     try:
         if kind == "bool":
             return {"true": True, "1": True, "false": False, "0": False}[value.lower()]

@@ -22,10 +22,11 @@ from etude.policies.address import Address
 from etude.policies.contract import Contract
 from etude.policies.layouts import LAYOUTS
 from etude.policies.policy import Observation, Picture
-from etude.policies.wire import pack, unpack
+from etude.policies.wire import LARGEST_FRAME, pack, unpack
 from etude.pose import Array
 
 KEY = "ETUDE_POLICY_KEY"  # environment variable with the key of a server that wants one
+TOO_BIG = 1009  # the code with which a connection ends over a message beyond the bound
 PAUSE = 0.2  # seconds between two attempts to reach a server that is not up yet
 FAREWELL = 1.0  # seconds given to a server to say goodbye: one that hangs must not hold up the next episode
 
@@ -89,7 +90,7 @@ class RemotePolicy:
             left = deadline - time.monotonic()
             try:
                 # No pings: openpi's server answers nothing at all while its model works, and the timeout of an answer watches over that.
-                opened = connect(self._address.uri, additional_headers=headers, compression=None, max_size=None, proxy=None,
+                opened = connect(self._address.uri, additional_headers=headers, compression=None, max_size=LARGEST_FRAME, proxy=None,
                                  ping_interval=None, close_timeout=FAREWELL, open_timeout=max(left, 1.0))  # fmt: skip
                 self._connection = connection = self._closing.enter_context(opened)
                 break
@@ -133,8 +134,11 @@ class RemotePolicy:
     def _broken(self, error: ConnectionClosed) -> PolicyError:
         if isinstance(error.__cause__, (BlockingIOError, TimeoutError, ssl.SSLWantWriteError)):
             return PolicyError(f"the policy server at {self._address.shown} did not take the message within {self._address.timeout:g} s")
+        if error.sent is not None and error.sent.code == TOO_BIG and not error.rcvd_then_sent:
+            return PolicyError(f"the policy server at {self._address.shown} sent a message of more than {LARGEST_FRAME >> 20} MiB")
         how = " ".join(f"with {error.rcvd.code} {error.rcvd.reason}".split()) if error.rcvd is not None else "without a word"
-        return PolicyError(f"the policy server at {self._address.shown} closed the connection {how}")
+        hint = "; its --max-frame says how much it takes" if error.rcvd is not None and error.rcvd.code == TOO_BIG else ""
+        return PolicyError(f"the policy server at {self._address.shown} closed the connection {how}{hint}")
 
     def _actions(self, answer: dict[str, Any], observation: Observation) -> Array:
         where = f"the policy server at {self._address.shown}"
@@ -186,7 +190,7 @@ def _refusal(error: Exception) -> tuple[str, bool]:
         return f"no secure connection ({error.reason or error})", True
     if isinstance(error, InvalidStatus):
         status = error.response.status_code
-        hint = f"; set {KEY} to the key it wants" if status in (401, 403) else ""
+        hint = f"; set {KEY} to the key it wants" if status in (401, 403) else "; it may be full" if status == 503 else ""
         return f"it answered with HTTP {status}{hint}", status not in (502, 503, 504)  # those come from a gateway while the server starts
     if isinstance(error, TimeoutError):
         return "no answer", False

@@ -7,16 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import itertools
+import hmac
 import logging
-import time
-import traceback
-from collections.abc import AsyncIterator, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any
 
 import numpy as np
 from websockets.asyncio.server import ServerConnection
@@ -24,27 +20,42 @@ from websockets.asyncio.server import serve as listen
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
+from etude.envs.actions import numbers
 from etude.names import EtudeError, unknown
+from etude.policies.calling import POLICY, fitting, own_traceback
 from etude.policies.policy import Observation, Picture, Policy
-from etude.policies.wire import pack, unpack
-from etude.pose import Array
+from etude.policies.sessions import BATCH, TOLD, BatchPolicy, Seat, Seats, Separate, Together, Worker
+from etude.policies.wire import LARGEST_FRAME, pack, unpack
 
-T = TypeVar("T")
 INTERNAL_ERROR = 1011
 PATIENCE = 120.0  # seconds without a sign of life before a client counts as gone: a debugger may stop it for a while
+CONNECTIONS = 256  # held at once, unless told otherwise
 
 
-@runtime_checkable
-class BatchPolicy(Protocol):
-    """A policy that answers several clients in one call: a method ``act_batch`` next to those of :class:`~etude.policies.policy.Policy`.
+@dataclass(frozen=True)
+class Door:
+    """Who may come in, and with how much: ``max_frame`` bytes in one message, ``connections`` at once, those who know the ``key``.
 
-    One instance serves all, so it keeps what it remembers by session: a small number, one for each open connection, used again after its
-    end. With the optional method ``reset_session(session, instruction, pictures, episode)`` the policy is told when an episode begins;
-    without it the policy is taken to remember nothing. Its ``reset`` and ``act`` are not called.
+    An empty key lets everybody in who can reach the port.
     """
 
-    def act_batch(self, observations: list[Observation], sessions: list[int]) -> list[Array]:
-        """The actions (H, D) or (D,) for each observation; ``sessions`` says whose each is."""
+    host: str = "127.0.0.1"
+    port: int = 8000
+    max_frame: int = LARGEST_FRAME
+    connections: int = CONNECTIONS
+    key: str = ""
+
+    def __post_init__(self) -> None:
+        if self.max_frame < 1 or self.connections < 1:
+            raise EtudeError(f"frames are at least 1 byte and connections at least 1, got {self.max_frame} and {self.connections}")
+        if not self.key.isascii() or not self.key.isprintable() or self.key != self.key.strip():
+            raise EtudeError("a key is sent in a header of HTTP: plain letters, digits and signs, without spaces around them")
+
+    def opens(self, request: Request) -> bool:
+        """Does the request carry the key? How long the answer takes does not tell how much of it was right."""
+        given = request.headers.get_all("Authorization")
+        sent = given[0] if len(given) == 1 else ""
+        return not self.key or hmac.compare_digest(sent.encode("utf-8", "replace"), f"Api-Key {self.key}".encode())
 
 
 def serve(
@@ -54,13 +65,17 @@ def serve(
     batch: int = 1,
     wait_ms: float = 5.0,
     ready: Callable[[int], None] | None = None,
+    max_frame: int = LARGEST_FRAME,
+    connections: int = CONNECTIONS,
+    key: str = "",
 ) -> None:
-    """Serve until interrupted. ``make_policy`` is called once for each connection, or once in all for a :class:`BatchPolicy`.
+    """Serve until interrupted. ``make_policy`` is called once: all connections share the policy.
 
-    Requests to a :class:`BatchPolicy` are gathered until there are ``batch`` of them, all clients have asked, or ``wait_ms`` have passed.
-    ``ready`` is called with the port as soon as clients can connect; port 0 takes a free one.
+    Requests to a :class:`~etude.policies.sessions.BatchPolicy` are gathered until there are ``batch`` of them, all clients have asked, or
+    ``wait_ms`` have passed; any other policy plays each connection apart (:class:`~etude.policies.sessions.Separate`). ``ready`` is called
+    with the port as soon as clients can connect; port 0 takes a free one. ``max_frame``, ``connections`` and ``key`` as in :class:`Door`.
     """
-    asyncio.run(serving(make_policy, host, port, batch, wait_ms, ready))
+    asyncio.run(serving(make_policy, host, port, batch, wait_ms, ready, max_frame, connections, key))
 
 
 async def serving(
@@ -70,209 +85,91 @@ async def serving(
     batch: int = 1,
     wait_ms: float = 5.0,
     ready: Callable[[int], None] | None = None,
+    max_frame: int = LARGEST_FRAME,
+    connections: int = CONNECTIONS,
+    key: str = "",
 ) -> None:
     """:func:`serve` for those who have an event loop; cancel it to stop."""
     if batch < 1 or not wait_ms >= 0:
         raise EtudeError(f"a batch is at least 1 and its wait at least 0 ms, got {batch} and {wait_ms:g} ms")
-    worker = _Worker()
+    door = Door(host, port, max_frame, connections, key)
+    worker = Worker()
     try:
-        first = await worker.run(make_policy)
-        if first.contract.privileged:
-            raise EtudeError(f"{type(first).__name__} is privileged: it wants the true state, which is not sent over a socket")
-        metadata = pack({"etude": {"contract": first.contract.to_data(), "reset": True}})
-        if isinstance(first, BatchPolicy):
-            shared = _Shared(first, worker, batch, wait_ms / 1000)
-            gathering = asyncio.create_task(shared.gather())
+        policy = await worker.run(make_policy)
+        name = type(policy).__name__
+        fitting("policy", name, policy, POLICY)
+        if policy.contract.privileged:
+            raise EtudeError(f"{name} is privileged: it wants the true state, which is not sent over a socket")
+        metadata = pack({"etude": {"contract": policy.contract.to_data(), "reset": True}})
+        if isinstance(policy, BatchPolicy):
+            fitting("policy", name, policy, TOLD if hasattr(policy, "reset_session") else BATCH)
+            together = Together(policy, worker, batch, wait_ms / 1000)
+            gathering = asyncio.create_task(together.gather())
             try:
-                await _listen(shared.seat, metadata, host, port, ready)
+                await _listen(together, metadata, door, ready)
             finally:
                 gathering.cancel()
         elif batch > 1:
-            raise EtudeError(
-                f"{type(first).__name__} has no method act_batch, so it cannot be asked in batches of {batch}; serve it with 1"
-            )
+            raise EtudeError(f"{name} has no method act_batch, so it cannot be asked in batches of {batch}; serve it with 1")
         else:
-            await _listen(_Separate(first, make_policy, worker).seat, metadata, host, port, ready)
+            await _listen(Separate(policy, worker), metadata, door, ready)
     finally:
         worker.close()
 
 
-# ------------------------------------------------------------------------------------------------ who answers
+async def _listen(seats: Seats, metadata: bytes, door: Door, ready: Callable[[int], None] | None) -> None:
+    log = logging.getLogger(__name__)
 
-
-class _Worker:
-    """The one thread in which policies are made and asked, so that the event loop stays free and no policy meets two threads."""
-
-    def __init__(self) -> None:
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="policy")
-
-    async def run(self, function: Callable[..., T], *arguments: Any) -> T:
-        def guarded() -> T:
-            try:
-                return function(*arguments)
-            except StopIteration as error:  # a future cannot hold one: whoever waits for it would wait for ever
-                raise RuntimeError("the policy ran out of items (StopIteration)") from error
-
-        return await asyncio.get_running_loop().run_in_executor(self._pool, guarded)
-
-    def close(self) -> None:
-        self._pool.shutdown(wait=False, cancel_futures=True)
-
-
-class _Seat(Protocol):
-    """One connection's side of the policy."""
-
-    async def reset(self, instruction: str, pictures: Sequence[Picture], episode: str) -> None: ...
-
-    async def act(self, observation: Observation) -> tuple[Array, float]:
-        """The actions, and the seconds the model took."""
-
-
-def _timed(function: Callable[..., T], *arguments: Any) -> tuple[T, float]:
-    begun = time.perf_counter()
-    return function(*arguments), time.perf_counter() - begun
-
-
-@dataclass(frozen=True)
-class _OwnSeat:
-    policy: Policy
-    worker: _Worker
-
-    async def reset(self, instruction: str, pictures: Sequence[Picture], episode: str) -> None:
-        await self.worker.run(self.policy.reset, instruction, pictures, episode)
-
-    async def act(self, observation: Observation) -> tuple[Array, float]:
-        return await self.worker.run(_timed, self.policy.act, observation)
-
-
-class _Separate:
-    """A policy for each connection. The first was made to learn the contract, and goes to whoever comes first."""
-
-    def __init__(self, first: Policy, make_policy: Callable[[], Policy], worker: _Worker) -> None:
-        self._spare, self._make, self._worker = [first], make_policy, worker
-
-    @asynccontextmanager
-    async def seat(self) -> AsyncIterator[_Seat]:
-        yield _OwnSeat(self._spare.pop() if self._spare else await self._worker.run(self._make), self._worker)
-
-
-@dataclass(frozen=True)
-class _Request:
-    session: int
-    observation: Observation
-    answer: asyncio.Future[tuple[Array, float]]
-
-
-class _Shared:
-    """One policy for all connections, asked for several at once."""
-
-    def __init__(self, policy: BatchPolicy, worker: _Worker, batch: int, wait: float) -> None:
-        self._policy, self._worker, self._batch, self._wait = policy, worker, batch, wait
-        self._requests: asyncio.Queue[_Request] = asyncio.Queue()
-        self._sessions: set[int] = set()
-
-    @asynccontextmanager
-    async def seat(self) -> AsyncIterator[_Seat]:
-        session = next(n for n in itertools.count() if n not in self._sessions)
-        self._sessions.add(session)
-        try:
-            yield _SharedSeat(self, session)
-        finally:
-            self._sessions.discard(session)
-
-    async def reset(self, session: int, instruction: str, pictures: Sequence[Picture], episode: str) -> None:
-        told = getattr(self._policy, "reset_session", None)
-        if told is not None:
-            await self._worker.run(told, session, instruction, pictures, episode)
-
-    async def act(self, session: int, observation: Observation) -> tuple[Array, float]:
-        request = _Request(session, observation, asyncio.get_running_loop().create_future())
-        self._requests.put_nowait(request)
-        return await request.answer
-
-    async def gather(self) -> None:
-        """Answer requests, for ever."""
-        while True:
-            requests = [await self._requests.get()]
-            deadline = asyncio.get_running_loop().time() + self._wait
-            try:
-                async with asyncio.timeout_at(deadline):
-                    while len(requests) < min(self._batch, len(self._sessions)):
-                        requests.append(await self._requests.get())
-            except TimeoutError:
-                pass
-            await self._answer(sorted(requests, key=lambda request: request.session))
-
-    async def _answer(self, requests: list[_Request]) -> None:
-        try:
-            found, seconds = await self._worker.run(
-                _timed, self._policy.act_batch, [r.observation for r in requests], [r.session for r in requests]
-            )
-            if len(found) != len(requests):
-                raise EtudeError(f"act_batch gave {len(found)} answers to {len(requests)} observations")
-            for request, actions in zip(requests, found, strict=True):
-                if not request.answer.done():
-                    request.answer.set_result((actions, seconds))
-        except Exception as error:
-            for request in requests:
-                if not request.answer.done():
-                    request.answer.set_exception(error)
-
-
-@dataclass(frozen=True)
-class _SharedSeat:
-    shared: _Shared
-    session: int
-
-    async def reset(self, instruction: str, pictures: Sequence[Picture], episode: str) -> None:
-        await self.shared.reset(self.session, instruction, pictures, episode)
-
-    async def act(self, observation: Observation) -> tuple[Array, float]:
-        return await self.shared.act(self.session, observation)
-
-
-# ------------------------------------------------------------------------------------------------ the socket
-
-
-async def _listen(
-    seat: Callable[[], AbstractAsyncContextManager[_Seat]], metadata: bytes, host: str, port: int, ready: Callable[[int], None] | None
-) -> None:
     async def converse(connection: ServerConnection) -> None:
         try:
-            async with seat() as taken:
+            async with seats.seat() as taken:
                 await connection.send(metadata)
                 await _answer_all(connection, taken)
         except ConnectionClosed:
             pass
+        except EtudeError as error:
+            log.warning("a connection was ended: %s", error)
+            await _last_words(connection, str(error), "the reason was sent before")
         except Exception as error:
-            logging.getLogger(__name__).error("a policy failed: %s", error, exc_info=True)
-            try:
-                await connection.send(traceback.format_exc())
-                await connection.close(INTERNAL_ERROR, "the traceback was sent before")
-            except ConnectionClosed:
-                pass
+            told = own_traceback(error)
+            log.error("the policy failed: %s", told)
+            await _last_words(connection, told, "the traceback was sent before")
+
+    def admitted(connection: ServerConnection, request: Request) -> Response | None:
+        if request.path == "/healthz":
+            return connection.respond(HTTPStatus.OK, "OK\n")
+        if not door.opens(request):
+            return connection.respond(HTTPStatus.UNAUTHORIZED, "this policy server wants a key: Authorization: Api-Key KEY\n")
+        if len(connection.server.connections) >= door.connections:
+            return connection.respond(HTTPStatus.SERVICE_UNAVAILABLE, f"all {door.connections} connections are taken; see --connections\n")
+        return None
 
     try:
-        # No web page may talk to it through somebody's browser, so a request that names an origin is turned away.
-        server = await listen(converse, host, port, origins=[None], process_request=_health, compression=None, max_size=None,
-                              ping_timeout=PATIENCE)  # fmt: skip
+        # No web page may talk to it through somebody's browser, so a request that names an origin is turned away. One frame waits at most
+        # behind the one that is being answered, and all who may come in may do so at the same moment.
+        server = await listen(converse, door.host, door.port, origins=[None], process_request=admitted, compression=None,
+                              max_size=door.max_frame, max_queue=1, ping_timeout=PATIENCE, backlog=door.connections)  # fmt: skip
     except OverflowError:
-        raise EtudeError(f"a port is a number from 0 to 65535, got {port}") from None
+        raise EtudeError(f"a port is a number from 0 to 65535, got {door.port}") from None
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            raise EtudeError(f"port {port} of {host} is in use; choose another, or 0 for any that is free") from None
-        raise EtudeError(f"cannot listen at {host}:{port}: {(error.strerror or str(error)).lower()}") from None
+            raise EtudeError(f"port {door.port} of {door.host} is in use; choose another, or 0 for any that is free") from None
+        raise EtudeError(f"cannot listen at {door.host}:{door.port}: {(error.strerror or str(error)).lower()}") from None
     async with server:
         if ready is not None:
             ready(int(server.sockets[0].getsockname()[1]))
         await server.serve_forever()
 
 
-def _health(connection: ServerConnection, request: Request) -> Response | None:
-    return connection.respond(HTTPStatus.OK, "OK\n") if request.path == "/healthz" else None
+async def _last_words(connection: ServerConnection, words: str, reason: str) -> None:
+    try:
+        await connection.send(words)
+        await connection.close(INTERNAL_ERROR, reason)
+    except ConnectionClosed:
+        pass
 
 
-async def _answer_all(connection: ServerConnection, seat: _Seat) -> None:
+async def _answer_all(connection: ServerConnection, seat: Seat) -> None:
     begun = False
     async for message in connection:
         data = unpack(message) if isinstance(message, bytes) else message
@@ -287,8 +184,9 @@ async def _answer_all(connection: ServerConnection, seat: _Seat) -> None:
             observation = _observation(data)
             if not begun:
                 await seat.reset(_text(observation, "instruction"), [], "")
-            actions, seconds = await seat.act(observation)
-            answer = {"actions": np.asarray(actions), "server_timing": {"infer_ms": seconds * 1000}}
+            given, seconds = await seat.act(observation)
+            numbers(given, "what the policy gave", "actions (H, D) or (D,), as numbers")
+            answer = {"actions": np.asarray(given), "server_timing": {"infer_ms": seconds * 1000}}
         begun = True
         await connection.send(pack(answer))
 

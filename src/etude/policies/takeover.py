@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from etude.envs.actions import numbers
 from etude.envs.simulation import Simulation
 from etude.names import EpisodeName, EtudeError, rng
 from etude.policies.policy import Observation, Picture, Policy
@@ -42,7 +43,9 @@ class Takeover:
             self.taken = simulation.steps
         if self.taken is None:
             seen = observation if self._first.contract.privileged else {k: v for k, v in observation.items() if k != "simulation"}
-            given = np.asarray(self._first.act(seen), float)
+            given = numbers(self._first.act(seen), "what the policy gave", "an action, as numbers")
+            if given.ndim not in (1, 2) or not len(given):
+                raise EtudeError(f"the policy gave actions of shape {given.shape}; expected (n, D) or (D,)")
             self.words = getattr(self._first, "words", ("", ""))
             return np.asarray(given if given.ndim == 1 else given[0])
         action = self._oracle.act(observation)

@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 
 from etude.names import EtudeError
 
+LARGEST_FRAME = 64 * 2**20  # bytes in one message, unless told otherwise: eighty pictures of 512 x 512 with colour
+LONGEST_LIST = 2**12  # items: msgpack makes room for as many as a message claims before it looks whether they come
 _REFUSED = {"V": "structured or raw", "O": "object", "c": "complex"}
 _KINDS = "biufSUmM"  # booleans, integers, floats, bytes, text, durations and times
 _DTYPE = re.compile(rf"[<>|=]?[{_KINDS}][0-9]{{1,9}}(\[[0-9]{{0,9}}[A-Za-z]{{1,2}}\])?", re.ASCII)
@@ -39,7 +41,7 @@ def pack(data: Any) -> bytes:
 def unpack(message: bytes) -> Any:
     """What ``message`` says. Arrays are read-only views of it."""
     try:
-        return msgpack.unpackb(message, object_hook=_rebuilt, ext_hook=_refuse_extension)
+        return msgpack.unpackb(message, object_hook=_rebuilt, ext_hook=_refuse_extension, max_array_len=LONGEST_LIST)
     except EtudeError:
         raise
     # Bytes from a socket may be anything: which of a dozen exceptions msgpack and NumPy choose for it says nothing to the reader.

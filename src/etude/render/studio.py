@@ -12,6 +12,8 @@ from etude.render.picture import Picture
 from etude.scene.scene import Camera
 from etude.scene.world import World
 
+RENDERERS = ("raster", "gl")
+
 
 class Draws(Protocol):
     """What both renderers can do."""
