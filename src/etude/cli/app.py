@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import Any
 
 import typer
 from rich.console import Console
+
+from etude.names import json_text
 
 app = typer.Typer(
     add_completion=False,
@@ -21,4 +22,4 @@ notes = Console(stderr=True)
 
 def print_json(data: Any) -> None:
     """One JSON object on standard output, and nothing else."""
-    sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+    sys.stdout.write(json_text(data, indent=2) + "\n")

@@ -13,7 +13,7 @@ from typing import Any
 from etude.evaluate.protocols import PROTOCOLS
 from etude.evaluate.record import MODES
 from etude.library import SUITES, find_task, tasks
-from etude.names import PROTOCOL, EpisodeName, EtudeError, decode, digest, pick, unknown
+from etude.names import PROTOCOL, EpisodeName, EtudeError, decode, digest, json_text, pick, unknown
 from etude.perturb.perturbation import known_perturbations
 from etude.suites.task import Task
 
@@ -45,6 +45,9 @@ class Plan:
         twice = [n for n in self.names if self.names.count(n) > 1] if len(set(self.names)) < len(self.names) else []
         if twice:
             raise EtudeError(f"the plan has {twice[0]} twice")
+        for what, text in (("policy", self.policy), ("planner", self.planner)):
+            if not text.isprintable():  # half a character, as of a name that the terminal could not decode, is not
+                raise EtudeError(f"--{what} {text!r} has characters that cannot be written down")
         for mode in self.modes:
             if mode not in MODES:
                 raise unknown("mode", mode, MODES)
@@ -88,7 +91,7 @@ class Plan:
 
     def to_json(self) -> str:
         """The text of ``plan.json``."""
-        return json.dumps({"schema": SCHEMA, "protocol": PROTOCOL, **asdict(self)}, indent=1, ensure_ascii=False) + "\n"
+        return json_text({"schema": SCHEMA, "protocol": PROTOCOL, **asdict(self)}, indent=1) + "\n"
 
 
 def read_plan(path: Path) -> Plan:

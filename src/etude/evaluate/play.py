@@ -134,7 +134,7 @@ def attempted(cast: Cast, name: str, mode: str = "vanilla") -> tuple[Record, Cou
     begun = time.perf_counter()
     try:
         return play(cast, name, mode)
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a policy that asks the process to end has ended its episode
         first = (str(error).strip().splitlines() or [""])[0]
         text = first if isinstance(error, EtudeError) else f"{type(error).__name__}: {first}"
         return broken(name, mode, text, time.perf_counter() - begun), None
