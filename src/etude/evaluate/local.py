@@ -71,9 +71,9 @@ class Local:
     """Plays episodes on ``workers`` processes. ``timeout``: seconds for one episode; ``memory``: GiB for one worker."""
 
     def __init__(self, job: Job, workers: int, timeout: float = 600.0, memory: float | None = None) -> None:
-        self._job, self._timeout, self._memory = job, timeout, memory
-        self._workers: list[_Worker] = []
-        self._count = workers
+        self._job, self._timeout = job, timeout
+        self.workers, self.memory = workers, memory
+        self._team: list[_Worker] = []
         self._said: dict[str, Any] = {}
         self._failed, self._reason = 0, ""
         self._keeper = Keeper()
@@ -89,18 +89,18 @@ class Local:
     def _hello(self, what: str) -> dict[str, Any]:
         while not self._said:
             self._fit(1)
-            wait([w.connection for w in self._workers], LOOK)
-            for worker in [w for w in self._workers if w.connection.poll()]:
+            wait([w.connection for w in self._team], LOOK)
+            for worker in [w for w in self._team if w.connection.poll()]:
                 self._welcome(worker)
-            self._refuse_slow()
+            self._look_at_loading()
         found: dict[str, Any] = self._said[what]
         return found
 
     def _fit(self, wanted: int) -> None:
         """Start workers until there are so many. After too many that did not load, those that did go on alone."""
-        while len(self._workers) < wanted and self._failed < TRIES:
+        while len(self._team) < wanted and self._failed < TRIES:
             self._start()
-        if not self._workers:
+        if not self._team:
             raise EtudeError(f"loading the policy {self._job.work.policy!r} ended its worker, {TRIES} times in a row ({self._reason})")
 
     def _start(self) -> None:
@@ -112,7 +112,7 @@ class Local:
         theirs.close()
         assert process.pid is not None
         self._keeper.add(process.pid)
-        self._workers.append(_Worker(process, ours, self._failed, since=time.monotonic()))
+        self._team.append(_Worker(process, ours, self._failed, since=time.monotonic()))
 
     def _welcome(self, worker: _Worker) -> None:
         try:
@@ -131,31 +131,34 @@ class Local:
         """A worker is lost before it could play. Several that were started together count once."""
         self._failed, self._reason = max(self._failed, worker.failed + 1), reason
         self._end(worker)
-        if self._failed >= TRIES and self._workers:
-            fewer = f"{len(self._workers)} of {self._count} workers play"
+        if self._failed >= TRIES and self._team:
+            fewer = f"{len(self._team)} of {self.workers} workers play"
             _log.warning("loading the policy %r ended its worker, %d times in a row (%s): %s", self._job.work.policy, TRIES, reason, fewer)
 
-    def _refuse_slow(self) -> None:
-        if any(not w.ready and time.monotonic() - w.since > START for w in self._workers):
-            raise EtudeError(f"the policy {self._job.work.policy!r} was not loaded within {START:.0f} seconds")
+    def _look_at_loading(self) -> None:
+        for worker in [w for w in self._team if not w.ready]:
+            if _dead(worker):
+                self._unloaded(worker, self._ended(worker))
+            elif time.monotonic() - worker.since > START:
+                raise EtudeError(f"the policy {self._job.work.policy!r} was not loaded within {START:.0f} seconds")
 
     def play(self, items: Iterable[tuple[str, str]]) -> Iterator[Record]:
         """Records in the order in which the episodes end."""
         self.contracts()
         queue = deque(items)
-        self._fit(min(self._count, len(queue)))
+        self._fit(min(self.workers, len(queue)))
         self._hand_out(queue)
-        while queue or any(w.item for w in self._workers):
-            ready = wait([w.connection for w in self._workers], LOOK)
-            records = [self._take(w) for w in self._workers[:] if w.connection in ready]
+        while queue or any(w.item for w in self._team):
+            ready = wait([w.connection for w in self._team], LOOK)
+            records = [self._take(w) for w in self._team[:] if w.connection in ready]
             self._hand_out(queue)  # before anybody writes down what has ended: nobody waits for a disk
             yield from (r for r in records if r is not None)
             yield from self._examined()
             if queue:
-                self._fit(min(self._count, len(queue)))
+                self._fit(min(self.workers, len(queue)))
 
     def _hand_out(self, queue: deque[tuple[str, str]]) -> None:
-        for worker in self._workers:
+        for worker in self._team:
             if queue and worker.ready and worker.item is None:
                 worker.item, worker.since = queue.popleft(), time.monotonic()
                 with contextlib.suppress(OSError):  # if it is gone, the next look finds out
@@ -199,16 +202,18 @@ class Local:
             bury_group(worker.process.pid)
             self._keeper.remove(worker.process.pid)
             worker.connection.close()
-            self._workers.remove(worker)
+            self._team.remove(worker)
 
     def _examined(self) -> Iterator[Record]:
         """Workers that take too long or too much are ended, and what they played is an error."""
-        self._refuse_slow()
-        for worker in list(self._workers):
-            if worker.item and time.monotonic() - worker.since > self._timeout:
+        self._look_at_loading()
+        for worker in list(self._team):
+            if _dead(worker):
+                record = self._lost(worker, f"the worker ended ({self._ended(worker)})")
+            elif worker.item and time.monotonic() - worker.since > self._timeout:
                 record = self._lost(worker, f"no result within {self._timeout:g} seconds")
-            elif self._memory is not None and (used := _resident(worker.process.pid)) > self._memory:
-                record = self._lost(worker, f"the worker took {used:.2f} GiB of memory, more than the {self._memory:g} allowed")
+            elif self.memory is not None and (used := _resident(worker.process.pid)) > self.memory:
+                record = self._lost(worker, f"the worker took {used:.2f} GiB of memory, more than the {self.memory:g} allowed")
             else:
                 continue
             if record is not None:
@@ -216,7 +221,7 @@ class Local:
 
     def close(self) -> None:
         """End all workers."""
-        self._end(*self._workers)
+        self._end(*self._team)
         self._keeper.close()
 
     def __enter__(self) -> Self:
@@ -224,6 +229,11 @@ class Local:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+
+
+def _dead(worker: _Worker) -> bool:
+    """Has it ended without a word? Its pipe does not tell where a process that the policy started still holds the other end."""
+    return worker.process.exitcode is not None and not worker.connection.poll()
 
 
 def _exit(code: int | None) -> str:
