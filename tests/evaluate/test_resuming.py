@@ -40,14 +40,6 @@ class Quiet:
             raise KeyboardInterrupt
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory) -> Path:
-    """An undisturbed run on one worker."""
-    folder = tmp_path_factory.mktemp("runs") / "whole"
-    evaluate(PLAN, folder, Settings(workers=1), Quiet())
-    return folder
-
-
 def test_two_workers_leave_the_same_file_as_one(whole, tmp_path):
     evaluate(PLAN, tmp_path / "two", Settings(workers=2), Quiet())
     assert lines(tmp_path / "two") == lines(whole)
