@@ -19,3 +19,13 @@ def refused(capsys, monkeypatch, *arguments: str) -> str:
     assert out == "" and "Traceback" not in error
     (line,) = error.strip().splitlines()
     return line
+
+
+def told(capsys, monkeypatch, *arguments: str) -> str:
+    """What a command that succeeds says on its standard output."""
+    monkeypatch.setattr(sys, "argv", ["etude", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    out, error = capsys.readouterr()
+    assert ended.value.code == 0, error
+    return out

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
+import math
 import os
 import platform
 from pathlib import Path
 
+from etude.cgroups import CPU, MEMORY, limit
+
 CORE = ("numpy", "mujoco", "numba", "gymnasium", "msgpack", "networkx", "pillow", "rich", "typer", "websockets")
+
+FRAMEWORKS = ("torch", "jax", "tensorflow", "transformers", "onnxruntime")  # what policies compute with, where they are installed
 
 
 def versions(packages: tuple[str, ...] = CORE) -> dict[str, str]:
@@ -23,15 +28,15 @@ def versions(packages: tuple[str, ...] = CORE) -> dict[str, str]:
 
 
 def describe() -> dict[str, object]:
-    """Processor, cores, memory, Python and package versions."""
+    """Processor, Python and package versions; cores and memory as far as this process may use them."""
     return {
         "system": f"{platform.system()} {platform.machine()}",
         "processor": _processor(),
-        "cores": os.cpu_count() or 1,
-        "memory_gib": _memory(),
+        "cores": cores(),
+        "memory_gib": memory(),
         "python": platform.python_version(),
         "etude": importlib.metadata.version("etude"),
-        "packages": versions(),
+        "packages": versions(CORE + FRAMEWORKS),
     }
 
 
@@ -44,11 +49,19 @@ def _processor() -> str:
     return platform.processor() or "unknown"
 
 
-def _memory() -> float | None:
+def cores() -> int:
+    """The cores that this process may use: its affinity, and no more than the quota of its control groups (a container's) pays for."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, math.floor(min(allowed, limit(CPU))))
+
+
+def memory() -> float | None:
+    """Memory that this process may use, GiB: the machine's, or less where a control group allows less; None where that is not known."""
     try:
-        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
+        whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError, AttributeError):
         return None
+    return round(min(whole, limit(MEMORY)) / 2**30, 3)
 
 
 def installed(module: str) -> bool:

@@ -192,6 +192,15 @@ def canonical_json(value: Any) -> str:
     return json.dumps(encode(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
+_LONE = re.compile("[\ud800-\udfff]")
+
+
+def json_text(data: Any, **form: Any) -> str:
+    """Plain data as JSON text that UTF-8 can hold: lone surrogates (undecodable bytes, half a pair) are written out, ``\\udc80``."""
+    text = json.dumps(data, ensure_ascii=False, **form)
+    return _LONE.sub(lambda found: f"\\\\u{ord(found[0]):04x}", text)
+
+
 def digest(value: Any, length: int = 12) -> str:
     """The first ``length`` hexadecimal digits of the SHA-256 of the canonical JSON."""
     return hashlib.sha256(canonical_json(value).encode()).hexdigest()[:length]

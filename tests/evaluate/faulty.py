@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -26,7 +29,7 @@ class Faulty:
 
     def act(self, observation):
         fine = np.zeros((2, 7))
-        if self._episode != BAD:
+        if self._episode != BAD or self._fault == "none":
             return fine
         if self._fault == "crash":
             os.kill(os.getpid(), 11)
@@ -39,7 +42,21 @@ class Faulty:
             time.sleep(3600)
         if self._fault == "raise":
             raise RuntimeError("out of luck\nand of words")
+        if self._fault == "surrogate":
+            raise RuntimeError(os.fsdecode(b"no file \x80.npz"))
         return {"text": "left"}[self._fault]
+
+
+class Moody(Faulty):
+    """Ends its worker, one way or the other, in every second episode."""
+
+    def __init__(self) -> None:
+        super().__init__("none")
+
+    def reset(self, instruction, pictures, episode):
+        seed = int(episode.partition("#")[2])
+        self._episode = BAD if seed % 2 else ""
+        self._fault = ("crash", "leave", "hang")[seed // 2 % 3]
 
 
 class Heavy:
@@ -86,3 +103,49 @@ class Wordless:
 
     def next_subtask(self, observation, instruction, history):
         return "Dance!"
+
+
+class Garbled(Wordless):
+    """Plans, and says what no file can hold as it stands."""
+
+    def next_subtask(self, observation, instruction, history):
+        return "Dance \udc80"
+
+
+class Parent(Faulty):
+    """Starts a process of its own for each episode, as a data loader does, and notes its number in ``place``; hangs in one of them."""
+
+    def __init__(self, place: str, fault: str = "hang") -> None:
+        super().__init__(fault)
+        self._place = place
+
+    def reset(self, instruction, pictures, episode):
+        super().reset(instruction, pictures, episode)
+        child = multiprocessing.get_context("fork").Process(target=time.sleep, args=(3600,))
+        child.start()
+        (Path(self._place) / f"{child.pid}.pid").touch()
+
+
+class Unsteady(Faulty):
+    """Ends its process while it is being made, in the starts from ``first`` to ``last``, counted over all processes in ``place``."""
+
+    def __init__(self, place: str, first: int, last: int) -> None:
+        super().__init__("none")
+        (Path(place) / str(os.getpid())).touch()
+        if first <= len(list(Path(place).iterdir())) <= last:
+            os._exit(3)
+
+
+class Quitter(Faulty):
+    """Asks to end the process, as a script with a mistake in its arguments does."""
+
+    def __init__(self, at: str) -> None:
+        super().__init__("none")
+        self._at = at
+        if at == "once":
+            sys.exit(0)
+
+    def act(self, observation):
+        if self._episode == BAD:
+            sys.exit(0)
+        return super().act(observation)

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from refusing import refused
+from refusing import refused, told
 from test_resuming import Quiet
 
 from etude.evaluate.plan import Plan
@@ -130,6 +130,10 @@ CORRUPTIONS = {
         lambda f: tampered(f, "episodes.jsonl", (f / "episodes.jsonl").read_text().replace("~", "~0")),
         "is no longer the episode",
     ),
+    "an id that is not its episode's": (
+        lambda f: tampered(f, "episodes.jsonl", (f / "episodes.jsonl").read_text().replace("touch@train#0~", "touch@train#1~")),
+        "is not an id of clevrskills/touch@train#0",
+    ),
     "results without a plan": (lambda f: (f / "plan.json").unlink(), "has results but no plan.json"),
     "another policy's run": (lambda f: edited(f, "policy", "random"), "holds a run with policy 'random', not 'noop'"),
     "other episodes": (lambda f: edited(f, "names", ["clevrskills/pick@train#0"]), "holds a run of 1 other episodes"),
@@ -184,7 +188,7 @@ def test_joining_runs_of_different_policies_is_refused(finished, capsys, monkeyp
     shutil.copytree(finished, other)
     edited(other, "policy", "random")
     line = refused(capsys, monkeypatch, "merge", str(finished), str(other), "--out", str(tmp_path / "joined"))
-    assert "holds a run with policy 'noop', not 'random'" in line
+    assert f"{finished} has policy 'noop' and {other} has 'random': they cannot be joined; 'etude compare' sets" in line
     assert not (tmp_path / "joined").exists()
 
 
@@ -192,3 +196,29 @@ def test_joining_into_a_run_that_is_there_is_refused(finished, capsys, monkeypat
     other = tmp_path / "other"
     shutil.copytree(finished, other)
     assert "already holds a run" in refused(capsys, monkeypatch, "merge", str(finished), "--out", str(other))
+
+
+def test_an_edited_id_is_told_by_a_comparison(finished, capsys, monkeypatch, tmp_path):
+    other = tmp_path / "other"
+    shutil.copytree(finished, other)
+    tampered(other, "episodes.jsonl", (other / "episodes.jsonl").read_text().replace("~", "~0"))
+    text = told(capsys, monkeypatch, "compare", str(finished), str(other))
+    assert "Left out: 1 pair whose episode had changed." in text
+    assert "changed: clevrskills/touch@train#0 is not the same episode in both runs" in text
+
+
+def test_a_start_that_failed_is_repeated_with_other_episodes_and_another_policy(capsys, monkeypatch, tmp_path):
+    folder = tmp_path / "run"
+    assert "did you mean 'noop'" in refused(capsys, monkeypatch, *SUITE[:-4], "--policy", "nop", "--workers", "1", "--out", str(folder))
+    other = [*SUITE[:5], "--episodes", "2", "--policy", "noop", "--workers", "1", "--json", "--out", str(folder)]
+    assert json.loads(told(capsys, monkeypatch, *other))["groups"][0]["episodes"] == 2
+
+
+def test_a_policy_that_asks_to_end_the_process_is_no_success(capsys, monkeypatch):
+    line = refused(capsys, monkeypatch, "rollout", "clevrskills/touch@train#1", "--policy", "faulty:Quitter?at=later")
+    assert "asked to end the process (SystemExit: 0)" in line
+
+
+def test_a_policy_that_cannot_be_written_down_is_refused(capsys, monkeypatch, tmp_path):
+    line = refused(capsys, monkeypatch, *SUITE[:-4], "--policy", "m\udc80:P", "--out", str(tmp_path / "run"))
+    assert "has characters that cannot be written down" in line

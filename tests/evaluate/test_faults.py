@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from faulty import BAD
 from test_resuming import Quiet
 
 from etude.evaluate.plan import Plan, make_names
 from etude.evaluate.play import Cast, Work, play
+from etude.evaluate.record import Record
 from etude.evaluate.run import Settings, evaluate
 from etude.names import EtudeError
 
@@ -27,6 +30,7 @@ def records(policy, tmp_path, **settings):
         ("hang", "no result within 4 seconds", {"timeout": 4.0}),
         ("memory", "more than the 1.5 allowed", {"memory": 1.5}),
         ("raise", "RuntimeError: out of luck (in the policy: ", {}),
+        ("surrogate", r"RuntimeError: no file \udc80.npz", {}),
         ("text", "what the policy gave is text ('left'); expected actions (n, 7), as numbers", {}),
     ],
 )
@@ -51,7 +55,7 @@ def test_errors_are_played_again_when_asked(tmp_path):
 @pytest.mark.parametrize(
     ("policy", "words"),
     [
-        ("faulty:Heavy", "loading the policy 'faulty:Heavy' ended its worker (exit status 3)"),
+        ("faulty:Quitter?at=once", "the policy 'faulty:Quitter?at=once' cannot be loaded: SystemExit: 0"),
         ("faulty:WrongSign", "gripper sign: policy closes at −1, environment closes at +1"),
         ("faulty:Nothing", "unknown attribute of faulty 'Nothing'"),
         ("faulty:Faulty", "needs 'fault'"),
@@ -62,6 +66,20 @@ def test_a_policy_that_does_not_fit_is_refused_before_the_first_step(policy, wor
         records(policy, tmp_path)
     assert words in str(error.value)
     assert (tmp_path / "run" / "episodes.jsonl").read_text() == ""
+
+
+def test_a_policy_that_asks_to_end_the_process_has_broken_its_episode(tmp_path):
+    found = records("faulty:Quitter?at=later", tmp_path)
+    assert [(r.outcome, r.error) for r in found.values()] == [("failure", None), ("error", "SystemExit: 0"), ("failure", None)]
+
+
+def test_what_utf_8_cannot_hold_is_written_out_in_every_text_of_a_record(tmp_path):
+    plan = Plan("noop", NAMES[:1], "faulty:Garbled", ("planner",))
+    run = evaluate(plan, tmp_path / "run", Settings(workers=1, keep="all"), Quiet())
+    (record,) = run.records
+    assert record.outcome == "failure" and record.film is not None
+    assert {stage.subtask for stage in record.stages} == {r"Dance \udc80"}
+    assert Record.from_line(replace(record, cause="\ud83d").to_line()).cause == r"\ud83d"
 
 
 def test_a_policy_sees_exactly_what_its_contract_asks_for():

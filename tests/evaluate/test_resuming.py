@@ -40,14 +40,6 @@ class Quiet:
             raise KeyboardInterrupt
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory) -> Path:
-    """An undisturbed run on one worker."""
-    folder = tmp_path_factory.mktemp("runs") / "whole"
-    evaluate(PLAN, folder, Settings(workers=1), Quiet())
-    return folder
-
-
 def test_two_workers_leave_the_same_file_as_one(whole, tmp_path):
     evaluate(PLAN, tmp_path / "two", Settings(workers=2), Quiet())
     assert lines(tmp_path / "two") == lines(whole)
@@ -155,13 +147,13 @@ def test_an_interrupt_leaves_no_worker_behind(tmp_path):
     _, text = process.communicate(timeout=60)
     assert process.returncode == 130 and "the same command goes on" in text
     ends = time.monotonic() + 20
-    while any(_alive(int(pid)) for pid in workers) and time.monotonic() < ends:  # the last helper of multiprocessing takes a moment
+    while any(alive(int(pid)) for pid in workers) and time.monotonic() < ends:  # the last helper of multiprocessing takes a moment
         time.sleep(0.05)
-    assert workers and not any(_alive(int(pid)) for pid in workers)
+    assert workers and not any(alive(int(pid)) for pid in workers)
     assert all(json.loads(line)["outcome"] for line in path.read_text().splitlines())
 
 
-def _alive(pid: int) -> bool:
+def alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import io
 import sys
-from typing import NoReturn
 
 from rich.markup import escape
 from typer.exceptions import TyperException
@@ -17,18 +17,27 @@ __all__ = ["app", "main"]
 
 def main() -> None:
     """Run the command; a user's mistake ends in one line, not in a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # what a terminal cannot show is written out, and stops nothing
+            stream.reconfigure(errors="backslashreplace")
     try:
-        sys.exit(app(standalone_mode=False) or 0)
+        code = app(standalone_mode=False) or 0
     except (EtudeError, TyperException) as error:
-        _refuse(error.format_message() if isinstance(error, TyperException) and hasattr(error, "format_message") else str(error))
+        text = error.format_message() if isinstance(error, TyperException) and hasattr(error, "format_message") else str(error)
+        if text:  # without arguments the help has been shown already
+            _refuse(text)
+        code = 2
+    except SystemExit as error:  # commands return their exit code: this is not one of ours
+        _refuse(f"the policy, or something it uses, asked to end the process (SystemExit: {error.code})")
+        code = 2
     except OSError as error:  # a disk that is full, a folder that is somebody else's
         reason = error.strerror or str(error) or type(error).__name__
         _refuse(f"{error.filename!r}: {reason}" if error.filename else reason)
+        code = 2
     except KeyboardInterrupt:
-        sys.exit(130)
+        code = 130
+    sys.exit(code)
 
 
-def _refuse(text: str) -> NoReturn:
-    if text:  # without arguments the help has been shown already
-        notes.print(f"[bold red]error:[/] {escape(' '.join(text.split()))}", highlight=False, soft_wrap=True)
-    sys.exit(2)
+def _refuse(text: str) -> None:
+    notes.print(f"[bold red]error:[/] {escape(' '.join(text.split()))}", highlight=False, soft_wrap=True)

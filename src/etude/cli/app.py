@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import typer
 from rich.console import Console
 
-from etude.names import EtudeError
+from etude.names import EtudeError, json_text
 
 app = typer.Typer(
     add_completion=False,
@@ -41,4 +40,4 @@ def refuse_place(option: str, path: Path) -> None:
 
 def print_json(data: Any) -> None:
     """One JSON object on standard output, and nothing else."""
-    sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+    sys.stdout.write(json_text(data, indent=2) + "\n")

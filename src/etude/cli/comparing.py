@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from etude.cli.app import app, console, print_json
 from etude.cli.evaluating import table_of
 from etude.names import EtudeError
+
+if TYPE_CHECKING:
+    from etude.evaluate.store import Run
 
 
 @app.command()
@@ -41,7 +45,7 @@ def report(
             "page": str(page), "tables": [str(p) for p in written],
             "runs": [
                 {"run": str(r.folder), "policy": r.plan.policy, "planner": r.plan.planner, "missing": len(r.missing),
-                 "groups": [g.to_data() for g in groups(r.records)]}
+                 "mixed": r.mixed, "groups": [g.to_data() for g in groups(r.records)]}
                 for r in found
             ],
         })  # fmt: skip
@@ -50,6 +54,7 @@ def report(
         title = f"{run.plan.policy}" + (f" with {run.plan.planner}" if run.plan.planner else "")
         missing = f"  ({len(run.missing)} episodes still missing)" if run.missing else ""
         console.print(f"[bold]{title}[/]  {run.folder}{missing}", highlight=False, soft_wrap=True)
+        _warn(run)
         console.print(table_of([g.to_data() for g in groups(run.records)]))
         for whole in by(run.records, "mode"):
             t = whole.tally
@@ -71,11 +76,12 @@ def compare(
 ) -> None:
     """Say in words whether two runs differ, on the episodes both have."""
     from etude.evaluate.inference import anytime
-    from etude.evaluate.pairs import comparison, paired_records
+    from etude.evaluate.pairs import changed_episodes, comparison, left_out, paired_records
     from etude.evaluate.store import read_run
 
     a, b = read_run(run_a), read_run(run_b)
     found = comparison(a, b)
+    changed = changed_episodes(a.records, b.records)
     early = anytime((x.success, y.success) for x, y in paired_records(a.records, b.records))
     rows: list[dict[str, Any]] = [
         {
@@ -89,6 +95,7 @@ def compare(
     if as_json:
         print_json({
             "a": found.name_a, "b": found.name_b, "overall": rows[0], "tasks": rows[1:],
+            "changed": changed, "mixed": [run.mixed for run in (a, b) if run.mixed],
             "anytime": {"e_value": early.e_value, "p_value": early.p_value, "decided_at": early.decided_at},
         })  # fmt: skip
         return
@@ -102,5 +109,20 @@ def compare(
         table.add_row(r["task"], str(r["pairs"]), *rates, f"{100 * r['difference']:+.0f}", spread, f"{r['adjusted']:.2g}")
     console.print(table)
     console.print(rows[0]["verdict"], highlight=False, soft_wrap=True)
+    if out := left_out(found.overall, found.name_a, found.name_b):
+        console.print(f"Left out: {', '.join(out)}.", highlight=False, soft_wrap=True, markup=False)
+    if changed:
+        console.print(
+            f"[bold red]changed:[/] {escape(changed[0])} is not the same episode in both runs: made by other versions, or edited since.",
+            highlight=False, soft_wrap=True,
+        )  # fmt: skip
+    for run in (a, b):
+        _warn(run)
     if early.decided_at is not None:
         console.print(f"Looking after every pair, one could have stopped after {early.decided_at} of them.", highlight=False)
+
+
+def _warn(run: Run) -> None:
+    """Say that results of a run are mixed, where they are."""
+    if run.mixed:
+        console.print(f"[bold red]mixed:[/] {escape(run.mixed)}", highlight=False, soft_wrap=True)

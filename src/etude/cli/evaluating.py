@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -102,6 +101,7 @@ def evaluate(
     executor: Annotated[str, typer.Option(help="local, or ray (extra 'ray')")] = "local",
     ray_address: Annotated[str, typer.Option(help="of the Ray cluster; found automatically, if not given")] = "",
     retry_errors: Annotated[bool, typer.Option("--retry-errors", help="play episodes again that ended in errors")] = False,
+    allow_mixed: Annotated[bool, typer.Option("--allow-mixed", help="go on although the policy's code has changed; marks the run")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:  # fmt: skip
     """Run a policy over a plan of episodes and count. Interrupted, it goes on where it stopped."""
@@ -122,7 +122,7 @@ def evaluate(
         raise EtudeError("--ray-address is used by --executor ray, which was not asked for")
     if more < 0:
         raise EtudeError(f"--more must not be negative, got {more}")
-    settings = Settings(workers, timeout, memory, keep, executor, ray_address, retry_errors)
+    settings = Settings(workers, timeout, memory, keep, executor, ray_address, retry_errors, allow_mixed)
     names: tuple[str, ...] = ()
     if plan_file is not None:
         if suite:
@@ -155,7 +155,7 @@ def evaluate(
         except KeyboardInterrupt:
             shown.close()
             notes.print(f"stopped; the same command goes on from here ({folder})", highlight=False, soft_wrap=True)
-            sys.exit(130)
+            raise typer.Exit(130) from None
     _tell(run, as_json)
 
 
@@ -243,7 +243,7 @@ def _tell(run: Run, as_json: bool) -> None:
         failures = [{"id": r.id, "mode": r.mode, "outcome": r.outcome, "failed": r.first_failure, "error": r.error} for r in failed]
         print_json({
             "run": str(run.folder), "protocol": PROTOCOL, "policy": run.plan.policy, "planner": run.plan.planner,
-            "groups": [row.to_data() for row in rows], "failures": failures,
+            "groups": [row.to_data() for row in rows], "failures": failures, "mixed": run.mixed,
         })  # fmt: skip
         return
     console.print(table_of([row.to_data() for row in rows]))
@@ -252,6 +252,8 @@ def _tell(run: Run, as_json: bool) -> None:
         console.print(words, style="dim", highlight=False, soft_wrap=True, markup=False)
     if len(failed) > 20:
         console.print(f"  … and {len(failed) - 20} more", style="dim", highlight=False)
+    if run.mixed:
+        console.print(f"[bold red]mixed:[/] {escape(run.mixed)}", highlight=False, soft_wrap=True)
     console.print(f"the run is in {run.folder}; look at it with: etude report {run.folder}", highlight=False, soft_wrap=True)
 
 
@@ -275,12 +277,13 @@ def table_of(rows: list[dict[str, Any]]) -> Table:
 def merge(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="folders of shards, or of runs of the same policy")],
     out: Annotated[Path, typer.Option(help="the folder of the joined run")],
+    allow_mixed: Annotated[bool, typer.Option("--allow-mixed", help="although the policy's code differs; marks the run")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
     """Join shards into one run."""
     from etude.evaluate.run import merge as joined
 
-    run = joined(runs, out)
+    run = joined(runs, out, allow_mixed)
     if run.missing:
         notes.print(f"{len(run.missing)} of {len(run.plan.episodes)} episodes are missing; play them with: etude evaluate --out {out}")
     _tell(run, as_json)

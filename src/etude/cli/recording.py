@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from collections import Counter
@@ -76,7 +75,7 @@ def demos(
         except KeyboardInterrupt:
             shown.close()
             notes.print(f"stopped; the same command goes on from here ({out})", highlight=False, soft_wrap=True)
-            sys.exit(130)
+            raise typer.Exit(130) from None
     if as_json:
         print_json(summary(made))
         return
@@ -134,9 +133,10 @@ def replay(
     from dataclasses import asdict
 
     from etude.datasets.replaying import replay as carry_out
+    from etude.machine import cores
 
     found = []
-    for one in carry_out(folder, episode or (), workers or os.cpu_count() or 1):
+    for one in carry_out(folder, episode or (), workers or cores()):
         found.append(one)
         if not as_json:
             mark = "[green]the same[/]" if one.same else "[red]different[/]"
@@ -150,7 +150,7 @@ def replay(
     else:
         console.print(f"{same} of {len(found)} episodes came out the same", highlight=False, soft_wrap=True)
     if same < len(found):
-        sys.exit(1)
+        raise typer.Exit(1)
 
 
 @app.command()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -37,7 +36,7 @@ def validate(
     else:
         _show(report)
     if not report.ok:
-        sys.exit(1)
+        raise typer.Exit(1)
 
 
 def _show(report: Report) -> None:

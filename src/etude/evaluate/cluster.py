@@ -16,15 +16,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from etude.evaluate.local import LOOK, START
+from etude.evaluate.local import LOOK, START, TRIES
 from etude.evaluate.play import broken
 from etude.evaluate.record import Record
-from etude.evaluate.worker import ONE_THREAD, Job, load_cast, perform
-from etude.machine import versions
-from etude.names import PROTOCOL, EtudeError
-from etude.render import fingerprint
+from etude.evaluate.standards import standards
+from etude.evaluate.worker import ONE_THREAD, Job, answer, hello, load_cast
+from etude.names import EtudeError
 
-TRIES = 3  # workers that may be lost over one episode, or in a row while loading, before it is taken for more than bad luck
 REACH = 10.0  # seconds for a cluster to answer at its address
 RAY = {
     "RAY_DEDUP_LOGS_SKIP_REGEX": "^",  # Ray tells of lost workers on standard output otherwise, which is for results
@@ -52,17 +50,11 @@ class _Player:
                 )
         except EtudeError as error:
             return json.dumps({"refused": str(error)})
-        return json.dumps({**_standards(self._job), "contract": self._cast.contracts()})
+        return json.dumps({**standards(self._job.work.renderer), **hello(self._cast, self._job)})
 
     def play(self, name: str, mode: str) -> str:
-        """The line of one episode."""
-        return perform(self._cast, self._job, name, mode).to_line()
-
-
-def _standards(job: Job) -> dict[str, str]:
-    """What moves results: the versions of episodes, physics and pictures."""
-    pixels = fingerprint() if job.work.renderer == "raster" else job.work.renderer
-    return {"protocol": PROTOCOL, "renderer": pixels, **versions(("etude", "mujoco", "numpy"))}
+        """What became of one episode."""
+        return json.dumps(answer(self._cast, self._job, name, mode))
 
 
 @dataclass
@@ -95,7 +87,7 @@ class Cluster:
         self._ours = False
 
     def __enter__(self) -> Self:
-        self._agreed = dict(_standards(self._job))
+        self._agreed = dict(standards(self._job.work.renderer))
         self._ray, self._ours = _connect(self._address)
         # Ray itself retries nothing: it cannot tell an episode that ends workers from bad luck.
         alone = {"num_cpus": 1, "max_restarts": 0, "max_task_retries": 0, "runtime_env": {"env_vars": dict(ONE_THREAD)}}
@@ -104,10 +96,17 @@ class Cluster:
 
     def contracts(self) -> dict[str, Any]:
         """What policy and planner ask for: the first worker is started to find out."""
-        while "contract" not in self._agreed:
+        return self._hello("contracts")
+
+    def code(self) -> dict[str, Any]:
+        """What policy and planner are made of: see :func:`~etude.evaluate.code.code_of`."""
+        return self._hello("code")
+
+    def _hello(self, what: str) -> dict[str, Any]:
+        while what not in self._agreed:
             self._fit(1)
             self._listen(deque())
-        found: dict[str, Any] = self._agreed["contract"]
+        found: dict[str, Any] = self._agreed[what]
         return found
 
     def play(self, items: Iterable[Item]) -> Iterator[Record]:
@@ -164,14 +163,14 @@ class Cluster:
         self._ray.wait(list(waited), timeout=LOOK)
         done, open_answers = self._ray.wait(list(waited), num_returns=len(waited), timeout=0)
         found: list[Record | None] = []
-        for answer in done:
+        for ended in done:
             try:
-                text = self._ray.get(answer)
+                text = self._ray.get(ended)
             except self._ray.exceptions.RayError as error:
-                found.append(self._missed(waited[answer], error, queue))
+                found.append(self._missed(waited[ended], error, queue))
             else:
-                found.append(self._heard(waited[answer], text))
-        for worker in (waited[answer] for answer in open_answers):
+                found.append(self._heard(waited[ended], text))
+        for worker in (waited[a] for a in open_answers):
             if worker.item is not None and (seconds := time.monotonic() - worker.since) > self._timeout:
                 self._end(worker)
                 found.append(broken(*worker.item, f"no result within {self._timeout:g} seconds", seconds))
@@ -179,13 +178,13 @@ class Cluster:
 
     def _heard(self, worker: _Worker, text: str) -> Record | None:
         self._failed = 0
+        said = json.loads(text)
+        if "refused" in said:
+            raise EtudeError(said["refused"])
         if worker.item is not None:
             worker.item = None
-            return Record.from_line(text)
-        hello = json.loads(text)
-        if "refused" in hello:
-            raise EtudeError(hello["refused"])
-        for what, theirs in hello.items():
+            return Record.from_line(said["line"])
+        for what, theirs in said.items():
             if self._agreed.setdefault(what, theirs) != theirs:
                 raise EtudeError(f"the machines of the cluster differ in their {what}: {self._agreed[what]} and {theirs}"[:500])
         worker.ready = True

@@ -1,15 +1,17 @@
-"""Workers on this machine: spawned processes, one thread each, replaced when they crash, hang or take too much memory."""
+"""Workers on this machine: spawned processes, one thread each, replaced when they crash, hang or take too much memory.
+
+What a policy starts in them belongs to them, and is ended with them.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import json
+import logging
 import multiprocessing
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -20,29 +22,33 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from etude.evaluate.keeper import Keeper, bury_group, end_group, lead_group
 from etude.evaluate.record import Record
-from etude.evaluate.worker import Job, load_cast, one_thread, perform
+from etude.evaluate.worker import Job, answer, hello, load_cast, one_thread
 from etude.names import EtudeError
+
+_log = logging.getLogger(__name__)
 
 LOOK = 0.5  # seconds between looks at the clock and the memory of workers
 START = 300.0  # seconds a worker may take to load its policy
+TRIES = 3  # workers that may be lost in a row while loading, before it is taken for more than bad luck
 
 
 def _main(connection: Connection, data: str) -> None:
     """A worker: says what its policy asks for, then answers names with records until nobody sends any."""
-    _die_with_parent()
+    lead_group()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the parent's to handle
     job = Job.from_data(json.loads(data))
     try:
         cast = load_cast(job)
-        _send(connection, {"contracts": cast.contracts()})
+        _send(connection, hello(cast, job))
     except EtudeError as error:
         _send(connection, {"refused": str(error)})
         return
     try:
         while True:
             name, mode = json.loads(connection.recv_bytes())
-            _send(connection, {"line": perform(cast, job, name, mode).to_line()})
+            _send(connection, answer(cast, job, name, mode))
     except (EOFError, OSError):
         return
 
@@ -51,18 +57,11 @@ def _send(connection: Connection, data: dict[str, Any]) -> None:
     connection.send_bytes(json.dumps(data).encode())
 
 
-def _die_with_parent() -> None:
-    """Have Linux end this process when the one that started it is gone, however it went."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
-        if os.getppid() == 1:
-            os._exit(1)
-
-
 @dataclass
 class _Worker:
     process: SpawnProcess
     connection: Connection
+    failed: int  # starts in a row that had failed when it was started
     item: tuple[str, str] | None = None
     since: float = 0.0
     ready: bool = False
@@ -72,63 +71,94 @@ class Local:
     """Plays episodes on ``workers`` processes. ``timeout``: seconds for one episode; ``memory``: GiB for one worker."""
 
     def __init__(self, job: Job, workers: int, timeout: float = 600.0, memory: float | None = None) -> None:
-        self._job, self._timeout, self._memory = job, timeout, memory
-        self._workers: list[_Worker] = []
-        self._count = workers
-        self._contracts: dict[str, Any] | None = None
+        self._job, self._timeout = job, timeout
+        self.workers, self.memory = workers, memory
+        self._team: list[_Worker] = []
+        self._said: dict[str, Any] = {}
+        self._failed, self._reason = 0, ""
+        self._keeper = Keeper()
 
     def contracts(self) -> dict[str, Any]:
         """What policy and planner ask for: the first worker is started to find out."""
-        if self._contracts is None:
-            worker = self._start()
-            if not worker.connection.poll(START):
-                raise EtudeError(f"the policy {self._job.work.policy!r} was not loaded within {START:.0f} seconds")
-            self._welcome(worker)
-        assert self._contracts is not None
-        return self._contracts
+        return self._hello("contracts")
 
-    def _start(self) -> _Worker:
+    def code(self) -> dict[str, Any]:
+        """What policy and planner are made of: see :func:`~etude.evaluate.code.code_of`."""
+        return self._hello("code")
+
+    def _hello(self, what: str) -> dict[str, Any]:
+        while not self._said:
+            self._fit(1)
+            wait([w.connection for w in self._team], LOOK)
+            for worker in [w for w in self._team if w.connection.poll()]:
+                self._welcome(worker)
+            self._look_at_loading()
+        found: dict[str, Any] = self._said[what]
+        return found
+
+    def _fit(self, wanted: int) -> None:
+        """Start workers until there are so many. After too many that did not load, those that did go on alone."""
+        while len(self._team) < wanted and self._failed < TRIES:
+            self._start()
+        if not self._team:
+            raise EtudeError(f"loading the policy {self._job.work.policy!r} ended its worker, {TRIES} times in a row ({self._reason})")
+
+    def _start(self) -> None:
         ours, theirs = multiprocessing.Pipe()
-        # Spawned, not forked: MuJoCo and numba hold state that a fork would share.
+        # Spawned, not forked: MuJoCo and numba hold state that a fork would share. Not daemonic: a policy may start processes too.
         with one_thread():
-            process = multiprocessing.get_context("spawn").Process(
-                target=_main, args=(theirs, json.dumps(self._job.to_data())), daemon=True
-            )
+            process = multiprocessing.get_context("spawn").Process(target=_main, args=(theirs, json.dumps(self._job.to_data())))
             process.start()
         theirs.close()
-        worker = _Worker(process, ours, since=time.monotonic())
-        self._workers.append(worker)
-        return worker
+        assert process.pid is not None
+        self._keeper.add(process.pid)
+        self._team.append(_Worker(process, ours, self._failed, since=time.monotonic()))
 
     def _welcome(self, worker: _Worker) -> None:
         try:
-            hello = json.loads(worker.connection.recv_bytes())
+            said = json.loads(worker.connection.recv_bytes())
         except (EOFError, OSError):
-            worker.process.join()
-            raise EtudeError(f"loading the policy {self._job.work.policy!r} ended its worker ({_exit(worker.process.exitcode)})") from None
-        if "refused" in hello:
-            raise EtudeError(hello["refused"])
-        self._contracts = hello["contracts"]
-        worker.ready = True
+            self._unloaded(worker, self._ended(worker))
+            return
+        if "refused" in said:
+            raise EtudeError(said["refused"])
+        for what, theirs in said.items():
+            if self._said.setdefault(what, theirs) != theirs:
+                raise EtudeError(f"the {what} of the policy {self._job.work.policy!r} changed while it was played: start again")
+        worker.ready, self._failed = True, 0
+
+    def _unloaded(self, worker: _Worker, reason: str) -> None:
+        """A worker is lost before it could play. Several that were started together count once."""
+        self._failed, self._reason = max(self._failed, worker.failed + 1), reason
+        self._end(worker)
+        if self._failed >= TRIES and self._team:
+            fewer = f"{len(self._team)} of {self.workers} workers play"
+            _log.warning("loading the policy %r ended its worker, %d times in a row (%s): %s", self._job.work.policy, TRIES, reason, fewer)
+
+    def _look_at_loading(self) -> None:
+        for worker in [w for w in self._team if not w.ready]:
+            if _dead(worker):
+                self._unloaded(worker, self._ended(worker))
+            elif time.monotonic() - worker.since > START:
+                raise EtudeError(f"the policy {self._job.work.policy!r} was not loaded within {START:.0f} seconds")
 
     def play(self, items: Iterable[tuple[str, str]]) -> Iterator[Record]:
         """Records in the order in which the episodes end."""
         self.contracts()
         queue = deque(items)
-        while len(self._workers) < min(self._count, len(queue)):
-            self._start()
+        self._fit(min(self.workers, len(queue)))
         self._hand_out(queue)
-        while queue or any(w.item for w in self._workers):
-            ready = wait([w.connection for w in self._workers], LOOK)
-            records = [self._take(w) for w in self._workers[:] if w.connection in ready]
+        while queue or any(w.item for w in self._team):
+            ready = wait([w.connection for w in self._team], LOOK)
+            records = [self._take(w) for w in self._team[:] if w.connection in ready]
             self._hand_out(queue)  # before anybody writes down what has ended: nobody waits for a disk
             yield from (r for r in records if r is not None)
             yield from self._examined()
-            while queue and len(self._workers) < min(self._count, len(queue)):
-                self._start()
+            if queue:
+                self._fit(min(self.workers, len(queue)))
 
     def _hand_out(self, queue: deque[tuple[str, str]]) -> None:
-        for worker in self._workers:
+        for worker in self._team:
             if queue and worker.ready and worker.item is None:
                 worker.item, worker.since = queue.popleft(), time.monotonic()
                 with contextlib.suppress(OSError):  # if it is gone, the next look finds out
@@ -140,11 +170,13 @@ class Local:
             self._welcome(worker)
             return None
         try:
-            answer = json.loads(worker.connection.recv_bytes())
+            found = json.loads(worker.connection.recv_bytes())
         except (EOFError, OSError):
             return self._lost(worker, f"the worker ended ({self._ended(worker)})")
+        if "refused" in found:
+            raise EtudeError(found["refused"])
         worker.item = None
-        return Record.from_line(answer["line"])
+        return Record.from_line(found["line"])
 
     def _ended(self, worker: _Worker) -> str:
         worker.process.join(5.0)
@@ -154,22 +186,34 @@ class Local:
         from etude.evaluate.play import broken
 
         item, seconds = worker.item, time.monotonic() - worker.since
-        self._workers.remove(worker)
-        worker.process.kill()
-        worker.process.join()
-        worker.connection.close()
+        self._failed = 0  # it had loaded, and so should the next
+        self._end(worker)
         return None if item is None else broken(*item, reason, seconds)
+
+    def _end(self, *workers: _Worker) -> None:
+        """End workers, and what their policies have started."""
+        for worker in workers:
+            assert worker.process.pid is not None
+            end_group(worker.process.pid)
+            worker.process.kill()
+        for worker in workers:
+            assert worker.process.pid is not None
+            worker.process.join()
+            bury_group(worker.process.pid)
+            self._keeper.remove(worker.process.pid)
+            worker.connection.close()
+            self._team.remove(worker)
 
     def _examined(self) -> Iterator[Record]:
         """Workers that take too long or too much are ended, and what they played is an error."""
-        for worker in list(self._workers):
-            allowed = self._timeout if worker.ready else START
-            if (worker.item or not worker.ready) and time.monotonic() - worker.since > allowed:
-                if not worker.ready:
-                    raise EtudeError(f"the policy {self._job.work.policy!r} was not loaded within {START:.0f} seconds")
+        self._look_at_loading()
+        for worker in list(self._team):
+            if _dead(worker):
+                record = self._lost(worker, f"the worker ended ({self._ended(worker)})")
+            elif worker.item and time.monotonic() - worker.since > self._timeout:
                 record = self._lost(worker, f"no result within {self._timeout:g} seconds")
-            elif self._memory is not None and (used := _resident(worker.process.pid)) > self._memory:
-                record = self._lost(worker, f"the worker took {used:.2f} GiB of memory, more than the {self._memory:g} allowed")
+            elif self.memory is not None and (used := _resident(worker.process.pid)) > self.memory:
+                record = self._lost(worker, f"the worker took {used:.2f} GiB of memory, more than the {self.memory:g} allowed")
             else:
                 continue
             if record is not None:
@@ -177,18 +221,19 @@ class Local:
 
     def close(self) -> None:
         """End all workers."""
-        for worker in self._workers:
-            worker.process.kill()
-        for worker in self._workers:
-            worker.process.join()
-            worker.connection.close()
-        self._workers.clear()
+        self._end(*self._team)
+        self._keeper.close()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+
+
+def _dead(worker: _Worker) -> bool:
+    """Has it ended without a word? Its pipe does not tell where a process that the policy started still holds the other end."""
+    return worker.process.exitcode is not None and not worker.connection.poll()
 
 
 def _exit(code: int | None) -> str:

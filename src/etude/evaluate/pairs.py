@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from etude.evaluate.inference import PairedTable, mcnemar, newcombe_paired, paired_bootstrap, verdict, wilson
 from etude.evaluate.record import Record
 from etude.evaluate.store import Run
-from etude.evaluate.tables import name_of, p_value, percent, perturbation_of, points
+from etude.evaluate.tables import name_of, p_value, percent, perturbation_of, plural, points
 
 LEVEL = 0.05
 """Below this p a difference counts as resolved."""
@@ -230,6 +230,21 @@ def compare(name_a: str, records_a: Sequence[Record], name_b: str, records_b: Se
 def paired_records(records_a: Sequence[Record], records_b: Sequence[Record]) -> list[Pair]:
     """The pairs that count in a comparison, in the order of a: the same episode, played to its end by both."""
     return _paired(*_keyed(records_a, records_b)).pairs
+
+
+def changed_episodes(records_a: Sequence[Record], records_b: Sequence[Record]) -> list[str]:
+    """Names under which the two have played different episodes: their ids differ."""
+    a, b = _keyed(records_a, records_b)
+    return [a[key].episode for key in a if key in b and a[key].id != b[key].id and "~" in a[key].id and "~" in b[key].id]
+
+
+def left_out(row: ComparisonRow, name_a: str, name_b: str) -> list[str]:
+    """What does not count in a comparison, in words."""
+    kinds = (
+        (row.errors, "pair", " with an error"), (row.changed, "pair", " whose episode had changed"),
+        (row.unmatched_a, "episode", f" that only {name_a} has"), (row.unmatched_b, "episode", f" that only {name_b} has"),
+    )  # fmt: skip
+    return [plural(count, word, rest) for count, word, rest in kinds if count]
 
 
 Keyed = dict[tuple[str, str], Record]

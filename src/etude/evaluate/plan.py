@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -13,7 +12,7 @@ from typing import Any
 from etude.evaluate.protocols import PROTOCOLS
 from etude.evaluate.record import MODES
 from etude.library import SUITES, find_task, tasks
-from etude.names import PROTOCOL, EpisodeName, EtudeError, decode, digest, parse_json, pick, read_text, unknown
+from etude.names import PROTOCOL, EpisodeName, EtudeError, decode, digest, json_text, parse_json, pick, read_text, unknown
 from etude.perturb.perturbation import known_perturbations
 from etude.suites.task import Task
 
@@ -47,6 +46,9 @@ class Plan:
         twice = [n for n in self.names if self.names.count(n) > 1] if len(set(self.names)) < len(self.names) else []
         if twice:
             raise EtudeError(f"the plan has {twice[0]} twice")
+        for what, text in (("policy", self.policy), ("planner", self.planner)):
+            if not text.isprintable():  # half a character, as of a name that the terminal could not decode, is not
+                raise EtudeError(f"--{what} {text!r} has characters that cannot be written down")
         for mode in self.modes:
             if mode not in MODES:
                 raise unknown("mode", mode, MODES)
@@ -96,7 +98,7 @@ class Plan:
 
     def to_json(self) -> str:
         """The text of ``plan.json``."""
-        return json.dumps({"schema": SCHEMA, "protocol": PROTOCOL, **asdict(self)}, indent=1, ensure_ascii=False) + "\n"
+        return json_text({"schema": SCHEMA, "protocol": PROTOCOL, **asdict(self)}, indent=1) + "\n"
 
 
 def read_plan(path: Path) -> Plan:

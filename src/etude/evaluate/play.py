@@ -144,7 +144,7 @@ def attempted(cast: Cast, name: str, mode: str = "vanilla") -> tuple[Record, Cou
     begun = time.perf_counter()
     try:
         return play(cast, name, mode)
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a policy that asks the process to end has ended its episode
         return broken(name, mode, in_a_line(error), time.perf_counter() - begun), None
 
 

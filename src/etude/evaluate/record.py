@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 
-from etude.names import EpisodeName, EtudeError, decode, parse_json
+from etude.names import EpisodeName, EtudeError, decode, json_text, parse_json
 
 Outcome = Literal["success", "failure", "error"]
 Fault = Literal["planning", "execution"]
@@ -93,7 +92,7 @@ class Record:
         data = asdict(self)
         data["return"] = data.pop("reward")
         data["timings"] = data.pop("timings")  # last, so that lines of two runs differ only at their ends
-        return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        return json_text(data, separators=(",", ":"), allow_nan=False)
 
     @classmethod
     def from_line(cls, line: str) -> Record:
@@ -109,4 +108,6 @@ class Record:
         if found.mode not in MODES:
             raise EtudeError(f"result.mode: {found.mode!r} is none of {', '.join(MODES)}")
         EpisodeName.parse(found.episode)
+        if found.id.partition("~")[0] != found.episode:
+            raise EtudeError(f"result.id: {found.id!r} is not an id of {found.episode}")
         return found

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import shlex
 import shutil
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -15,15 +12,15 @@ from typing import Any, Protocol
 
 from etude import machine
 from etude.episode import Episode
-from etude.evaluate.plan import SCHEMA, Plan
+from etude.evaluate.plan import Plan
 from etude.evaluate.play import Work
 from etude.evaluate.record import Record
+from etude.evaluate.sitting import introduce, joined, refuse_other_standards
 from etude.evaluate.store import Run, Store, merged, read_run
 from etude.evaluate.worker import Job, Keep
 from etude.library import find
-from etude.names import PROTOCOL, EpisodeName, EtudeError
+from etude.names import EpisodeName, EtudeError
 from etude.policies.contract import ANSWER, Contract, refuse_mismatches
-from etude.render import fingerprint
 from etude.suites.task import TASKS
 
 SYNC = 1.0  # seconds between writes to the disk itself; a crash of the machine loses no more than that
@@ -35,13 +32,19 @@ class Executor(Protocol):
     def contracts(self) -> dict[str, Any]:
         """What policy and planner ask for."""
 
+    def code(self) -> dict[str, Any]:
+        """What policy and planner are made of."""
+
     def play(self, items: Iterable[tuple[str, str]]) -> Iterator[Record]:
         """Records in whatever order the episodes end."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a plan is worked off; none of it can change a result."""
+    """How a plan is worked off; none of it can change a result.
+
+    ``allow_mixed``: go on although the policy's code has changed, and mark the run.
+    """
 
     workers: int = 0
     timeout: float = 600.0
@@ -50,6 +53,7 @@ class Settings:
     executor: str = "local"
     address: str = ""
     retry_errors: bool = False
+    allow_mixed: bool = False
 
     def __post_init__(self) -> None:
         if self.workers < 0:
@@ -83,11 +87,13 @@ def evaluate(plan: Plan, folder: Path, settings: Settings, progress: Progress, m
             store.forget_errors()
         progress.began(store)
         if store.missing:
+            refuse_other_standards(store)
             decides = all(TASKS[EpisodeName.parse(n).suite][EpisodeName.parse(n).task].control == ANSWER for n in plan.names)
             work = Work(plan.policy, plan.planner, plan.renderer, plan.patience, decides)
             job = Job(work, str(folder.resolve()), settings.keep, performer, how)
             with make_executor(job, settings, len(store.missing)) as executor:
-                _introduce(store, executor.contracts())
+                _refuse_misfits(store, executor.contracts())
+                introduce(store, executor.contracts(), executor.code(), settings.allow_mixed)
                 _work_off(store, executor, progress.ended)
         store.seal()
     return read_run(folder)
@@ -101,9 +107,9 @@ def make_executor(job: Job, settings: Settings, episodes: int) -> AbstractContex
         return Cluster(job, settings.address, settings.timeout)
     from etude.evaluate.local import Local
 
-    workers = min(settings.workers or os.cpu_count() or 1, episodes)
-    total = machine.describe()["memory_gib"]
-    memory = settings.memory or (float(str(total)) / workers if total else None)
+    workers = min(settings.workers or machine.cores(), episodes)
+    total = machine.memory()
+    memory = settings.memory or (total / workers if total else None)
     return Local(job, workers, settings.timeout, memory)
 
 
@@ -117,30 +123,14 @@ def _work_off(store: Store, executor: Executor, seen: Callable[[Record], None]) 
             synced = time.monotonic()
 
 
-def _introduce(store: Store, contracts: dict[str, Any]) -> None:
-    """Check the contracts against every task before the first step, and write down who plays here, once."""
+def _refuse_misfits(store: Store, contracts: dict[str, Any]) -> None:
+    """Check the contracts against every task before the first step."""
     parsed = [EpisodeName.parse(name) for name in store.plan.names]
     firsts = {(p.suite, p.task, p.perturbations): p for p in reversed(parsed)}
     samples = [find(name) for name in firsts.values()]  # a perturbation that does not apply is refused here
     for data in contracts.values():
         if data is not None:
             refuse_mismatches(Contract.from_data(data), [s for s in samples if isinstance(s, Episode)])
-    info = {
-        "schema": SCHEMA,
-        "protocol": PROTOCOL,
-        "plan": store.plan.digest,
-        "policy": store.plan.policy,
-        "planner": store.plan.planner,
-        "contract": contracts,
-        "renderer": fingerprint() if store.plan.renderer == "raster" else store.plan.renderer,
-        "machine": machine.describe(),
-        "command": shlex.join(["etude", *sys.argv[1:]]),
-    }
-    earlier = store.info()
-    for what in ("protocol", "renderer", "contract"):
-        if earlier and earlier.get(what) != info[what]:
-            raise EtudeError(f"{str(store.folder)!r} was begun with another {what}; results are not mixed: choose another --out")
-    store.write_info({**info, **{k: earlier[k] for k in ("machine", "command") if k in earlier}})
 
 
 def _refuse_changed(store: Store) -> None:
@@ -155,14 +145,18 @@ def _refuse_changed(store: Store) -> None:
             raise EtudeError(f"{record.episode} is no longer the episode that {str(store.folder)!r} has results for; choose another --out")
 
 
-def merge(folders: Sequence[Path], out: Path) -> Run:
-    """Join shards or runs of the same policy into a new folder, with what they kept of their episodes."""
+def merge(folders: Sequence[Path], out: Path, allow_mixed: bool = False) -> Run:
+    """Join shards or runs of the same policy into a new folder, with what they kept of their episodes.
+
+    ``allow_mixed``: join them although different code of the policy has played them, and mark the run.
+    """
     runs = [read_run(folder) for folder in folders]
     plan, records = merged(runs)
+    info = joined(runs, plan.digest, allow_mixed)
     if (out / "plan.json").exists() and out.resolve() not in [f.resolve() for f in folders]:
         raise EtudeError(f"--out {str(out)!r} already holds a run; choose a new folder")
     with Store(out, plan) as store:
-        store.write_info({**runs[0].info, "plan": plan.digest})
+        store.write_info(info)
         for record in records:
             if record.key not in store.records:
                 store.add(record)

@@ -6,7 +6,7 @@ runs of the same plan leave the same file but for timings.
 
 from __future__ import annotations
 
-import json
+import contextlib
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ from typing import IO, Any, Self
 
 from etude.evaluate.plan import Plan, read_object, read_plan
 from etude.evaluate.record import Record
-from etude.names import EtudeError
+from etude.names import EtudeError, json_text
 
 PLAN, INFO, LINES, LOCK = "plan.json", "run.json", "episodes.jsonl", "lock"
 OURS = (PLAN, INFO, LINES, LOCK, "films", "actions", f"{PLAN}.new", f"{INFO}.new", f"{LINES}.new")
@@ -30,6 +30,13 @@ class Run:
     plan: Plan
     info: dict[str, Any]
     records: tuple[Record, ...]
+
+    @property
+    def mixed(self) -> str:
+        """Empty, or in words: the run holds results of more than one state of the policy's code, as somebody has allowed."""
+        who = " and ".join(self.info.get("mixed") or ())
+        words = f"the code of the {who} changed during the run, and it holds results of both"
+        return f"{self.plan.policy} ({self.folder.name}): {words}" if who else ""
 
     @property
     def missing(self) -> list[tuple[str, str]]:
@@ -136,25 +143,29 @@ class Store:
         return handle
 
     def _open(self) -> None:
-        path = self.folder / PLAN
-        if path.exists():
-            there = read_plan(path)
+        path, lines = self.folder / PLAN, self.folder / LINES
+        there = read_plan(path) if path.exists() else None
+        if there is None and lines.exists():
+            raise EtudeError(f"{str(self.folder)!r} has results but no {PLAN}: bring it back, or choose another --out")
+        records, good = _read_lines(lines)
+        if there is not None and records:
             if set(self.plan.names) <= set(there.names):  # a run that was extended since
                 self.plan = replace(self.plan, names=there.names)
             _refuse_other_plan(there, self.plan, self.folder)
-        else:
-            if (self.folder / LINES).exists():
-                raise EtudeError(f"{str(self.folder)!r} has results but no {PLAN}: bring it back, or choose another --out")
+        elif there != self.plan:  # of a start that came to nothing, nothing is kept
             write_whole(path, self.plan.to_json())
-        lines = self.folder / LINES
-        records, good = _read_lines(lines)
         self.records = {r.key: r for r in _ordered(records, self.plan, lines)}
-        self._file = lines.open("ab")
-        torn = self._file.tell() - good
-        if torn:
-            self._file.truncate(good)
-            self._file.seek(0, os.SEEK_END)
-            self.repaired = f"the last line of {lines} was torn off ({torn} bytes): its episode is played again"
+        try:
+            if not records:
+                (self.folder / INFO).unlink(missing_ok=True)
+            self._file = lines.open("ab")
+            self._end = good
+            torn = self._file.tell() - good
+            if torn:
+                self._file.truncate(good)
+                self.repaired = f"the last line of {lines} was torn off ({torn} bytes): its episode is played again"
+        except OSError as error:
+            raise EtudeError(f"{lines} cannot be written: {error.strerror}") from None
 
     @property
     def missing(self) -> list[tuple[str, str]]:
@@ -180,16 +191,35 @@ class Store:
 
     def write_info(self, info: dict[str, Any]) -> None:
         """Write ``run.json``."""
-        write_whole(self.folder / INFO, json.dumps(info, indent=1, ensure_ascii=False) + "\n")
+        write_whole(self.folder / INFO, json_text(info, indent=1) + "\n")
 
     def add(self, record: Record) -> None:
-        """Append one result, in one write."""
+        """Append one result: its whole line, or nothing of it."""
+        line = record.to_line().encode() + b"\n"
+        handle = self._file.fileno()
+        try:
+            if os.fstat(handle).st_size != self._end:  # what was left of a line that could not be written
+                os.ftruncate(handle, self._end)
+            rest = line
+            while rest:  # a disk that fills up takes a part, and refuses the rest
+                rest = rest[os.write(handle, rest) :]
+        except OSError as error:
+            with contextlib.suppress(OSError):  # what stays is found when the next line comes, or the run is opened again
+                os.ftruncate(handle, self._end)
+            raise self._unwritten(error) from None
+        self._end += len(line)
         self.records[record.key] = record
-        os.write(self._file.fileno(), record.to_line().encode() + b"\n")
 
     def sync(self) -> None:
         """Have the operating system put on disk what was written."""
-        os.fsync(self._file.fileno())
+        try:
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise self._unwritten(error) from None
+
+    def _unwritten(self, error: OSError) -> EtudeError:
+        kept = f"{len(self.records)} of {len(self.plan.episodes)} episodes are kept"
+        return EtudeError(f"{self.folder / LINES} cannot be written: {error.strerror}; {kept}, and the same command goes on from there")
 
     def seal(self) -> None:
         """Put the lines in the order of the plan, once all are there."""
@@ -197,18 +227,24 @@ class Store:
             return
         text = "".join(self.records[key].to_line() + "\n" for key in self.plan.episodes)
         path = self.folder / LINES
-        if path.read_text(encoding="utf-8") != text:
+        if path.read_bytes() != text.encode():
             self._file.close()
-            write_whole(path, text)
-            self._file = path.open("ab")
+            try:
+                write_whole(path, text)
+            finally:
+                self._file = path.open("ab")
+                self._end = self._file.tell()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.sync()
-        self._file.close()
-        self._lock.close()
+        try:
+            with contextlib.suppress(*() if error is None else (EtudeError,)):  # what went wrong first is what the user is told
+                self.sync()
+        finally:
+            self._file.close()
+            self._lock.close()
 
 
 def _refuse_other_plan(there: Plan, wanted: Plan, folder: Path) -> None:
@@ -231,6 +267,8 @@ def write_whole(path: Path, text: str) -> None:
             os.fsync(file.fileno())
         fresh.replace(path)
     except OSError as error:
+        with contextlib.suppress(OSError):  # half a file only takes up room
+            fresh.unlink(missing_ok=True)
         raise EtudeError(f"{path} cannot be written: {error.strerror}") from None
 
 
@@ -250,10 +288,11 @@ def merged(runs: Sequence[Run]) -> tuple[Plan, list[Record]]:
     """Shards, or runs of the same policy, as one: their plans joined, results in the order of the joined plan."""
     first = runs[0]
     for other in runs[1:]:
-        _refuse_other_plan(first.plan, replace(other.plan, names=first.plan.names, shard=first.plan.shard), other.folder)
-        for what in ("protocol", "renderer", "contract"):
-            if first.info.get(what) != other.info.get(what):
-                raise EtudeError(f"{first.folder} and {other.folder} cannot be joined: their {what} differs")
+        for what in ("policy", "planner", "modes", "renderer", "patience"):
+            one, two = getattr(first.plan, what), getattr(other.plan, what)
+            if one != two:
+                advice = "; 'etude compare' sets two runs side by side" if what in ("policy", "planner") else ""
+                raise EtudeError(f"{first.folder} has {what} {one!r} and {other.folder} has {two!r}: they cannot be joined{advice}")
     names = tuple(dict.fromkeys(name for run in runs for name in run.plan.names))
     plan = replace(first.plan, names=names, shard=(0, 1))
     return plan, _ordered((r for run in runs for r in run.records), plan, first.folder / LINES)

@@ -32,6 +32,11 @@ def perturbation_of(record: Record) -> str:
     return "+".join(name_of(record).perturbations)
 
 
+def plural(count: int, word: str, rest: str = "") -> str:
+    """ "1 episode", "2,000 episodes that failed"."""
+    return f"{count:,} {word}{'' if count == 1 else 's'}{rest}"
+
+
 def percent(fraction: float) -> str:
     """A rate for readers; neither 0 % nor 100 % is said of what is only close to it."""
     if 0 < fraction < 0.01:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 from collections.abc import Iterator, Mapping
@@ -11,10 +12,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from etude.episode import Episode
+from etude.evaluate.code import code_of
 from etude.evaluate.play import Cast, Course, Work, attempted
 from etude.evaluate.record import Record
 from etude.names import EtudeError, decode, unknown
 from etude.policies.replay import file_stem, write_actions
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # what a full disk, a quota and a limit on files say
 
 Keep = Literal["none", "failures", "all"]
 KEEP: tuple[Keep, ...] = ("none", "failures", "all")
@@ -70,9 +74,22 @@ def load_cast(job: Job) -> Cast:
         return Cast(job.work)
     except EtudeError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         first = (str(error).strip().splitlines() or [""])[0]
         raise EtudeError(f"the policy {job.work.policy!r} cannot be loaded: {type(error).__name__}: {first}") from error
+
+
+def hello(cast: Cast, job: Job) -> dict[str, Any]:
+    """What a worker says when it has loaded its cast, as plain data. All workers of a run have to say the same."""
+    return {"contracts": cast.contracts(), "code": code_of(cast, Path(job.folder))}
+
+
+def answer(cast: Cast, job: Job, name: str, mode: str) -> dict[str, str]:
+    """What a worker says of one episode: the ``line`` of its record, or why the run cannot go on (``refused``)."""
+    try:
+        return {"line": perform(cast, job, name, mode).to_line()}
+    except EtudeError as error:
+        return {"refused": str(error)}
 
 
 def perform(cast: Cast, job: Job, name: str, mode: str) -> Record:
@@ -87,6 +104,8 @@ def perform(cast: Cast, job: Job, name: str, mode: str) -> Record:
     try:
         return replace(record, film=_kept(course.episode, course, job, name, mode))
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in FULL:
+            raise EtudeError(f"the film of {name} cannot be kept: {error.strerror}; make room, and the same command goes on") from None
         return replace(record, outcome="error", error=f"the film could not be kept: {type(error).__name__}: {error}"[:500])
 
 

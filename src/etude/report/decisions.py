@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from etude.evaluate.decisions import ALL, Slice, answers_of, breakdowns, decided, shortcuts, unchanged
 from etude.evaluate.record import Record
-from etude.evaluate.tables import percent
+from etude.evaluate.tables import percent, plural
 from etude.report import charts
 from etude.report.arms import Arm
-from etude.report.markup import Cell, Column, Row, esc, fold, plural, section, table
+from etude.report.markup import Cell, Column, Row, esc, fold, section, table
 from etude.report.sections import THIN, span
 
 LEAD = (

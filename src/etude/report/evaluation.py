@@ -11,9 +11,9 @@ from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
-from etude.evaluate.pairs import LEVEL, Comparison, ComparisonRow, PerturbationCost, Plausible, compare, perturbation_costs
+from etude.evaluate.pairs import LEVEL, Comparison, ComparisonRow, PerturbationCost, Plausible, compare, left_out, perturbation_costs
 from etude.evaluate.store import Run
-from etude.evaluate.tables import by, faults, name_of, p_value, percent, points, tally
+from etude.evaluate.tables import by, faults, name_of, p_value, percent, plural, points, tally
 from etude.names import EtudeError
 from etude.report import charts
 from etude.report.arms import Arm, arms
@@ -21,7 +21,7 @@ from etude.report.composed import composed_section
 from etude.report.decisions import decisions_section
 from etude.report.failures import errors_section, failures_section, faults_section
 from etude.report.levels import levels_section
-from etude.report.markup import Cell, Column, Row, badge, breakable, esc, fold, listed, plural, section, table
+from etude.report.markup import Cell, Column, Row, badge, breakable, esc, fold, listed, section, table
 from etude.report.page import document
 from etude.report.sections import funnels_section, perturbations_section, span, spoken, summary_section, tasks_section
 from etude.report.units import causes_section, units_section
@@ -175,6 +175,8 @@ def _notices(found: Sequence[Arm]) -> list[str]:
         notices.append("Not all of these policies have played the same episodes; the comparisons below use those that both have.")
     runs = {id(arm.run): arm.run for arm in found}.values()
     for run in runs:
+        if run.mixed:
+            notices.append(f"Not one policy: {run.mixed}.")
         if run.missing:
             notices.append(f"{run.plan.policy}: {len(run.missing):,} of {len(run.plan.episodes):,} planned episodes are not played yet.")
     return notices
@@ -209,14 +211,6 @@ def _comparison_section(found: Sequence[Arm], compared: Sequence[Comparison]) ->
 
 def _versus(c: Comparison, numbers: dict[str, int], k: int) -> str:
     row, a, b = c.overall, numbers[c.name_a], numbers[c.name_b]
-    left_out = [
-        plural(n, word, rest)
-        for n, word, rest in (
-            (row.errors, "pair", " with an error"), (row.changed, "pair", " whose episode had changed"),
-            (row.unmatched_a, "episode", f" that only {c.name_a} has"), (row.unmatched_b, "episode", f" that only {c.name_b} has"),
-        )
-        if n
-    ]  # fmt: skip
     title = f"<h3>{charts.key(a)}{esc(c.name_a)} <span class=soft>and</span> {charts.key(b)}{esc(c.name_b)}</h3>"
     kinds = f"arm-{a}" if a == b else f"arm-{a} arm-{b}"
     if not row.difference.pairs:
@@ -229,7 +223,8 @@ def _versus(c: Comparison, numbers: dict[str, int], k: int) -> str:
         if across is None
         else f"Resampling whole tasks, as for other tasks of the kind: {points(across[0])} to {points(across[1])} points. "
     )
-    out = f"Left out: {listed(left_out)}." if left_out else ""
+    aside = left_out(row, c.name_a, c.name_b)
+    out = f"Left out: {listed(aside)}." if aside else ""
     ends = charts.axis((f"← {c.name_b} better", "0", f"{c.name_a} better →"), "ends")
     rows = [_versus_row(r, c) for r in c.rows[1:] if r.difference.pairs]
     columns = [

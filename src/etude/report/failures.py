@@ -11,10 +11,10 @@ from typing import TypeVar
 from urllib.parse import quote
 
 from etude.evaluate.record import Record
-from etude.evaluate.tables import FaultRow, errors, faults, name_of, percent, perturbation_of
+from etude.evaluate.tables import FaultRow, errors, faults, name_of, percent, perturbation_of, plural
 from etude.report import charts
 from etude.report.arms import Arm
-from etude.report.markup import Cell, Column, Row, badge, esc, filters, fold, plural, section, table
+from etude.report.markup import Cell, Column, Row, badge, esc, filters, fold, section, table
 
 LISTED = 600
 """Episodes in the list of failures; all are in ``episodes.jsonl``."""

@@ -37,11 +37,6 @@ def badge(text: str, kind: str = "") -> str:
     return f'<span class="badge {kind}">{esc(text)}</span>'
 
 
-def plural(count: int, word: str, rest: str = "") -> str:
-    """ "1 episode", "2,000 episodes that failed"."""
-    return f"{count:,} {word}{'' if count == 1 else 's'}{rest}"
-
-
 def listed(words: Sequence[str]) -> str:
     """ "a", "a and b", "a, b and c"."""
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

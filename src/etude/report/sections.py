@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from etude.evaluate.pairs import LEVEL, PerturbationCost
-from etude.evaluate.tables import Funnel, Group, Tally, by, funnels, groups, p_value, percent, points
+from etude.evaluate.tables import Funnel, Group, Tally, by, funnels, groups, p_value, percent, plural, points
 from etude.report import charts
 from etude.report.arms import Arm
-from etude.report.markup import Cell, Column, Row, badge, breakable, esc, filters, fold, listed, plural, section, table
+from etude.report.markup import Cell, Column, Row, badge, breakable, esc, filters, fold, listed, section, table
 
 THIN = 12
 """Height of a row of a chart in a table, in pixels."""
