@@ -163,6 +163,8 @@ def test_a_new_start_goes_on_where_it_stopped(tmp_path):
 def test_another_person_or_an_open_folder_is_refused(tmp_path):
     with Study(study_plan("ann", NAMES), tmp_path / "run"), pytest.raises(EtudeError, match="another process is working"):
         Study(study_plan("ann", NAMES), tmp_path / "run")
+    with served(tmp_path / "run") as port:
+        post(port, answered(NAMES[0]))
     with pytest.raises(EtudeError, match="holds a run with policy 'human:ann', not 'human:bob'"):
         Study(study_plan("bob", NAMES), tmp_path / "run")
 
