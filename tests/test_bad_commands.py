@@ -48,7 +48,7 @@ PLAYING = [
     (["rollout", PICK, "--policy", "noop", "--video", f"{NOWHERE}.webp"], "--video '/dev/null/x.webp' cannot be written"),
     (["rollout", LOW, "--video", "x.webp"], "iwisdm/low@val#0 is a decision, which cannot be filmed"),
     (["rollout", PICK, "--policy", ""], "unknown policy ''"),
-    (["rollout", PICK, "--policy", "oracle:noise=nan"], "the oracle's noise is a number of metres that is not negative, got nan"),
+    (["rollout", PICK, "--policy", "oracle:noise=nan"], "the oracle's noise must not be negative but a number of metres, got nan"),
     (["rollout", PICK, "--policy", "oracle:wrong=2"], "the share of wrong answers must be from 0 to 1, got 2"),
     (["rollout", PICK, "--policy", "oracle:noise=0.1,noise=0.2"], "the option 'noise' is given twice"),
     (["evaluate", *TOUCH, "--policy", "", "--workers", "1"], "unknown policy ''"),

@@ -77,7 +77,7 @@ class OraclePolicy(_Scripted):
     def __init__(self, noise: float = 0.0, colour_blind: bool = False, action: ActionSpace | None = None, wrong: float = 0.0) -> None:
         super().__init__(action)
         if not 0 <= noise < math.inf:
-            raise EtudeError(f"the oracle's noise is a number of metres that is not negative, got {noise:g}")
+            raise EtudeError(f"the oracle's noise must not be negative but a number of metres, got {noise:g}")
         if not 0 <= wrong <= 1:
             raise EtudeError(f"the share of wrong answers must be from 0 to 1, got {wrong:g}")
         self._noise, self._colour_blind = noise, colour_blind
