@@ -142,28 +142,21 @@ def shaded(vertices: ArrayLike, faces: ArrayLike, crease: float = solid.CREASE) 
     normals = area / length[:, None]
     if dots(points[triangles].mean(1), area).sum() < 0:  # wound inside out
         triangles, area, normals = triangles[:, ::-1], -area, -normals
-    around: dict[int, list[int]] = {}
-    for f, corners in enumerate(weld[triangles]):
-        for corner in corners:
-            around.setdefault(int(corner), []).append(f)
+    # every corner of a face beside every face that has a corner at the same place, in their order
+    place = weld[triangles].ravel()
+    order, many = np.argsort(place, kind="stable"), np.bincount(place)
+    corner = np.repeat(np.arange(place.size), many[place])
+    step = np.arange(corner.size) - np.repeat(np.cumsum(many[place]) - many[place], many[place])
+    other = order[(np.cumsum(many) - many)[place[corner]] + step] // 3
+    smooth = dots(normals[other], normals[corner // 3]) > math.cos(crease) - 1e-9
+    blend = np.column_stack([np.bincount(corner[smooth], area[other[smooth], k], place.size) for k in range(3)])
+    at = points[triangles.ravel()]
+    flat = np.array([(1, 2), (0, 2), (0, 1)])[np.repeat(np.argmax(np.abs(normals), axis=1), 3)]
+    rows = np.hstack([at, blend / norms(blend)[:, None], np.take_along_axis(at, flat, axis=1)])
     table: dict[tuple[float, ...], int] = {}
-    rows: list[tuple[float, ...]] = []
-    out = np.zeros((len(triangles), 3), np.int32)
-    for f, triangle in enumerate(triangles):
-        axis = int(np.argmax(np.abs(normals[f])))
-        u, v = ((1, 2), (0, 2), (0, 1))[axis]
-        for k, corner in enumerate(triangle):
-            near = around[int(weld[corner])]
-            normal = unit(area[near][dots(normals[near], normals[f]) > math.cos(crease) - 1e-9].sum(0))
-            p = points[corner]
-            row = (*p.tolist(), *normal.tolist(), float(p[u]), float(p[v]))
-            key = tuple(round(x, 7) for x in row)
-            if key not in table:
-                table[key] = len(rows)
-                rows.append(row)
-            out[f, k] = table[key]
-    data = np.array(rows)
-    return Mesh(data[:, :3].copy(), data[:, 3:6].copy(), data[:, 6:].copy(), out)
+    out = np.array([table.setdefault(key, len(table)) for key in map(tuple, np.round(rows, 7).tolist())], np.int32)
+    data = rows[np.unique(out, return_index=True)[1]]
+    return Mesh(data[:, :3].copy(), data[:, 3:6].copy(), data[:, 6:].copy(), out.reshape(-1, 3))
 
 
 def icosphere(subdivisions: int = 2) -> tuple[Array, NDArray[np.int64]]:
