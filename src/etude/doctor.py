@@ -8,6 +8,7 @@ from etude import machine
 
 # extra → (module it needs, what it is for)
 EXTRAS = {
+    "gl": ("OpenGL", "MuJoCo's own renderer instead of ours (--renderer gl)"),
     "video": ("av", "films as MP4"),
     "ray": ("ray", "evaluation on a Ray cluster"),
     "parquet": ("pyarrow", "export as parquet"),

@@ -47,7 +47,7 @@ def edited(folder: Path, **changes: object) -> None:
     (folder / INFO).write_text(json.dumps({**info(folder), **changes}))
 
 
-@pytest.mark.parametrize("what", ["protocol", "renderer", "python", "etude", "mujoco", "numpy", "numba"])
+@pytest.mark.parametrize("what", ["protocol", "renderer", "python", "etude", "mujoco-core", "numpy", "numba"])
 def test_a_run_is_not_gone_on_with_under_another_version_of_what_moves_results(what, part):
     versions = info(part)["standards"]
     edited(part, standards={**versions, what: "0.0.1"})
@@ -161,6 +161,6 @@ def test_shards_played_by_different_code_are_joined_only_with_a_mark(lab):
 
 
 def test_shards_of_different_versions_are_not_joined(whole, part, tmp_path):
-    edited(part, standards={**info(part)["standards"], "mujoco": "0.0.1"})
+    edited(part, standards={**info(part)["standards"], "mujoco-core": "0.0.1"})
     with pytest.raises(EtudeError, match="cannot be joined: their standards differ in mujoco"):
         merge([whole, part], tmp_path / "joined")

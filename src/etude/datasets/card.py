@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 LICENCE = "apache-2.0"
-PACKAGES = ("etude", "mujoco", "numpy", "numba", "av", "pyarrow", "h5py")
+PACKAGES = ("etude", "mujoco-core", "numpy", "numba", "av", "pyarrow", "h5py")
 
 
 def facts(

@@ -333,8 +333,6 @@ class Builder:
         # Together these keep what is held from creeping out of the hand.
         options.impratio = 50.0
         options.noslip_iterations = 2
-        # MuJoCo 4.0.0 computes wrong Hessians in its sparse Newton solver, which it takes from 60 degrees of freedom on (mended in 4.0.1).
-        options.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
         options.enableflags |= mujoco.mjtEnableBit.mjENBL_SLEEP
         self.spec.compiler.degree = False
         self.room()
