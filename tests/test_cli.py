@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from forked import forked
 from PIL import Image
 from refusing import refused
 from typer.testing import CliRunner
@@ -20,7 +21,11 @@ from etude.scene.examples import example
 
 
 def etude(*arguments: str, check: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([sys.executable, "-c", "from etude.cli import main; main()", *arguments], capture_output=True, text=True)
+    def command() -> None:
+        sys.argv = ["etude", *arguments]
+        cli.main()
+
+    done = forked(command)
     assert done.returncode == check, done.stderr
     return done
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from forked import forked
 from made_demos import made, order
 
 ROOT = Path(__file__).parent.parent
@@ -20,7 +19,7 @@ def test_every_example_in_the_documentation_runs(page, code, tmp_path):
     if "data/clevrskills" in code:  # which the page has made before
         made(order([f"clevrskills/pick@train#{k}" for k in range(2)]), tmp_path / "data/clevrskills")
     # In a process of its own: some examples register shapes and tasks.
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    done = forked(lambda: exec(compile(code, page.name, "exec"), {"__name__": "__main__"}), tmp_path)
     assert done.returncode == 0, f"{page.name}: {done.stderr}"
 
 
