@@ -8,6 +8,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable
+from multiprocessing import forkserver
 from pathlib import Path
 
 
@@ -32,6 +33,7 @@ def _run(program: Callable[[], object], cwd: Path | None, out: int, errors: int)
     os.dup2(errors, 2)
     sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115 (they live as long as the process)
     code: object = 0
+    forkserver._forkserver.__init__()  # forget the server of the parent, which is not a child of this process
     try:
         if cwd is not None:
             os.chdir(cwd)

@@ -1,4 +1,4 @@
-"""Workers on this machine: spawned processes, one thread each, replaced when they crash, hang or take too much memory.
+"""Workers on this machine: processes of one thread each, replaced when they crash, hang or take too much memory.
 
 What a policy starts in them belongs to them, and is ended with them.
 """
@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import SpawnProcess
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -31,12 +31,15 @@ _log = logging.getLogger(__name__)
 
 LOOK = 0.5  # seconds between looks at the clock and the memory of workers
 START = 300.0  # seconds a worker may take to load its policy
+PRELOADED = ("etude.evaluate.warm",)
 TRIES = 3  # workers that may be lost in a row while loading, before it is taken for more than bad luck
 
 
-def _main(connection: Connection, data: str) -> None:
+def _main(connection: Connection, data: str, environment: dict[str, str]) -> None:
     """A worker: says what its policy asks for, then answers names with records until nobody sends any."""
     lead_group()
+    os.environ.clear()  # the fork server may be older than a variable that was set since
+    os.environ.update(environment)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the parent's to handle
     job = Job.from_data(json.loads(data))
     try:
@@ -59,7 +62,7 @@ def _send(connection: Connection, data: dict[str, Any]) -> None:
 
 @dataclass
 class _Worker:
-    process: SpawnProcess
+    process: BaseProcess
     connection: Connection
     failed: int  # starts in a row that had failed when it was started
     item: tuple[str, str] | None = None
@@ -105,9 +108,10 @@ class Local:
 
     def _start(self) -> None:
         ours, theirs = multiprocessing.Pipe()
-        # Spawned, not forked: MuJoCo and numba hold state that a fork would share. Not daemonic: a policy may start processes too.
+        # Never forked from this process: MuJoCo, numba and whatever a caller has loaded hold state that a fork would share. Not daemonic: a
+        # policy may start processes too.
         with one_thread():
-            process = multiprocessing.get_context("spawn").Process(target=_main, args=(theirs, json.dumps(self._job.to_data())))
+            process = _processes().Process(target=_main, args=(theirs, json.dumps(self._job.to_data()), dict(os.environ)))
             process.start()
         theirs.close()
         assert process.pid is not None
@@ -229,6 +233,15 @@ class Local:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+
+
+def _processes() -> Any:
+    """Where workers come from: the fork server, or a new interpreter for each on systems without."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    found = multiprocessing.get_context("forkserver")
+    found.set_forkserver_preload([*PRELOADED])
+    return found
 
 
 def _dead(worker: _Worker) -> bool:

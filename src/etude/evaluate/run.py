@@ -18,10 +18,9 @@ from etude.evaluate.record import Record
 from etude.evaluate.sitting import introduce, joined, refuse_other_standards
 from etude.evaluate.store import Run, Store, merged, read_run
 from etude.evaluate.worker import Job, Keep
-from etude.library import find
+from etude.library import find, find_task
 from etude.names import EpisodeName, EtudeError
 from etude.policies.contract import ANSWER, Contract, refuse_mismatches
-from etude.suites.task import TASKS
 
 SYNC = 1.0  # seconds between writes to the disk itself; a crash of the machine loses no more than that
 
@@ -88,7 +87,7 @@ def evaluate(plan: Plan, folder: Path, settings: Settings, progress: Progress, m
         progress.began(store)
         if store.missing:
             refuse_other_standards(store)
-            decides = all(TASKS[EpisodeName.parse(n).suite][EpisodeName.parse(n).task].control == ANSWER for n in plan.names)
+            decides = all(find_task(EpisodeName.parse(n)).control == ANSWER for n in plan.names)
             work = Work(plan.policy, plan.planner, plan.renderer, plan.patience, decides)
             job = Job(work, str(folder.resolve()), settings.keep, performer, how)
             with make_executor(job, settings, len(store.missing)) as executor:
