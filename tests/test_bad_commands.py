@@ -50,7 +50,7 @@ PLAYING = [
     (["rollout", PICK, "--policy", ""], "unknown policy ''"),
     (["rollout", PICK, "--policy", "oracle:noise=nan"], "the oracle's noise must not be negative but a number of metres, got nan"),
     (["rollout", PICK, "--policy", "oracle:wrong=2"], "the share of wrong answers must be from 0 to 1, got 2"),
-    (["rollout", PICK, "--policy", "oracle:noise=0.1,noise=0.2"], "the option 'noise' is given twice"),
+    (["rollout", PICK, "--policy", "oracle:noise=0.1,noise=0.2"], "option 'noise' of the policy is given twice"),
     (["evaluate", *TOUCH, "--policy", "", "--workers", "1"], "unknown policy ''"),
     (["evaluate", *TOUCH, "--episodes", "99999999999999"], "makes a plan of more than 1000000 episodes"),
     (["evaluate", *TOUCH, "--first-seed", "999999999999999999"], "goes beyond the last seed, 999999999999999999"),
@@ -162,7 +162,7 @@ def _first_line(**changes: object):
 
 
 DAMAGES = {
-    "run.json is missing": (lambda f: (f / "run.json").unlink(), "has results but no run.json, so nobody can say who played"),
+    "run.json is missing": (lambda f: (f / "run.json").unlink(), "has results but no run.json to say what made them"),
     "run.json is a list": (lambda f: (f / "run.json").write_text("[]"), "run.json is not a JSON object"),
     "run.json has a number for a machine": (_edited("run.json", machine=3), "run.json: machine is int, which no run of ours wrote"),
     "run.json has a list for a contract": (_edited("run.json", contract=[1]), "run.json: contract is list"),

@@ -81,6 +81,12 @@ def test_a_sitting_like_the_last_is_not_written_down_again(part):
     assert info(part)["sittings"] == []
 
 
+def test_another_command_is_a_sitting_of_its_own(part, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["etude", "evaluate", "--workers", "1"])
+    evaluate(PLAN, part, ONE, Quiet())
+    assert [sitting["command"] for sitting in info(part)["sittings"]] == ["etude evaluate --workers 1"]
+
+
 POLICY = """
 import numpy as np
 import helping
@@ -127,8 +133,8 @@ def test_results_of_changed_code_are_refused_or_marked_and_every_reader_is_told(
     assert run.mixed == words and len(info(run.folder)["sittings"]) == 1
     assert words in report([run])
     for command in (["compare", "runs/a", "runs/b"], ["report", "runs/a"]):
-        monkeypatch.setattr(sys, "argv", ["etude", *command])
-        with pytest.raises(SystemExit) as ended:
+        with monkeypatch.context() as patched, pytest.raises(SystemExit) as ended:
+            patched.setattr(sys, "argv", ["etude", *command])
             main()
         assert ended.value.code == 0 and f"mixed: {words}" in capsys.readouterr().out
     evaluate(plan, lab / "runs" / "a", ONE, Quiet(), more=1)  # by code that is known by now

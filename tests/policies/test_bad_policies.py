@@ -181,7 +181,7 @@ def test_a_policy_that_cannot_play_is_refused_when_it_is_loaded(policy: str, wor
         ("", "unknown policy ''; valid: noop, oracle, random, replay"),
         (":Still", "':Still' is not of the form module:attribute"),
         ("oracle:noise", "noise='true' is not a float"),
-        ("oracle:noise=-1", "the oracle's noise must not be negative, and be finite; got -1"),
+        ("oracle:noise=-1", "the oracle's noise must not be negative but a number of metres, got -1"),
         ("oracle:noise=nan", "got nan"),
         ("oracle:noise=0.1,noise=0.2", "option 'noise' of the policy is given twice"),
         ("random:action=mind", "contract.action: expected one of 'ee_delta'"),
