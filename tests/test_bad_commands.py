@@ -163,6 +163,8 @@ def _first_line(**changes: object):
 
 DAMAGES = {
     "run.json is missing": (lambda f: (f / "run.json").unlink(), "has results but no run.json to say what made them"),
+    "run.json is empty": (lambda f: (f / "run.json").write_text("{}"), "has results but no run.json to say what made them"),
+    "run.json has a text among its sittings": (_edited("run.json", sittings=["today"]), "run.json: sittings[0] is str"),
     "run.json is a list": (lambda f: (f / "run.json").write_text("[]"), "run.json is not a JSON object"),
     "run.json has a number for a machine": (_edited("run.json", machine=3), "run.json: machine is int, which no run of ours wrote"),
     "run.json has a list for a contract": (_edited("run.json", contract=[1]), "run.json: contract is list"),

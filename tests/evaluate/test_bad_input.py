@@ -54,7 +54,10 @@ def finished(tmp_path_factory) -> Path:
         (["evaluate", "--suite", "clevrskills", "--executor", "slurm"], "unknown executor 'slurm'"),
         (["evaluate", "--suite", "clevrskills", "--renderer", "vulkan"], "unknown renderer 'vulkan'"),
         (["evaluate", "--suite", "clevrskills", "--plan", "x.txt"], "either --suite or --plan, not both"),
-        (["evaluate", "--plan", "nowhere.txt"], "is not a readable text file"),
+        (
+            ["evaluate", "--plan", "nowhere.txt"],
+            "there is no file 'nowhere.txt'; --plan takes a text file with one episode name on each line",
+        ),
         (["evaluate", "--plan", "nowhere.json"], "there is no file 'nowhere.json'"),
         (["evaluate", "--suit", "clevrskills"], "No such option: --suit"),
         (["evaluat"], "No such command 'evaluat'. Did you mean 'evaluate'"),

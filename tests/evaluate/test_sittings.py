@@ -64,6 +64,21 @@ def test_results_that_nobody_knows_the_origin_of_are_not_added_to(part):
         evaluate(PLAN, part, ONE, Quiet())
 
 
+def test_a_run_that_is_said_to_be_made_with_nonsense_is_not_gone_on_with(part):
+    edited(part, standards=3)
+    with pytest.raises(EtudeError, match=r"run\.json: standards is int, which no run of ours wrote"):
+        evaluate(PLAN, part, ONE, Quiet())
+
+
+def test_errors_are_not_played_again_under_another_version(part):
+    """Also where nothing but errors is there: run.json would name a version that none of the results is of."""
+    lines = [json.loads(line) for line in (part / LINES).read_text().splitlines()]
+    (part / LINES).write_text("".join(json.dumps({**line, "outcome": "error", "error": "broken"}) + "\n" for line in lines))
+    edited(part, standards={**info(part)["standards"], "numpy": "0.0.1"})
+    with pytest.raises(EtudeError, match=r"was begun with numpy 0\.0\.1"):
+        evaluate(PLAN, part, Settings(workers=1, retry_errors=True), Quiet())
+
+
 def test_a_change_of_the_rest_is_written_down(part, whole):
     first = info(part)
     elsewhere = {**first["machine"], "processor": "a slower one", "python": "3.11.0"}

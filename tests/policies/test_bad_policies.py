@@ -217,6 +217,16 @@ def test_a_module_that_cannot_be_imported_is_told_with_its_own_line(code: str, t
     assert "faulty_module" not in sys.modules
 
 
+def test_a_module_that_loads_its_parts_late_is_told_with_its_own_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "late_module.py").write_text("def __getattr__(name): raise OSError('no weights')")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(EtudeError) as error:
+        load_policy("late_module:Policy")
+    monkeypatch.delitem(sys.modules, "late_module")
+    assert one_line(error.value) == "OSError: no weights (in the policy: late_module.py:1 in __getattr__)"
+
+
 class Silent:
     contract = Contract()
 
@@ -369,6 +379,19 @@ class Wordy(Still):
     words = ("a", "list", "of", "words")
 
 
+class Exiting(Still):
+    @property
+    def words(self):
+        sys.exit(0)
+
+
+class Hollow:
+    """As what refuses to become an array by ending everything."""
+
+    def __array__(self, dtype=None, copy=None):
+        sys.exit(0)
+
+
 class Misusing(Still):
     """Asks etude for what there is not."""
 
@@ -387,6 +410,8 @@ class Misusing(Still):
         (Giving(raising(ValueError("x" * 10_000))), f"{'x' * 250} (in the policy: {relative()}{THIS}:"),
         (Forgetful(), "AttributeError: 'Forgetful' object has no attribute 'missing' (in the policy: "),
         (Wordy(), "the policy's attribute 'words' must be two texts in a tuple, the sub-task and the step; got ('a', 'list'"),
+        (Exiting(), "SystemExit: 0 (in the policy: "),
+        (Giving(Hollow()), "what the policy gave is a Hollow, which is no array (0); expected"),
         (Misusing(), "unknown policy 'nobody'; did you mean 'noop'? (in the policy: "),
         (Mapped(), "the contract of Mapped is a dict"),
         (Short(), "Short.reset takes (instruction), but is called with"),

@@ -49,9 +49,10 @@ def introduce(store: Store, contracts: dict[str, Any], code: dict[str, Any], all
         raise EtudeError(f"{str(store.folder)!r} was begun with another contract; results are not mixed: choose another --out")
     changed = _changed(_codes([earlier]), code)
     if changed and not allow_mixed:
+        who = changed[0]
         raise EtudeError(
-            f"the code of the {changed[0]} {getattr(store.plan, changed[0])!r} has changed since {str(store.folder)!r} was begun"
-            f" ({_difference(_codes([earlier])[0].get(changed[0]), code[changed[0]])}): choose another --out, or mix results with --allow-mixed,"
+            f"the code of the {who} {getattr(store.plan, who)!r} has changed since {str(store.folder)!r} was begun"
+            f" ({_difference((earlier.get('code') or {}).get(who), code[who])}): choose another --out, or mix results with --allow-mixed,"
             " which marks the run"
         )
     sittings = list(earlier.get("sittings") or ())
