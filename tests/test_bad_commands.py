@@ -65,8 +65,9 @@ PLAYING = [
     (["evaluate", "--plan", "vima-200", "--episodes", "5"], "--episodes chooses among the episodes of a suite"),
 ]
 RECORDING = [
-    (["demos", "--out", "d", *TOUCH, "--size", "²"], "--size '²' is not a number of pixels from 16 to 4096"),
-    (["demos", "--out", "d", *TOUCH, "--size", "64x"], "--size '64x' is not a number of pixels"),
+    (["demos", "--out", "d", *TOUCH, "--size", "²"], "--size '²' is not a size; write 256 or 320x240"),
+    (["demos", "--out", "d", *TOUCH, "--size", "64x"], "--size '64x' is not a size"),
+    (["demos", "--out", "d", *TOUCH, "--size", "64x8"], "--size must be from 16 to 4096 pixels, got 64x8"),
     (["demos", "--out", "d", "--recipe", "himan/L3", "--split", "test"], "--split chooses among the episodes of a suite"),
     (["demos", "--out", "d", *TOUCH, "--option", "robot"], "--option 'robot' is not of the form key=value"),
     (["export", "--out", NOWHERE, "--suite", "iwisdm", "--task", "low"], "--out '/dev/null/x' cannot be made: Not a directory"),

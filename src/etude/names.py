@@ -15,6 +15,7 @@ import math
 import re
 import types
 import typing
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
@@ -56,13 +57,8 @@ def whole_number(text: str) -> int | None:
 
 
 def repeated(values: Iterable[str]) -> str | None:
-    """The first text that comes a second time; None where all differ."""
-    seen: set[str] = set()
-    for value in values:
-        if value in seen:
-            return value
-        seen.add(value)
-    return None
+    """The first of those that come more than once; None where all differ."""
+    return next((value for value, count in Counter(values).items() if count > 1), None)
 
 
 def pick(what: str, name: str, table: Mapping[str, T]) -> T:
