@@ -50,7 +50,7 @@ PLAYING = [
     (["rollout", PICK, "--policy", ""], "unknown policy ''"),
     (["rollout", PICK, "--policy", "oracle:noise=nan"], "the oracle's noise must not be negative but a number of metres, got nan"),
     (["rollout", PICK, "--policy", "oracle:wrong=2"], "the share of wrong answers must be from 0 to 1, got 2"),
-    (["rollout", PICK, "--policy", "oracle:noise=0.1,noise=0.2"], "the option 'noise' is given twice"),
+    (["rollout", PICK, "--policy", "oracle:noise=0.1,noise=0.2"], "option 'noise' of the policy is given twice"),
     (["evaluate", *TOUCH, "--policy", "", "--workers", "1"], "unknown policy ''"),
     (["evaluate", *TOUCH, "--episodes", "99999999999999"], "makes a plan of more than 1000000 episodes"),
     (["evaluate", *TOUCH, "--first-seed", "999999999999999999"], "goes beyond the last seed, 999999999999999999"),
@@ -65,8 +65,9 @@ PLAYING = [
     (["evaluate", "--plan", "vima-200", "--episodes", "5"], "--episodes chooses among the episodes of a suite"),
 ]
 RECORDING = [
-    (["demos", "--out", "d", *TOUCH, "--size", "²"], "--size '²' is not a number of pixels from 16 to 4096"),
-    (["demos", "--out", "d", *TOUCH, "--size", "64x"], "--size '64x' is not a number of pixels"),
+    (["demos", "--out", "d", *TOUCH, "--size", "²"], "--size '²' is not a size; write 256 or 320x240"),
+    (["demos", "--out", "d", *TOUCH, "--size", "64x"], "--size '64x' is not a size"),
+    (["demos", "--out", "d", *TOUCH, "--size", "64x8"], "--size must be from 16 to 4096 pixels, got 64x8"),
     (["demos", "--out", "d", "--recipe", "himan/L3", "--split", "test"], "--split chooses among the episodes of a suite"),
     (["demos", "--out", "d", *TOUCH, "--option", "robot"], "--option 'robot' is not of the form key=value"),
     (["export", "--out", NOWHERE, "--suite", "iwisdm", "--task", "low"], "--out '/dev/null/x' cannot be made: Not a directory"),
@@ -162,7 +163,9 @@ def _first_line(**changes: object):
 
 
 DAMAGES = {
-    "run.json is missing": (lambda f: (f / "run.json").unlink(), "has results but no run.json, so nobody can say who played"),
+    "run.json is missing": (lambda f: (f / "run.json").unlink(), "has results but no run.json to say what made them"),
+    "run.json is empty": (lambda f: (f / "run.json").write_text("{}"), "has results but no run.json to say what made them"),
+    "run.json has a text among its sittings": (_edited("run.json", sittings=["today"]), "run.json: sittings[0] is str"),
     "run.json is a list": (lambda f: (f / "run.json").write_text("[]"), "run.json is not a JSON object"),
     "run.json has a number for a machine": (_edited("run.json", machine=3), "run.json: machine is int, which no run of ours wrote"),
     "run.json has a list for a contract": (_edited("run.json", contract=[1]), "run.json: contract is list"),

@@ -15,6 +15,7 @@ import math
 import re
 import types
 import typing
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
@@ -55,6 +56,11 @@ def whole_number(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else None
 
 
+def repeated(values: Iterable[str]) -> str | None:
+    """The first of those that come more than once; None where all differ."""
+    return next((value for value, count in Counter(values).items() if count > 1), None)
+
+
 def pick(what: str, name: str, table: Mapping[str, T]) -> T:
     """``table[name]``, or the error that names the nearest valid choice."""
     try:
@@ -85,13 +91,10 @@ class EpisodeName:
     options: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
-        for what, values in (
-            ("perturbation", list(self.perturbations)),
-            ("option", [key for key, _ in self.options]),
-        ):
-            twice = sorted({v for v in values if values.count(v) > 1})
-            if twice:
-                raise EtudeError(f"{what} {twice[0]!r} is given twice in the episode name")
+        for what, values in (("perturbation", self.perturbations), ("option", [key for key, _ in self.options])):
+            twice = repeated(values)
+            if twice is not None:
+                raise EtudeError(f"{what} {twice!r} is given twice in the episode name")
         object.__setattr__(self, "perturbations", tuple(sorted(self.perturbations)))
         object.__setattr__(self, "options", tuple(sorted(self.options)))
         if not _NAME.fullmatch(str(self)):
@@ -243,11 +246,10 @@ def parse_json(text: str) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise EtudeError(f"not JSON that can be read: the field {legible(next(n for n in names if names.count(n) > 1))} is given twice")
-    return found
+    twice = repeated(name for name, _ in pairs)
+    if twice is not None:
+        raise EtudeError(f"not JSON that can be read: the field {legible(twice)} is given twice")
+    return dict(pairs)
 
 
 @functools.cache

@@ -10,7 +10,7 @@ import pytest
 
 from etude.envs.decision_env import DecisionEnv
 from etude.envs.env import EpisodeEnv
-from etude.library import episode
+from etude.library import episode, tasks
 from etude.names import EtudeError
 
 
@@ -137,10 +137,13 @@ def test_a_step_that_is_none_is_refused_and_the_next_is_taken(action: Any, words
     assert env.simulation.steps == before
 
 
-def test_the_zero_rotation_is_no_pose() -> None:
-    posed = EpisodeEnv("clevrskills", "touch", control="ee_pose", cameras=())
+@pytest.mark.parametrize(("suite", "control"), [("clevrskills", "ee_pose"), ("vlmbench", "keypose")])
+def test_a_rotation_without_a_length_is_no_pose(suite: str, control: str) -> None:
+    posed = EpisodeEnv(suite, next(iter(tasks(suite))), control=control, cameras=())
     posed.reset(seed=0)
-    assert "must be a quaternion (wxyz), not zero" in refused(posed.step, np.zeros(8))
+    words = f"the rotation of an action of {control!r} must be a quaternion (wxyz), not of length"
+    for size, length in ((0.0, "0"), (1e300, "inf")):
+        assert refused(posed.step, np.full(8, size)) == f"{words} {length}"
 
 
 @pytest.mark.parametrize("action", ["red", None, 2.7, -1, 10**6, [1, 2], float("nan"), True])

@@ -54,7 +54,10 @@ def finished(tmp_path_factory) -> Path:
         (["evaluate", "--suite", "clevrskills", "--executor", "slurm"], "unknown executor 'slurm'"),
         (["evaluate", "--suite", "clevrskills", "--renderer", "vulkan"], "unknown renderer 'vulkan'"),
         (["evaluate", "--suite", "clevrskills", "--plan", "x.txt"], "either --suite or --plan, not both"),
-        (["evaluate", "--plan", "nowhere.txt"], "is not a readable text file"),
+        (
+            ["evaluate", "--plan", "nowhere.txt"],
+            "there is no file 'nowhere.txt'; --plan takes a text file with one episode name on each line",
+        ),
         (["evaluate", "--plan", "nowhere.json"], "there is no file 'nowhere.json'"),
         (["evaluate", "--suit", "clevrskills"], "No such option: --suit"),
         (["evaluat"], "No such command 'evaluat'. Did you mean 'evaluate'"),
@@ -216,7 +219,7 @@ def test_a_start_that_failed_is_repeated_with_other_episodes_and_another_policy(
 
 def test_a_policy_that_asks_to_end_the_process_is_no_success(capsys, monkeypatch):
     line = refused(capsys, monkeypatch, "rollout", "clevrskills/touch@train#1", "--policy", "faulty:Quitter?at=later")
-    assert "asked to end the process (SystemExit: 0)" in line
+    assert line.startswith("error: SystemExit: 0 (in the policy: ") and "faulty.py:" in line
 
 
 def test_a_policy_that_cannot_be_written_down_is_refused(capsys, monkeypatch, tmp_path):

@@ -54,6 +54,7 @@ def test_a_line_is_whole_or_not_there_wherever_it_is_cut(whole, tmp_path):
 def test_what_is_left_of_a_line_is_taken_away_before_the_next_one(whole, tmp_path):
     first, second, *_ = read_run(whole).records
     with Store(tmp_path / "run", PLAN) as store:
+        store.write_info(read_run(whole).info)
         store.add(first)
         with (tmp_path / "run" / LINES).open("ab") as file:
             file.write(b'{"id":"clevr')  # as when it could not be taken back at once
@@ -88,11 +89,12 @@ def test_results_stay_whole_where_there_is_no_room_to_put_them_in_order(whole, t
     records = read_run(whole).records
     size = (whole / LINES).stat().st_size
     with pytest.raises(EtudeError, match="cannot be written"), Store(tmp_path / "run", PLAN) as store:
+        store.write_info(read_run(whole).info)
         for record in reversed(records):
             store.add(record)
         with files_of_at_most(size - 1):
             store.seal()
-    assert sorted(p.name for p in (tmp_path / "run").iterdir()) == ["episodes.jsonl", "lock", "plan.json"]
+    assert sorted(p.name for p in (tmp_path / "run").iterdir()) == ["episodes.jsonl", "lock", "plan.json", "run.json"]
     assert read_run(tmp_path / "run").records == records
 
 

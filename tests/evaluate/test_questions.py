@@ -81,7 +81,7 @@ def test_a_list_cannot_be_held_to_where_none_is_given() -> None:
 
 
 def test_results_from_before_exact_matches_were_noted_can_be_read() -> None:
-    record = Record("i", NAME, "offline", "A", "success", stages=(Stage("a", ("a",), True, True, 0, 5, True),))
+    record = Record(f"{NAME}~0", NAME, "offline", "A", "success", stages=(Stage("a", ("a",), True, True, 0, 5, True),))
     data = json.loads(record.to_line())
     assert set(data["stages"][0]) == set(asdict(record.stages[0]))
     del data["stages"][0]["exact"]

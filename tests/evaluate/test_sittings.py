@@ -64,6 +64,21 @@ def test_results_that_nobody_knows_the_origin_of_are_not_added_to(part):
         evaluate(PLAN, part, ONE, Quiet())
 
 
+def test_a_run_that_is_said_to_be_made_with_nonsense_is_not_gone_on_with(part):
+    edited(part, standards=3)
+    with pytest.raises(EtudeError, match=r"run\.json: standards is int, which no run of ours wrote"):
+        evaluate(PLAN, part, ONE, Quiet())
+
+
+def test_errors_are_not_played_again_under_another_version(part):
+    """Also where nothing but errors is there: run.json would name a version that none of the results is of."""
+    lines = [json.loads(line) for line in (part / LINES).read_text().splitlines()]
+    (part / LINES).write_text("".join(json.dumps({**line, "outcome": "error", "error": "broken"}) + "\n" for line in lines))
+    edited(part, standards={**info(part)["standards"], "numpy": "0.0.1"})
+    with pytest.raises(EtudeError, match=r"was begun with numpy 0\.0\.1"):
+        evaluate(PLAN, part, Settings(workers=1, retry_errors=True), Quiet())
+
+
 def test_a_change_of_the_rest_is_written_down(part, whole):
     first = info(part)
     elsewhere = {**first["machine"], "processor": "a slower one", "python": "3.11.0"}
@@ -79,6 +94,12 @@ def test_a_change_of_the_rest_is_written_down(part, whole):
 def test_a_sitting_like_the_last_is_not_written_down_again(part):
     evaluate(PLAN, part, ONE, Quiet())
     assert info(part)["sittings"] == []
+
+
+def test_another_command_is_a_sitting_of_its_own(part, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["etude", "evaluate", "--workers", "1"])
+    evaluate(PLAN, part, ONE, Quiet())
+    assert [sitting["command"] for sitting in info(part)["sittings"]] == ["etude evaluate --workers 1"]
 
 
 POLICY = """
@@ -127,8 +148,8 @@ def test_results_of_changed_code_are_refused_or_marked_and_every_reader_is_told(
     assert run.mixed == words and len(info(run.folder)["sittings"]) == 1
     assert words in report([run])
     for command in (["compare", "runs/a", "runs/b"], ["report", "runs/a"]):
-        monkeypatch.setattr(sys, "argv", ["etude", *command])
-        with pytest.raises(SystemExit) as ended:
+        with monkeypatch.context() as patched, pytest.raises(SystemExit) as ended:
+            patched.setattr(sys, "argv", ["etude", *command])
             main()
         assert ended.value.code == 0 and f"mixed: {words}" in capsys.readouterr().out
     evaluate(plan, lab / "runs" / "a", ONE, Quiet(), more=1)  # by code that is known by now

@@ -181,7 +181,7 @@ def test_a_policy_that_cannot_play_is_refused_when_it_is_loaded(policy: str, wor
         ("", "unknown policy ''; valid: noop, oracle, random, replay"),
         (":Still", "':Still' is not of the form module:attribute"),
         ("oracle:noise", "noise='true' is not a float"),
-        ("oracle:noise=-1", "the oracle's noise must not be negative, and be finite; got -1"),
+        ("oracle:noise=-1", "the oracle's noise must not be negative but a number of metres, got -1"),
         ("oracle:noise=nan", "got nan"),
         ("oracle:noise=0.1,noise=0.2", "option 'noise' of the policy is given twice"),
         ("random:action=mind", "contract.action: expected one of 'ee_delta'"),
@@ -215,6 +215,16 @@ def test_a_module_that_cannot_be_imported_is_told_with_its_own_line(code: str, t
         load_policy("faulty_module:Policy")
     assert MODULES[code] in one_line(error.value)
     assert "faulty_module" not in sys.modules
+
+
+def test_a_module_that_loads_its_parts_late_is_told_with_its_own_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "late_module.py").write_text("def __getattr__(name): raise OSError('no weights')")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(EtudeError) as error:
+        load_policy("late_module:Policy")
+    monkeypatch.delitem(sys.modules, "late_module")
+    assert one_line(error.value) == "OSError: no weights (in the policy: late_module.py:1 in __getattr__)"
 
 
 class Silent:
@@ -369,6 +379,19 @@ class Wordy(Still):
     words = ("a", "list", "of", "words")
 
 
+class Exiting(Still):
+    @property
+    def words(self):
+        sys.exit(0)
+
+
+class Hollow:
+    """As what refuses to become an array by ending everything."""
+
+    def __array__(self, dtype=None, copy=None):
+        sys.exit(0)
+
+
 class Misusing(Still):
     """Asks etude for what there is not."""
 
@@ -387,6 +410,8 @@ class Misusing(Still):
         (Giving(raising(ValueError("x" * 10_000))), f"{'x' * 250} (in the policy: {relative()}{THIS}:"),
         (Forgetful(), "AttributeError: 'Forgetful' object has no attribute 'missing' (in the policy: "),
         (Wordy(), "the policy's attribute 'words' must be two texts in a tuple, the sub-task and the step; got ('a', 'list'"),
+        (Exiting(), "SystemExit: 0 (in the policy: "),
+        (Giving(Hollow()), "what the policy gave is a Hollow, which is no array (0); expected"),
         (Misusing(), "unknown policy 'nobody'; did you mean 'noop'? (in the policy: "),
         (Mapped(), "the contract of Mapped is a dict"),
         (Short(), "Short.reset takes (instruction), but is called with"),

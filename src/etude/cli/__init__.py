@@ -27,9 +27,6 @@ def main() -> None:
         if text:  # without arguments the help has been shown already
             _refuse(text)
         code = 2
-    except SystemExit as error:  # commands return their exit code: this is not one of ours
-        _refuse(f"the policy, or something it uses, asked to end the process (SystemExit: {error.code})")
-        code = 2
     except OSError as error:  # a disk that is full, a folder that is somebody else's
         reason = error.strerror or str(error) or type(error).__name__
         _refuse(f"{error.filename!r}: {reason}" if error.filename else reason)

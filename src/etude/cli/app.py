@@ -10,7 +10,7 @@ from typing import Any
 import typer
 from rich.console import Console
 
-from etude.names import EtudeError, json_text
+from etude.names import EtudeError, json_text, legible, whole_number
 
 app = typer.Typer(
     add_completion=False,
@@ -27,6 +27,15 @@ def given(context: typer.Context, *parameters: str) -> list[str]:
     written = {p.name: p.opts[0] for p in context.command.params if p.name and p.opts}
     sources = {name: context.get_parameter_source(name) for name in parameters}
     return [written[name] for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
+
+
+def read_size(text: str) -> tuple[int, int]:
+    """``256`` or ``320x240`` as (width, height) in pixels."""
+    width, sign, height = text.lower().partition("x")
+    across, up = whole_number(width), whole_number(height if sign else width)
+    if not across or not up:
+        raise EtudeError(f"--size {legible(text)} is not a size; write 256 or 320x240 (width x height)")
+    return across, up
 
 
 def refuse_place(option: str, path: Path) -> None:

@@ -10,18 +10,8 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from etude.cli.app import app, console, given, notes, print_json, refuse_place
-from etude.names import EtudeError, from_json, read_text, unknown, whole_number
-
-
-def _size(text: str | None) -> tuple[int, int] | None:
-    if text is None:
-        return None
-    width, sign, height = text.lower().partition("x")
-    across, up = whole_number(width), whole_number(height if sign else width)
-    if not across or not up:
-        raise EtudeError(f"--size {text!r} is not a size; write 256 or 320x240 (width x height)")
-    return across, up
+from etude.cli.app import app, console, given, notes, print_json, read_size, refuse_place
+from etude.names import EtudeError, from_json, read_text, unknown
 
 
 @app.command()
@@ -47,7 +37,7 @@ def show(
         _refuse_idle(given(context, "camera", "size", "seed", "renderer"), f"the {what}")
     elif "@" in what or what.endswith(".json"):
         _refuse_idle(given(context, "seed"), f"{what!r}, which says everything itself")
-    pixels = _size(size)
+    pixels = None if size is None else read_size(size)
     refuse_place("--out", out)
     from etude.report import gallery
     from etude.report.page import Page

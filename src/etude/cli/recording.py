@@ -10,9 +10,9 @@ from typing import Annotated
 
 import typer
 
-from etude.cli.app import app, console, notes, print_json
+from etude.cli.app import app, console, notes, print_json, read_size
 from etude.cli.evaluating import POLICY, Shown, pairs, refuse_choices
-from etude.names import EtudeError, pick, unknown, whole_number
+from etude.names import EtudeError, pick, unknown
 
 FORMS = "lerobot (v3.0), lerobot-images, lerobot-v2.1, robomimic, folders; repeat for several"
 OURS = ("oracle", "random", "noop")  # policies that act in any space
@@ -66,7 +66,7 @@ def demos(
         names = read_names(plan_file)
     else:
         names = pick("recipe", recipe or "", {name.replace("-", "/", 1): names for name, names in PROTOCOLS.items()})()
-    how = How(tuple(camera or ()), read_size(size), spaces=every_space)
+    how = How(tuple(camera or ()), _recorded_size(size), spaces=every_space)
     actor = _acting(policy, takeover, action)
     order = Order(names, actor, how, tuple(form or ("lerobot",)), episodes if suite else 0, _command())
     with Shown() as shown:
@@ -101,12 +101,11 @@ def _acting(policy: str, takeover: float | None, action: str) -> str:
     return policy if takeover is None else f"takeover:{takeover:g}:{policy}"
 
 
-def read_size(text: str) -> tuple[int, int]:
-    """``128`` or ``160x120`` as (width, height)."""
-    sides = [number for part in text.lower().split("x") if (number := whole_number(part)) is not None and 16 <= number <= 4096]
-    if len(sides) != text.lower().count("x") + 1 or len(sides) > 2:
-        raise EtudeError(f"--size {text!r} is not a number of pixels from 16 to 4096, or WIDTHxHEIGHT")
-    return sides[0], sides[-1]
+def _recorded_size(text: str) -> tuple[int, int]:
+    size = read_size(text)
+    if not all(16 <= side <= 4096 for side in size):
+        raise EtudeError(f"--size must be from 16 to 4096 pixels, got {text}")
+    return size
 
 
 def _command() -> str:
@@ -167,5 +166,5 @@ def rerender(
     from etude.datasets.taking import How
 
     pick("format", form, FORMATS)
-    count = make(folder, out, How(tuple(camera or ()), read_size(size)), form)
+    count = make(folder, out, How(tuple(camera or ()), _recorded_size(size)), form)
     console.print(f"{count} episodes are in {out}", highlight=False, soft_wrap=True)

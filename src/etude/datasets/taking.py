@@ -28,6 +28,7 @@ from etude.evaluate.record import Record
 from etude.evaluate.worker import Job
 from etude.library import told_in
 from etude.names import EtudeError, decode
+from etude.policies.calling import in_a_line
 from etude.policies.contract import RATE
 from etude.policies.policy import Observation, Picture, Policy
 from etude.policies.replay import file_stem
@@ -105,7 +106,7 @@ def perform(cast: Cast, job: Job, name: str, mode: str) -> Record:
     try:
         write_take(recorded(course, How.from_json(job.how), job.work.policy, lead), take_file(Path(job.folder), name, mode))
     except Exception as error:
-        return replace(record, outcome="error", error=f"the take could not be kept: {type(error).__name__}: {error}"[:500])
+        return replace(record, outcome="error", error=f"the take could not be kept: {in_a_line(error)}")
     return record
 
 

@@ -12,7 +12,7 @@ def numbers(given: object, what: str, expected: str) -> Array:
     """``given`` as an array of floats. Text, None, dicts and ragged lists are refused, also text that NumPy would read as a number."""
     try:
         found = np.asarray(given)
-    except Exception as error:  # every library of tensors has an exception of its own for what cannot become an array
+    except (Exception, SystemExit) as error:  # every library of tensors has an exception of its own for what cannot become an array
         reason = (str(error).splitlines() or [type(error).__name__])[0][:120]
         raise EtudeError(f"{what} is {_shown(given)}, which is no array ({reason}); expected {expected}") from None
     if found.dtype.kind not in "fiu":

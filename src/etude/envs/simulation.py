@@ -8,19 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from etude.arithmetic import norm
 from etude.envs.actions import numbers
 from etude.episode import PRIMITIVES, Episode
 from etude.goals.goal import Status
 from etude.goals.markers import changed_markers, marked
 from etude.goals.monitor import Memory, Monitor
 from etude.names import EtudeError, rng
-from etude.pose import Array, Pose
+from etude.pose import Array
 from etude.scene.rooms import VIMA_LOWER, VIMA_UPPER
 from etude.scene.scene import Body
 from etude.scene.world import State, World
 from etude.skills.aim import delta_action
-from etude.skills.journeys import Journey, Keypose
+from etude.skills.journeys import Journey, Keypose, pose_of
 from etude.skills.strokes import Kind, Motion, Stroke
 
 SETTLING = 25  # control steps before the first observation (ClevrSkills 1.2)
@@ -171,9 +170,6 @@ class Simulation:
         if self.episode.control == "ee_delta":
             self.robot.move_by(np.clip(values[:6], -1.0, 1.0))
         elif self.episode.control == "ee_pose":
-            length = norm(values[3:7])
-            if length < 1e-6:
-                raise EtudeError("the rotation of an 'ee_pose' action must be a quaternion (wxyz), not zero")
-            self.robot.move_to(Pose.of(values[:3], values[3:7]))
+            self.robot.move_to(pose_of(values, "ee_pose"))
         else:
             self.robot.move_joints(values[:-1])

@@ -50,7 +50,7 @@ def decide(policy: Policy, trial: Trial) -> Record:
                 raise EtudeError(f"the policy gave {answer.size} numbers; an answer is one: 0 for silence, or the number of a choice")
             given[k] = chosen(answer.item(), trial.choices)
     spent = time.perf_counter() - thinking
-    remarks = getattr(policy, "remarks", ())
+    remarks = called("policy", getattr, policy, "remarks", ())
     if isinstance(remarks, str) or not isinstance(remarks, Sequence) or not all(isinstance(remark, str) for remark in remarks):
         raise EtudeError(f"the policy's attribute 'remarks' must be a list of texts, one for each answer; got {remarks!r:.60}")
     return replace(score(trial, given, remarks), timings={"seconds": round(time.perf_counter() - begun, 4), "policy": round(spent, 4)})

@@ -37,7 +37,7 @@ class Guide:
         known = vocabulary(simulation.episode)
         self._vocabulary = {text: known[text] for text in sorted(known)}  # the goal's own order would give the answer away
         self._every = 0 if follows else asked_every(simulation.episode)
-        self._read = strict if getattr(planner, "strict", False) else plain if self._every else lenient
+        self._read = strict if called("planner", getattr, planner, "strict", False) else plain if self._every else lenient
         self._stages: list[Stage] = []
         self._history: list[str] = []
         self._begun = 0
@@ -60,7 +60,7 @@ class Guide:
             self._history = list(now.earlier) if now is not None else []
         told = (seen, simulation.episode.instruction.text, tuple(self._history))
         answer = called("planner", self._planner.next_subtask, *told)
-        raw = getattr(self._planner, "last_answer", answer)  # a chat planner gives what it understood
+        raw = called("planner", getattr, self._planner, "last_answer", answer)  # a chat planner gives what it understood
         for text in (answer, raw):
             if not isinstance(text, str):
                 raise EtudeError(f"the planner said {text!r:.60} ({type(text).__name__}); expected the next sub-task as text")

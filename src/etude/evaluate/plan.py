@@ -12,7 +12,7 @@ from typing import Any
 from etude.evaluate.protocols import PROTOCOLS
 from etude.evaluate.record import MODES
 from etude.library import SUITES, find_task, tasks
-from etude.names import PROTOCOL, EpisodeName, EtudeError, decode, digest, json_text, parse_json, pick, read_text, unknown
+from etude.names import PROTOCOL, EpisodeName, EtudeError, decode, digest, json_text, parse_json, pick, read_text, repeated, unknown
 from etude.perturb.perturbation import known_perturbations
 from etude.suites.task import Task
 
@@ -43,9 +43,8 @@ class Plan:
     def __post_init__(self) -> None:
         if not self.names:
             raise EtudeError("a plan needs at least one episode")
-        twice = [n for n in self.names if self.names.count(n) > 1] if len(set(self.names)) < len(self.names) else []
-        if twice:
-            raise EtudeError(f"the plan has {twice[0]} twice")
+        if (twice := repeated(self.names)) is not None:
+            raise EtudeError(f"the plan has {twice} twice")
         for what, text in (("policy", self.policy), ("planner", self.planner)):
             if not text.isprintable():  # half a character, as of a name that the terminal could not decode, is not
                 raise EtudeError(f"--{what} {text!r} has characters that cannot be written down")
@@ -62,9 +61,8 @@ class Plan:
             others = sorted({EpisodeName.parse(n).suite for n in self.names} - set(GRASPED))
             if others:
                 raise EtudeError(f"--mode grasped is for suites whose tasks begin with a grasp ({', '.join(GRASPED)}), not for {others[0]}")
-        twice = [m for m in self.modes if self.modes.count(m) > 1]
-        if twice:
-            raise EtudeError(f"the mode {twice[0]} is given twice")
+        if (twice := repeated(self.modes)) is not None:
+            raise EtudeError(f"the mode {twice} is given twice")
         index, count = self.shard
         if not 0 <= index < count:
             raise EtudeError(f"shard {index}/{count}: shards are counted from 0 to one less than there are")
@@ -136,10 +134,10 @@ def read_names(path: Path) -> tuple[str, ...]:
     if path.suffix == ".json":
         return read_plan(path).names
     try:
-        lines = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
-    except (OSError, UnicodeDecodeError):
+        lines = [line.strip() for line in read_text(path).splitlines()]
+    except EtudeError as error:
         known = " or ".join(map(repr, PROTOCOLS))
-        raise EtudeError(f"{str(path)!r} is not a readable text file with one episode name on each line, nor {known}") from None
+        raise EtudeError(f"{error}; --plan takes a text file with one episode name on each line, a plan.json, or {known}") from None
     names = [line for line in lines if line and not line.startswith("#")]
     if not names:
         raise EtudeError(f"{str(path)!r} names no episodes; it needs one name on each line, such as clevrskills/pick@train#0")

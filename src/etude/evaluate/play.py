@@ -144,7 +144,7 @@ def attempted(cast: Cast, name: str, mode: str = "vanilla") -> tuple[Record, Cou
     begun = time.perf_counter()
     try:
         return play(cast, name, mode)
-    except (Exception, SystemExit) as error:  # a policy that asks the process to end has ended its episode
+    except Exception as error:
         return broken(name, mode, in_a_line(error), time.perf_counter() - begun), None
 
 
@@ -186,7 +186,7 @@ def _subgoals(simulation: Simulation, reached: dict[str, int]) -> tuple[Subgoal,
 
 def words_of(policy: Policy) -> tuple[str, str]:
     """What a policy says of its latest action, where it does: the sub-task and the step, for films and labels."""
-    found = getattr(policy, "words", ("", ""))
+    found = called("policy", getattr, policy, "words", ("", ""))
     if not isinstance(found, tuple) or len(found) != 2 or not all(isinstance(text, str) for text in found):
         raise EtudeError(f"the policy's attribute 'words' must be two texts in a tuple, the sub-task and the step; got {found!r:.60}")
     return found
@@ -210,7 +210,7 @@ class _Stage:
         self._guide: Guide | None = None
         if planner is not None:
             self.seconds["planner"] = 0.0
-            suited = getattr(planner, "contract_for", None)  # of one that takes the cameras it finds
+            suited = called("planner", getattr, planner, "contract_for", None)  # of one that takes the cameras it finds
             eyes: Contract = planner.contract if suited is None else called("planner", suited, [c.name for c in episode.scene.cameras])
             looker = Observer(self.simulation, eyes.cameras, eyes.size, eyes.modalities, work.renderer)
             called("planner", planner.reset, *self._told(eyes), episode.name)

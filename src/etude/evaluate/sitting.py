@@ -13,7 +13,7 @@ from typing import Any
 from etude import machine
 from etude.evaluate.plan import SCHEMA
 from etude.evaluate.standards import standards
-from etude.evaluate.store import INFO, Run, Store
+from etude.evaluate.store import Run, Store
 from etude.names import EtudeError
 
 CHANGES = ("machine", "command", "code")  # what may change from one sitting to the next
@@ -21,11 +21,9 @@ CHANGES = ("machine", "command", "code")  # what may change from one sitting to 
 
 def refuse_other_standards(store: Store) -> None:
     """Refuse to go on under other versions than those the results were made with. Called before anything is loaded."""
-    if not store.records:
-        return
     earlier = store.info()
     if not earlier:
-        raise EtudeError(f"{str(store.folder)!r} has results but no {INFO} to say what made them: bring it back, or choose another --out")
+        return
     before = earlier.get("standards") or {}
     for what, now in standards(store.plan.renderer).items():
         if before.get(what) != now:
@@ -51,17 +49,19 @@ def introduce(store: Store, contracts: dict[str, Any], code: dict[str, Any], all
         raise EtudeError(f"{str(store.folder)!r} was begun with another contract; results are not mixed: choose another --out")
     changed = _changed(_codes([earlier]), code)
     if changed and not allow_mixed:
+        who = changed[0]
         raise EtudeError(
-            f"the code of the {changed[0]} {earlier[changed[0]]!r} has changed since {str(store.folder)!r} was begun"
-            f" ({_difference(earlier['code'][changed[0]], code[changed[0]])}): choose another --out, or mix results with --allow-mixed,"
+            f"the code of the {who} {getattr(store.plan, who)!r} has changed since {str(store.folder)!r} was begun"
+            f" ({_difference((earlier.get('code') or {}).get(who), code[who])}): choose another --out, or mix results with --allow-mixed,"
             " which marks the run"
         )
-    last = (earlier["sittings"] or [earlier])[-1]
-    if any(last[what] != sitting[what] for what in CHANGES):
-        earlier["sittings"].append({"done": len(store.records), **sitting})
+    sittings = list(earlier.get("sittings") or ())
+    last = (sittings or [earlier])[-1]
+    if any(last.get(what) != sitting[what] for what in CHANGES):
+        sittings.append({"done": len(store.records), **sitting})
     if changed:
         earlier["mixed"] = _roles(earlier.get("mixed") or (), changed)
-    store.write_info({**earlier, "plan": store.plan.digest})
+    store.write_info({**earlier, "plan": store.plan.digest, "sittings": sittings})
 
 
 def joined(runs: Sequence[Run], plan: str, allow_mixed: bool) -> dict[str, Any]:

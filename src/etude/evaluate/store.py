@@ -19,6 +19,9 @@ from etude.evaluate.record import Record
 from etude.names import EtudeError, json_text
 
 PLAN, INFO, LINES, LOCK = "plan.json", "run.json", "episodes.jsonl", "lock"
+KINDS: dict[str, type | tuple[type, ...]] = {
+    "machine": dict, "contract": dict, "command": (str, list), "standards": dict, "code": dict, "sittings": list, "mixed": list,
+}  # fmt: skip
 OURS = (PLAN, INFO, LINES, LOCK, "films", "actions", f"{PLAN}.new", f"{INFO}.new", f"{LINES}.new")
 
 
@@ -52,24 +55,28 @@ def read_run(folder: Path) -> Run:
     if not (folder / PLAN).exists():
         raise EtudeError(f"{str(folder)!r} is not a run: it has no {PLAN}; runs are made by 'etude evaluate --out FOLDER'")
     plan = read_plan(folder / PLAN)
-    info = _read_info(folder / INFO) if (folder / INFO).exists() else {}
     records, _ = _read_lines(folder / LINES)
-    if records and not info:
-        raise EtudeError(f"{str(folder)!r} has results but no {INFO}, so nobody can say who played and with which versions: bring it back")
-    return Run(folder, plan, info, tuple(_ordered(records, plan, folder / LINES)))
+    return Run(folder, plan, _read_info(folder, bool(records)), tuple(_ordered(records, plan, folder / LINES)))
 
 
-def _read_info(path: Path) -> dict[str, Any]:
-    """``run.json``; what we write into it ourselves must have the form in which we do."""
-    info = read_object(path)
-    machine = info.get("machine") or {}
-    for what, value, kinds in (
-        ("machine", machine, dict), ("contract", info.get("contract") or {}, dict), ("command", info.get("command", ""), (str, list)),
-        ("machine.packages", machine.get("packages", {}) if isinstance(machine, dict) else {}, dict),
-    ):  # fmt: skip
-        if not isinstance(value, kinds):
-            raise EtudeError(f"{path}: {what} is {type(value).__name__}, which no run of ours wrote: bring the file back as it was")
+def _read_info(folder: Path, results: bool) -> dict[str, Any]:
+    """``run.json``, which must be there where there are ``results``; what we write into it must have the form in which we do."""
+    path = folder / INFO
+    info = read_object(path) if path.exists() else {}
+    if results and not info:
+        raise EtudeError(f"{str(folder)!r} has results but no {INFO} to say what made them: bring it back, or play in a new folder")
+    for what, kinds in KINDS.items():
+        _refuse_foreign(path, what, info.get(what), kinds)
+    _refuse_foreign(path, "machine.packages", (info.get("machine") or {}).get("packages"), dict)
+    for k, sitting in enumerate(info.get("sittings") or ()):
+        _refuse_foreign(path, f"sittings[{k}]", sitting, dict)
+        _refuse_foreign(path, f"sittings[{k}].code", sitting.get("code"), dict)
     return info
+
+
+def _refuse_foreign(path: Path, what: str, value: object, kinds: type | tuple[type, ...]) -> None:
+    if value is not None and not isinstance(value, kinds):
+        raise EtudeError(f"{path}: {what} is {type(value).__name__}, which no run of ours wrote: bring the file back as it was")
 
 
 def _read_lines(path: Path) -> tuple[list[Record], int]:
@@ -148,6 +155,8 @@ class Store:
         if there is None and lines.exists():
             raise EtudeError(f"{str(self.folder)!r} has results but no {PLAN}: bring it back, or choose another --out")
         records, good = _read_lines(lines)
+        if records:
+            _read_info(self.folder, results=True)
         if there is not None and records:
             if set(self.plan.names) <= set(there.names):  # a run that was extended since
                 self.plan = replace(self.plan, names=there.names)
@@ -186,8 +195,7 @@ class Store:
 
     def info(self) -> dict[str, Any]:
         """``run.json``, if it was written."""
-        path = self.folder / INFO
-        return read_object(path) if path.exists() else {}
+        return _read_info(self.folder, results=False)
 
     def write_info(self, info: dict[str, Any]) -> None:
         """Write ``run.json``."""

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
-from etude.names import EtudeError, unknown
-from etude.policies.calling import PLANNER, POLICY, fitting, with_frames
+from etude.names import EtudeError, repeated, unknown
+from etude.policies.calling import PLANNER, POLICY, called, fitting, with_frames
 from etude.policies.planners import OraclePlanner, RulePlanner
 from etude.policies.policy import Planner, Policy
 from etude.policies.replay import ReplayPolicy
@@ -87,9 +87,9 @@ def _loaded(what: str, text: str, ours: Mapping[str, Callable[..., Any]]) -> Any
 
 
 def _once(what: str, pairs: list[tuple[str, str]]) -> dict[str, str]:
-    twice = [key for k, (key, _) in enumerate(pairs) if key in (earlier for earlier, _ in pairs[:k])]
-    if twice:
-        raise EtudeError(f"option {twice[0]!r} of the {what} is given twice")
+    twice = repeated(key for key, _ in pairs)
+    if twice is not None:
+        raise EtudeError(f"option {twice!r} of the {what} is given twice")
     return dict(pairs)
 
 
@@ -107,9 +107,9 @@ def _theirs(what: str, module: str, attribute: str, options: dict[str, str]) -> 
     except (Exception, SystemExit) as error:
         raise EtudeError(f"the {what} {module}:{attribute} cannot be loaded: {with_frames(error)}") from error
     for part in attribute.split("."):
-        if not hasattr(found, part):
+        if not called(what, hasattr, found, part):  # a module may load its parts when they are asked for
             raise unknown(f"attribute of {module}", part, [n for n in dir(found) if not n.startswith("_")])
-        found = getattr(found, part)
+        found = called(what, getattr, found, part)
     if not callable(found) or (hasattr(found, "contract") and not isinstance(found, type)):
         if options:
             raise EtudeError(f"{module}:{attribute} is a {what} already, so it takes no options; it was given {', '.join(options)}")

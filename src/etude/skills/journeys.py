@@ -55,13 +55,19 @@ class Keypose:
     @classmethod
     def from_action(cls, values: Array) -> Keypose:
         """From numbers (8,). A quaternion of any length will do."""
-        if norm(values[3:7]) < 1e-6:
-            raise EtudeError("the rotation of a 'keypose' action must be a quaternion (wxyz), not zero")
-        return cls(Pose.of(values[:3], values[3:7]), bool(values[7] > 0))
+        return cls(pose_of(values, "keypose"), bool(values[7] > 0))
 
     def motion(self, stream: Stream) -> Journey:
         """The keypose being carried out."""
         return Journey(self, stream)
+
+
+def pose_of(values: Array, control: str) -> Pose:
+    """The pose that an action begins with: a position, and a quaternion (wxyz) of any length that can be measured."""
+    length = norm(values[3:7])
+    if not 1e-6 <= length < math.inf:
+        raise EtudeError(f"the rotation of an action of {control!r} must be a quaternion (wxyz), not of length {length:g}")
+    return Pose.of(values[:3], values[3:7])
 
 
 def line(begin: Pose, end: Pose, speed: float) -> tuple[Pose, ...]:
