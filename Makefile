@@ -14,7 +14,7 @@ demo: $(VENV)/.installed
 	@echo "Open out/report.html"
 
 test: $(VENV)/.tested lint browser
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 # Whole episodes under every BLAS kernel this CPU can run, without SIMD, for a generic CPU, with other threads and hash seeds: all equal.
 test-bytes: $(VENV)/.tested

@@ -1,6 +1,16 @@
 """Settings for all tests: property tests draw the same examples every time and are not judged by the clock."""
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("etude", deadline=None, derandomize=True)
 settings.load_profile("etude")
+
+TOGETHER = ("datasets", "evaluate", "report", "web")  # whose files make runs, data sets or clusters that all of their tests look at
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that share something expensive are played by one worker (``--dist loadgroup``)."""
+    for item in items:
+        if item.path.parent.name in TOGETHER:
+            item.add_marker(pytest.mark.xdist_group(item.path.name))

@@ -78,7 +78,7 @@ def files(folder: Path) -> object:
 
 
 SUBJECTS = {
-    "evaluate": Subject(["evaluate", "--episodes", "25", "--policy", "noop"], results),
+    "evaluate": Subject(["evaluate", "--episodes", "8", "--policy", "noop"], results),
     "demos": Subject(["demos", "--episodes", "3", "--size", "64"], files),
 }
 

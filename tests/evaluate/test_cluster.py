@@ -145,9 +145,9 @@ def test_ray_prints_nothing_of_its_own(printed: list[str]) -> None:
 
 def test_an_episode_that_takes_too_long_is_an_error_and_the_next_is_played(nodes: cluster_utils.Cluster, expected: list[Record]) -> None:
     other = expected[0]
-    with Cluster(job("test_cluster:Stuck"), nodes.address, timeout=20.0) as cluster:
+    with Cluster(job("test_cluster:Stuck"), nodes.address, timeout=10.0) as cluster:
         stuck, fine = cluster.play([(MARKED, "vanilla"), other.key])
-    assert (stuck.episode, stuck.outcome, stuck.error) == (MARKED, "error", "no result within 20 seconds")
+    assert (stuck.episode, stuck.outcome, stuck.error) == (MARKED, "error", "no result within 10 seconds")
     assert timeless([fine]) == [other]
 
 
