@@ -9,6 +9,7 @@ settings.load_profile("etude")
 TOGETHER = ("datasets", "evaluate", "report", "web")  # whose files make runs, data sets or clusters that all of their tests look at
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests that share something expensive are played by one worker (``--dist loadgroup``)."""
     for item in items:

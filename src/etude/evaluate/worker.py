@@ -16,6 +16,7 @@ from etude.evaluate.code import code_of
 from etude.evaluate.play import Cast, Course, Work, attempted
 from etude.evaluate.record import Record
 from etude.names import EtudeError, decode, unknown
+from etude.policies.calling import in_a_line
 from etude.policies.replay import file_stem, write_actions
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # what a full disk, a quota and a limit on files say
@@ -75,8 +76,7 @@ def load_cast(job: Job) -> Cast:
     except EtudeError:
         raise
     except (Exception, SystemExit) as error:
-        first = (str(error).strip().splitlines() or [""])[0]
-        raise EtudeError(f"the policy {job.work.policy!r} cannot be loaded: {type(error).__name__}: {first}") from error
+        raise EtudeError(f"the policy {job.work.policy!r} cannot be loaded: {in_a_line(error)}") from error
 
 
 def hello(cast: Cast, job: Job) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def perform(cast: Cast, job: Job, name: str, mode: str) -> Record:
     except Exception as error:
         if isinstance(error, OSError) and error.errno in FULL:
             raise EtudeError(f"the film of {name} cannot be kept: {error.strerror}; make room, and the same command goes on") from None
-        return replace(record, outcome="error", error=f"the film could not be kept: {type(error).__name__}: {error}"[:500])
+        return replace(record, outcome="error", error=f"the film could not be kept: {in_a_line(error)}")
 
 
 def _kept(episode: Episode, course: Course, job: Job, name: str, mode: str) -> str:
