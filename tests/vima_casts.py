@@ -20,6 +20,15 @@ TASKS = {
 TASKS_AND_SPLITS = [(task, split) for task, splits in TASKS.items() for split in splits]
 
 
+def in_turn(tasks: dict[str, tuple[str, ...]], difficulties: tuple[str, ...]) -> list[tuple[str, str, str]]:
+    """(task, split, difficulty) so that every task meets each of its splits and each difficulty, and no more than it takes."""
+    cases = []
+    for task, splits in tasks.items():
+        rounds = max(len(splits), len(difficulties))
+        cases += [(task, splits[k % len(splits)], difficulties[k % len(difficulties)]) for k in range(rounds)]
+    return cases
+
+
 def episode(task: str, split: str = "train", seed: int = 0, **options: str) -> Episode:
     chosen = "&".join(f"{key}={value}" for key, value in options.items())
     return etude.episode(f"vima/{task}@{split}#{seed}" + (f"?{chosen}" if chosen else ""))

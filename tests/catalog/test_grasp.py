@@ -7,7 +7,7 @@ from etude.catalog.registry import shape
 
 
 @pytest.mark.parametrize("name", ["cube", "star", "letter E", "sugar box", "mug 1", "bowl", "sphere", "pan"])
-@pytest.mark.parametrize("size", [None, (0.2, 0.2, 0.2)])
+@pytest.mark.parametrize("size", [None, (0.1, 0.1, 0.1)])
 def test_whether_there_is_a_grasp_is_known_without_all_of_them(name, size):
     model = shape(name, size)
     assert graspable(model) == bool(finger_grasps(model))

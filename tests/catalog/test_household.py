@@ -7,6 +7,7 @@ import math
 import mujoco
 import numpy as np
 import pytest
+from every import every
 from scipy.spatial import ConvexHull
 
 from etude.catalog.colours import is_colour
@@ -101,7 +102,7 @@ def test_every_thing_has_a_colour_or_texture_of_the_catalogue() -> None:
     assert [t for t in default_texture.values() if not is_colour(t) and t not in known] == []
 
 
-@pytest.mark.parametrize("name", STATED)
+@every("name", STATED)
 def test_sizes_are_those_of_the_sources(name: str) -> None:
     assert default_size(name) == STATED[name]
 
@@ -109,7 +110,7 @@ def test_sizes_are_those_of_the_sources(name: str) -> None:
 # ------------------------------------------------------------------------------------------------ meshes
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_the_mesh_fills_its_bounding_box_about_the_origin(name: str) -> None:
     for size in (default_size(name), (0.11, 0.07, 0.09)):
         lower, upper = shape(name, size).bounds
@@ -117,7 +118,7 @@ def test_the_mesh_fills_its_bounding_box_about_the_origin(name: str) -> None:
         np.testing.assert_allclose(lower, -np.asarray(size) / 2, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_faces_and_unit_normals_look_outwards(name: str) -> None:
     mesh = shape(name).mesh
     assert mesh.mass_properties()[0] > 0
@@ -128,7 +129,7 @@ def test_faces_and_unit_normals_look_outwards(name: str) -> None:
     assert np.einsum("ij,ikj->ik", outward, mesh.normals[mesh.faces]).min() > 0
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_meshes_stay_small(name: str) -> None:
     assert len(shape(name).mesh.faces) <= (700 if name in CONTAINERS else 400)
 
@@ -149,7 +150,7 @@ def test_symmetry_is_true() -> None:
 # ------------------------------------------------------------------------------------------------ collision
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_pieces_are_few_and_fill_the_bounding_box(name: str) -> None:
     s = shape(name)
     assert len(s.pieces) <= (17 if s.cavity else 8)
@@ -159,7 +160,7 @@ def test_pieces_are_few_and_fill_the_bounding_box(name: str) -> None:
     assert (points.min(0) < lower + 0.003).all() and (points.max(0) > upper - 0.003).all()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_everything_seen_can_be_touched_nearby(name: str) -> None:
     s = shape(name)
     shells = [ConvexHull(p.support()).equations for p in s.pieces]
@@ -167,7 +168,7 @@ def test_everything_seen_can_be_touched_nearby(name: str) -> None:
     assert np.min(outside, axis=0).max() < 0.008
 
 
-@pytest.mark.parametrize("name", sorted(set(NAMES) - ROLLERS))
+@every("name", sorted(set(NAMES) - ROLLERS))
 def test_the_usual_pose_is_a_stable_rest(name: str) -> None:
     x, y, z = default_size(name)
     for scale in (1.0, 0.75, 1.25):  # HiMan-Bench's range
@@ -227,7 +228,7 @@ def settled() -> tuple[mujoco.MjModel, mujoco.MjData]:
     return model, data
 
 
-@pytest.mark.parametrize("name", sorted(set(NAMES) - ROLLERS))
+@every("name", sorted(set(NAMES) - ROLLERS))
 def test_dropped_things_stay_as_they_are(name: str, settled: tuple[mujoco.MjModel, mujoco.MjData]) -> None:
     body, start = settled[1].body(name), settled[0].body(name).pos
     tilt = math.degrees(math.acos(min(1.0, matrix(body.xquat)[2, 2])))

@@ -6,8 +6,10 @@ import itertools
 import math
 
 import mujoco
+import numba
 import numpy as np
 import pytest
+from every import every
 from scipy.spatial import ConvexHull
 
 from etude.catalog.mesh import Mesh
@@ -34,17 +36,25 @@ LOOSE = {"bowl": 0.0025}
 
 def inside_mesh(mesh: Mesh, points: np.ndarray) -> np.ndarray:
     """Which points (N, 3) have the surface wound around them: crossings above each, counted with their direction."""
-    corners = mesh.vertices[mesh.faces]
-    a, b, c = (corners[:, k, :2] for k in range(3))
-    twice = (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) - (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0])
-    level = np.abs(twice) > 1e-15
-    corners, a, b, c, twice = corners[level], a[level], b[level], c[level], twice[level]
-    x, y = points[:, 0, None], points[:, 1, None]
-    u = ((b[:, 1] - c[:, 1]) * (x - c[:, 0]) + (c[:, 0] - b[:, 0]) * (y - c[:, 1])) / twice
-    v = ((c[:, 1] - a[:, 1]) * (x - c[:, 0]) + (a[:, 0] - c[:, 0]) * (y - c[:, 1])) / twice
-    z = u * corners[:, 0, 2] + v * corners[:, 1, 2] + (1 - u - v) * corners[:, 2, 2]
-    hit = (u >= 0) & (v >= 0) & (u + v <= 1) & (z > points[:, 2, None])
-    return (np.where(hit, np.sign(twice), 0).sum(1)) > 0
+    return _winding(mesh.vertices[mesh.faces], np.ascontiguousarray(points)) > 0
+
+
+@numba.njit(cache=True)
+def _winding(corners, points):
+    (F, _, _), (N, _) = corners.shape, points.shape
+    count = np.zeros(N, np.int64)
+    for f in range(F):
+        (ax, ay, az), (bx, by, bz), (cx, cy, cz) = corners[f, 0], corners[f, 1], corners[f, 2]
+        twice = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
+        if abs(twice) <= 1e-15:  # it stands upright
+            continue
+        for n in range(N):
+            x, y = points[n, 0], points[n, 1]
+            u = ((by - cy) * (x - cx) + (cx - bx) * (y - cy)) / twice
+            v = ((cy - ay) * (x - cx) + (ax - cx) * (y - cy)) / twice
+            if u >= 0 and v >= 0 and u + v <= 1 and u * az + v * bz + (1 - u - v) * cz > points[n, 2]:
+                count[n] += 1 if twice > 0 else -1
+    return count
 
 
 def inside_piece(piece: Piece, points: np.ndarray) -> np.ndarray:
@@ -146,7 +156,7 @@ def test_the_whole_alphabet_is_there():
 # ------------------------------------------------------------------------------------------------ meshes
 
 
-@pytest.mark.parametrize("name", OWN)
+@every("name", OWN)
 def test_the_bounding_box_is_the_wanted_one(name):
     for size in (default_size(name), tuple(STRETCH * default_size(name))):
         thing = shape(name, size)
@@ -163,7 +173,7 @@ def test_every_shape_can_be_made_in_any_size(size):
         assert thing.mass_properties[0] > 0, name
 
 
-@pytest.mark.parametrize("name", OWN)
+@every("name", OWN)
 def test_the_surface_is_closed_and_faces_outwards(name):
     for size in (default_size(name), tuple(STRETCH * default_size(name))):
         mesh = shape(name, size).mesh
@@ -179,7 +189,7 @@ def test_the_surface_is_closed_and_faces_outwards(name):
             assert max(directed.values()) == 1
 
 
-@pytest.mark.parametrize("name", OWN)
+@every("name", OWN)
 def test_normals_are_unit_and_agree_with_the_faces(name):
     mesh = shape(name).mesh
     assert np.allclose(np.linalg.norm(mesh.normals, axis=1), 1, atol=1e-9)
@@ -192,7 +202,7 @@ def test_normals_are_unit_and_agree_with_the_faces(name):
         assert np.einsum("ij,ij->i", across, mesh.normals[mesh.faces[real, k]]).min() > 0.5
 
 
-@pytest.mark.parametrize("name", OWN)
+@every("name", OWN)
 def test_meshes_and_pieces_stay_within_their_budget(name):
     thing = shape(name)
     triangles, pieces = (700, 27) if group_of(name) == "vessel" else (290, 14)
@@ -202,7 +212,7 @@ def test_meshes_and_pieces_stay_within_their_budget(name):
     assert len(thing.pieces) <= pieces
 
 
-@pytest.mark.parametrize("name", OWN)
+@every("name", OWN)
 def test_texture_coordinates_are_metres(name):
     mesh = shape(name).mesh
     edges = mesh.faces[:, [0, 1]]
@@ -215,7 +225,7 @@ def test_texture_coordinates_are_metres(name):
 # ------------------------------------------------------------------------------------------------ pieces
 
 
-@pytest.mark.parametrize("name", OWN)
+@every("name", OWN)
 def test_pieces_fill_the_mesh_and_nothing_else(name):
     thing = shape(name)
     reach = LOOSE.get(name, TOLERANCE)
@@ -225,25 +235,30 @@ def test_pieces_fill_the_mesh_and_nothing_else(name):
     assert len(strays(points[touch], lambda p: inside_mesh(thing.mesh, p), reach)) == 0
 
 
-@pytest.mark.parametrize("name", OWN)
+@every("name", OWN)
 def test_symmetry_is_the_true_one(name):
     thing = shape(name)
     centre = thing.mass_properties[1]
     points = grid(thing, steps=40, levels=3)
     points = points[inside_mesh(thing.mesh, points)]
 
-    def differs(angle: float) -> float:
-        """The share of points that the turn carries out of the mesh, by more than the tolerance."""
+    def differs(angle: float, share: float) -> bool:
+        """Does the turn carry more than this share of the points out of the mesh, by more than the tolerance?"""
         c, s = math.cos(angle), math.sin(angle)
         turned = (points - centre) @ np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]]) + centre
-        return len(strays(turned, lambda p: inside_mesh(thing.mesh, p), TOLERANCE)) / len(points)
+        out = turned[~inside_mesh(thing.mesh, turned)]
+        found, enough = 0, share * len(points)
+        for k in range(16):  # a sixteenth of them shows most differences
+            if len(out) > enough >= found:
+                found += len(strays(out[k::16], lambda p: inside_mesh(thing.mesh, p), TOLERANCE))
+        return found > enough
 
     if thing.symmetry == 0:
-        assert max(differs(a) for a in (1.0, 2.0, 3.0)) < 0.002
+        assert not any(differs(a, 0.002) for a in (1.0, 2.0, 3.0))
         return
-    assert differs(2 * math.pi / thing.symmetry) < 0.002
+    assert not differs(2 * math.pi / thing.symmetry, 0.002)
     for n in range(thing.symmetry + 1, 9):
-        assert differs(2 * math.pi / n) > 0.005, f"it also repeats every {n}th of a turn"
+        assert differs(2 * math.pi / n, 0.005), f"it also repeats every {n}th of a turn"
 
 
 def test_stretching_breaks_symmetry_and_keeps_walls():
@@ -266,7 +281,7 @@ def test_hands_follow_the_shape_and_its_size():
         assert "fingers" in shape(name, (0.05, 0.045, 0.04)).hands
 
 
-@pytest.mark.parametrize("name", [*shapes_in("letter"), *shapes_in("flat")])
+@every("name", [*shapes_in("letter"), *shapes_in("flat")])
 def test_a_suction_cup_finds_level_material_on_every_flat_thing(name):
     thing = shape(name)
     spot = suction_spot(thing)
@@ -280,7 +295,7 @@ def test_a_suction_cup_finds_level_material_on_every_flat_thing(name):
 # ------------------------------------------------------------------------------------------------ physics
 
 
-@pytest.mark.parametrize("name", OWN)
+@every("name", OWN)
 def test_the_usual_pose_is_a_stable_rest(name):
     rests = shape(name).rests
     if name in ROLLING:
@@ -289,7 +304,7 @@ def test_the_usual_pose_is_a_stable_rest(name):
     assert rests[0].height == pytest.approx(shape(name).size[2] / 2, abs=1e-6)
 
 
-@pytest.mark.parametrize("name", OWN)
+@every("name", OWN)
 def test_it_stays_where_it_is_put_down(name):
     thing = shape(name)
     spec = on_the_floor()
@@ -303,7 +318,7 @@ def test_it_stays_where_it_is_put_down(name):
     assert abs(data.qpos[2] - thing.size[2] / 2) < 0.0015
 
 
-@pytest.mark.parametrize("name", VESSELS)
+@every("name", VESSELS)
 def test_a_small_cube_dropped_into_a_vessel_stays_inside(name):
     thing = shape(name)
     assert thing.cavity is not None
@@ -325,7 +340,7 @@ def test_a_small_cube_dropped_into_a_vessel_stays_inside(name):
     assert lower[2] + 0.006 < place[2] < upper[2]
 
 
-@pytest.mark.parametrize("hole", HOLES, ids=lambda h: h.shape)
+@every("hole", HOLES)
 def test_a_sorter_piece_passes_its_hole_with_room_to_spare(hole):
     lid = shape("shape sorter lid")
     c, s = math.cos(hole.yaw), math.sin(hole.yaw)

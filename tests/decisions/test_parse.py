@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from graphs_at_random import CARS, PAIR, SPACE, TOP, A, C, cat, place, same_tasks, trial_of, with_distractor
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from etude.decisions.graph import (
@@ -50,7 +50,6 @@ def original_tasks(draw: st.DrawFn) -> Task:
     return Task(node, frames)
 
 
-@settings(max_examples=200, deadline=None)
 @given(original_tasks(), st.booleans())
 def test_the_original_grammar_is_read_again_where_it_leaves_no_doubt(task: Task, anchored: bool) -> None:
     every = frozenset(range(task.frames))  # blank frames in a row are one there
@@ -59,7 +58,6 @@ def test_the_original_grammar_is_read_again_where_it_leaves_no_doubt(task: Task,
     assert same_tasks(trial, parse(text, SPACE, "original"), text), text
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.data(), st.sampled_from(GRAMMARS))
 def test_broken_instructions_are_refused_with_their_place(data: st.DataObject, grammar: str) -> None:
     text = instruction(trial_of((Placed(data.draw(original_tasks())),)), SPACE, grammar)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 
 import pytest
@@ -18,20 +19,25 @@ from etude.names import rng
 DOMAIN = standard_domain("val")
 
 
+@functools.cache
+def trials_of(task: str) -> list[Trial]:
+    return [trial(task, "val", seed) for seed in range(400)]
+
+
 def scores(trials: list[Trial]) -> dict[str, float]:
     return {row.name: row.score for row in report(trials, DOMAIN)}
 
 
 @pytest.mark.parametrize("task", ["low", "medium", "high", "low_location", "high_category", "contextual_decision", "two_back", "condition"])
 def test_no_shortcut_pays_more_than_it_must(task: str) -> None:
-    for row in report([trial(task, "val", seed) for seed in range(400)], DOMAIN):
+    for row in report(trials_of(task), DOMAIN):
         assert row.applies == 0 or row.excess <= 0.05, row
 
 
 def test_the_original_levels_leave_more() -> None:
     """0.75 for ignoring the condition and 0.8 for half a conjunction there; 0.5 and 0.75 are the least there can be."""
-    medium = scores([trial("medium", "val", seed) for seed in range(400)])
-    low = scores([trial("low", "val", seed) for seed in range(400)])
+    medium = scores(trials_of("medium"))
+    low = scores(trials_of("low"))
     assert max(medium["always then"], medium["always else"]) <= 0.55
     assert (low["first part"] + low["second part"]) / 2 <= 0.77
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from graphs_at_random import AWKWARD, CARS, PAIR, SPACE, TOP, A, B, C, as_read, cat, place, same_tasks, trial_of, trials, with_distractor
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from etude.decisions.graph import (
@@ -34,21 +34,18 @@ from etude.decisions.trial import Placed, Trial
 # ------------------------------------------------------------------------------------------------ what always holds
 
 
-@settings(max_examples=300, deadline=None)
 @given(trials(SPACE), st.sampled_from(["exact", "fluent"]), st.booleans(), st.booleans())
 def test_an_instruction_read_again_is_the_trial_it_was_written_for(trial: Trial, grammar: str, runs: bool, anchored: bool) -> None:
     text = instruction(trial, SPACE, grammar, runs=runs, anchored=anchored)
     assert same_tasks(trial, parse(text, SPACE, grammar), text), text
 
 
-@settings(max_examples=150, deadline=None)
 @given(trials(AWKWARD, 2), st.sampled_from(["exact", "fluent"]))
 def test_names_that_read_like_questions_do_no_harm(trial: Trial, grammar: str) -> None:
     text = instruction(trial, AWKWARD, grammar)
     assert same_tasks(trial, parse(text, AWKWARD, grammar), text), text
 
 
-@settings(max_examples=200, deadline=None)
 @given(trials(SPACE, 2), trials(SPACE, 2), st.sampled_from(["exact", "fluent"]))
 def test_different_questions_never_have_the_same_words(one: Trial, other: Trial, grammar: str) -> None:
     if instruction(one, SPACE, grammar) == instruction(other, SPACE, grammar):

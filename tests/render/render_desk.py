@@ -9,7 +9,7 @@ import numpy as np
 
 from etude.catalog import mesh as shapes
 from etude.pose import Array, Pose, align, matrix, yaw_quat
-from etude.render import Picture, Renderer
+from etude.render import Picture, Renderer, fingerprint
 from etude.scene.scene import Camera, Lighting, look_at
 from etude.scene.visual import FIRST_ENTITY, FLOOR, HAND, ROBOT, TABLE, Visual
 
@@ -82,4 +82,4 @@ def desk_digests() -> list[str]:
 
 
 if __name__ == "__main__":
-    print(*desk_digests())
+    print(*desk_digests(), fingerprint())

@@ -7,11 +7,12 @@ import json
 import os
 import subprocess
 import sys
+from itertools import cycle
 
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import check_env
+from gymnasium.utils.env_checker import check_env, data_equivalence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -37,7 +38,7 @@ def test_the_registered_environments_are_the_tasks_of_the_suite():
 
 
 @pytest.mark.parametrize("task", TASKS)
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(seed=st.integers(0, 10**6), split=st.sampled_from(("train", "test")))
 def test_episodes_round_trip_through_json_and_keep_their_ids(task, seed, split):
     episode = etude.episode(f"clevrskills/{task}@{split}#{seed}")
@@ -79,29 +80,30 @@ def _played(task: str, seed: int = 0) -> str:
 
 
 def test_states_labels_rewards_and_frames_are_the_same_in_another_process():
+    """Of every third task, which are some of each level."""
     program = (
         "import sys; sys.path.insert(0, sys.argv[1]); from test_clevrskills import _played, TASKS\n"
-        "for task in reversed(TASKS): print(task, _played(task))"
+        "for task in reversed(TASKS[::3]): print(task, _played(task))"
     )
     environment = {**os.environ, "PYTHONHASHSEED": "11"}
     here = os.path.dirname(__file__)  # noqa: PTH120
     done = subprocess.run([sys.executable, "-c", program, here], env=environment, capture_output=True, text=True, check=True)
     elsewhere = dict(line.split() for line in done.stdout.splitlines())
-    assert {task: _played(task) for task in TASKS} == elsewhere
+    assert {task: _played(task) for task in TASKS[::3]} == elsewhere
 
 
-@pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("split", ["train", "test"])
+@pytest.mark.parametrize(("task", "split"), zip(TASKS, cycle(["train", "test"]), strict=False))
 def test_the_oracle_solves_it_and_speaks_of_what_it_does(task, split):
-    solved = 0
+    """Tasks take turns with the splits, and one of two seeds has to do; ``etude evaluate`` plays as many as one likes."""
     for seed in range(2):
         simulation, oracle = Simulation(etude.episode(f"clevrskills/{task}@{split}#{seed}")), OraclePolicy()
         oracle.reset("", (), simulation.episode.name)
         while not simulation.status.satisfied and simulation.steps < simulation.episode.horizon:
             simulation.step(oracle.act({"simulation": simulation}))
             assert all(oracle.words)
-        solved += simulation.status.satisfied
-    assert solved >= 1
+        if simulation.status.satisfied:
+            return
+    pytest.fail("neither seed was solved")
 
 
 @pytest.mark.parametrize("task", [t for t in TASKS if t not in BY_CHANCE])
@@ -113,10 +115,25 @@ def test_chance_does_not_solve_it(task):
     assert not simulation.status.satisfied
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", TASKS[::6])
 def test_gymnasium_finds_nothing_wrong(task):
+    """Of every sixth task, which are some of each level; what a task could do wrong alone is checked for all of them."""
     env = gymnasium.make(env_id("clevrskills", task), size=(24, 24), render_mode="rgb_array")
     check_env(env.unwrapped, skip_render_check=False)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_every_environment_keeps_to_its_spaces_and_its_seed(task):
+    env = gymnasium.make(env_id("clevrskills", task), size=(24, 24), render_mode="rgb_array").unwrapped
+    (seen, info), (again, _) = env.reset(seed=123), env.reset(seed=123)
+    assert seen in env.observation_space and isinstance(info, dict)
+    assert data_equivalence(seen, again)
+    env.action_space.seed(0)
+    seen, reward, terminated, truncated, info = env.step(env.action_space.sample())
+    assert seen in env.observation_space and np.isfinite(reward)
+    assert (type(terminated), type(truncated), type(info)) == (bool, bool, dict)
+    picture = env.render()
+    assert picture.dtype == np.uint8 and picture.ndim == 3
 
 
 def test_train_and_test_share_neither_things_nor_textures():

@@ -9,7 +9,6 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import etude
-from etude.envs.simulation import Simulation
 from etude.envs.tasks import TASKS
 from etude.evaluate.composed import composed_rows, drop
 from etude.evaluate.play import Cast, Work, play
@@ -28,9 +27,8 @@ def stages(goal):
 
 @pytest.mark.parametrize("task", EVERY)
 def test_the_oracle_solves_every_task_that_nothing_has_solved_before(task):
-    name = f"himan/{task}@test#1"
-    assert not Simulation(etude.episode(name)).status.satisfied
-    assert play(Cast(Work("oracle")), name)[0].success
+    record = play(Cast(Work("oracle")), f"himan/{task}@test#1")[0]
+    assert record.success and record.steps > 0  # what is done at the start is over at once
 
 
 @pytest.mark.parametrize("task", ["open_drawer", "box_out_of_cupboard", "put_in_and_close", "sweep_and_drop"])

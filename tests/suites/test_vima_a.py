@@ -191,7 +191,7 @@ def test_levels_keep_to_their_shapes_and_textures(task, split):
     textures = {worn(t) for t in pools.dragged_textures}
     if split == "L3" and task in ("rearrange", "rearrange_then_restore", "twist"):
         textures = {worn(t) for t in TEXTURES}
-    for seed in range(6):
+    for seed in range(3):
         found = episode(task, split, seed, difficulty="distracting")
         moved, base, others = cast_of(found)
         for body in moved:

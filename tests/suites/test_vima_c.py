@@ -37,9 +37,8 @@ def test_as_many_are_swept_as_asked_for_and_the_rest_are_left(task, split):
 
 
 @pytest.mark.parametrize(("task", "split"), CASES)
-@pytest.mark.parametrize("seed", [0, 1])
-def test_the_oracle_sweeps_with_as_few_strokes_as_were_counted(task, split, seed):
-    record, _ = play(Cast(Work("oracle")), f"vima/{task}@{split}#{seed}")
+def test_the_oracle_sweeps_with_as_few_strokes_as_were_counted(task, split):
+    record, _ = play(Cast(Work("oracle")), f"vima/{task}@{split}#0")
     assert record.success and record.steps <= record.least
 
 

@@ -86,8 +86,11 @@ def _grasps(shape: Shape, opening: float) -> Iterator[Grasp]:
         across = np.array([math.cos(yaw), math.sin(yaw), 0.0])  # x of the tip
         along = np.array([-math.sin(yaw), math.cos(yaw), 0.0])  # y of the tip: the fingers
         surface = _Surface(dots(points, across), dots(points, along), points[:, 2], dots(normals, across), dots(normals, along))
+        mid, reach = dot(centre, across), float(np.ptp(surface.x)) / 2
+        places = [mid + float(v) for v in np.unique(np.round(np.concatenate([[0.0], np.arange(-reach, reach, 0.01)]), 4))]
+        strips = [(x0, surface.where(np.abs(surface.x - x0) < HALF_WIDTH + 0.001)) for x0 in places]
         for z in heights:
-            yield from _at_height(surface, z, centre, across, along, opening)
+            yield from _at_height(surface, strips, z, centre, across, along, opening)
 
 
 class _Surface(NamedTuple):
@@ -100,19 +103,18 @@ class _Surface(NamedTuple):
     lean_y: Array
 
     def where(self, chosen: NDArray[np.bool_]) -> _Surface:
-        return _Surface(*(field[chosen] for field in self))
+        kept = np.flatnonzero(chosen)
+        return _Surface(*(field[kept] for field in self))
 
 
-def _at_height(surface: _Surface, height: float, centre: Array, across: Array, along: Array, opening: float) -> list[Grasp]:
-    low = surface.where(surface.z > height - BEYOND)
-    if not low.x.size:
-        return []
+def _at_height(
+    surface: _Surface, strips: list[tuple[float, _Surface]], height: float, centre: Array, across: Array, along: Array, opening: float
+) -> list[Grasp]:
+    """The grasps with the tip at this height; each strip is what the fingers pass when the tip is at its place along their width."""
     mid = dot(centre, across)
-    reach = float(np.ptp(surface.x)) / 2
     found = []
-    for offset in np.unique(np.round(np.concatenate([[0.0], np.arange(-reach, reach, 0.01)]), 4)):
-        x0 = mid + float(offset)
-        band = low.where(np.abs(low.x - x0) < HALF_WIDTH + 0.001)
+    for x0, strip in strips:
+        band = strip.where(strip.z > height - BEYOND)
         if not band.x.size:
             continue
         pad = band.where((np.abs(band.x - x0) < HALF_PAD) & (band.z < height + HALF_PAD))
@@ -120,9 +122,11 @@ def _at_height(surface: _Surface, height: float, centre: Array, across: Array, a
             y0 = (left + right) / 2
             away = norm((x0 - mid, y0 - dot(centre, along))) + 0.5 * abs(height - float(centre[2]))
             score = _quality(pad, left, right) - 8.0 * away
+            if score < LEAST:
+                continue
             # Under the palm nothing may stand higher than it is.
             palm = surface.z[(np.abs(surface.x - x0) < 0.024) & (np.abs(surface.y - y0) < 0.1)]
-            if score < LEAST or palm.max(initial=-1.0) > height + PALM + 1e-6:
+            if palm.max(initial=-1.0) > height + PALM + 1e-6:
                 continue
             position = x0 * across + y0 * along + np.array([0.0, 0.0, height])
             axes = np.column_stack([across, -along, (0.0, 0.0, -1.0)])
