@@ -16,7 +16,7 @@ from etude.scene.bounds import MOST
 from etude.scene.scene import Body, Particles, Scene
 from etude.scene.world import World
 
-TRIED = 180  # of the thousands that ``python tests/mutations.py`` tries: ten of every base
+TRIED = 90  # of the thousands that ``python tests/mutations.py`` tries: five of every base
 
 
 @pytest.mark.parametrize("base", BASES)

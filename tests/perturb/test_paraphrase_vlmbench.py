@@ -162,7 +162,7 @@ def test_every_sentence_has_twenty_phrasings_in_good_english_that_ask_for_the_sa
 
 @pytest.mark.parametrize("task", TASKS)
 def test_every_task_is_told_in_a_form_that_its_templates_know(task):
-    """One episode of each split, each with another seed and so of another variation."""
+    """One episode of each split, each with another seed: seeds take the variations of a task in turn."""
     family = task.partition("_")[0]
     for seed, split in enumerate(SPLITS):
         name = f"vlmbench/{task}@{split}#{seed}"
