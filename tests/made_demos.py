@@ -1,9 +1,9 @@
 """Small data sets for tests."""
 
-from etude.datasets.demos import Order, demos
-from etude.datasets.taking import How, Rounded, recorded
-from etude.evaluate.play import Cast, Work, play
-from etude.evaluate.run import Settings
+from etude.datasets.demos import DemosRequest, demos
+from etude.datasets.taking import RecordingSpec, Rounded, recorded
+from etude.evaluation.play import Players, Work, play
+from etude.evaluation.run import RunSettings
 
 
 class Quiet:
@@ -17,16 +17,16 @@ class Quiet:
 
 
 def order(names, policy="oracle:action=ee_delta", how=None, size=(64, 64), formats=("lerobot",), wanted=0, command="etude demos"):
-    return Order(tuple(names), policy, how or How(size=size), tuple(formats), wanted, command)
+    return DemosRequest(tuple(names), policy, how or RecordingSpec(size=size), tuple(formats), wanted, command)
 
 
 def made(wanted, folder, workers=1):
-    demos(wanted, folder, Settings(workers=workers), Quiet())
+    demos(wanted, folder, RunSettings(workers=workers), Quiet())
     return folder
 
 
 def taken(name, how, policy="oracle"):
     """A take of an episode, in memory."""
-    cast = Cast(Work(policy))
+    cast = Players(Work(policy))
     cast.policy = Rounded(cast.policy)
     return recorded(play(cast, name)[1], how, "oracle")

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from etude.evaluate.plan import Plan
-from etude.evaluate.record import Record, Stage, Subgoal
-from etude.evaluate.store import Run
+from etude.evaluation.plan import Plan
+from etude.evaluation.record import GivenSubtask, Record, Subgoal
+from etude.evaluation.store import Run
 from etude.names import EpisodeName, rng
 
 MACHINE = {
@@ -78,7 +78,8 @@ def _drawn(name: EpisodeName, level: str, rate: float, policy: str, mode: str, e
         for k, leaf in enumerate(leaves)
     )  # fmt: skip
     stages = tuple(
-        Stage(s.words, (s.words,), other.chance(0.85) or s.satisfied, s.satisfied, 20 * k, 20 * k + 20) for k, s in enumerate(subgoals)
+        GivenSubtask(s.words, (s.words,), other.chance(0.85) or s.satisfied, s.satisfied, 20 * k, 20 * k + 20)
+        for k, s in enumerate(subgoals)
     )
     fault = None if success else ("planning" if any(not s.right for s in stages) else "execution") if planner else None
     steps = other.integer(30, 90) * len(leaves) if success else 200

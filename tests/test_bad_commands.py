@@ -10,8 +10,8 @@ import pytest
 from made_runs import drawn
 from refusing import refused
 
-from etude.evaluate.plan import Plan
-from etude.evaluate.store import Store
+from etude.evaluation.plan import Plan
+from etude.evaluation.store import Store
 from etude.names import EtudeError, canonical_json
 from etude.scene.examples import example
 
@@ -127,7 +127,7 @@ def test_a_plan_without_episodes_is_refused(case, command, capsys, monkeypatch, 
 
 
 def test_a_plan_saved_by_a_windows_editor_is_read(tmp_path):
-    from etude.evaluate.plan import read_names
+    from etude.evaluation.plan import read_names
 
     path = tmp_path / "names.txt"
     path.write_bytes("\ufeffclevrskills/pick@train#0\r\n".encode())

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from chat_server import Server, said, serving
 
-from etude.evaluate.decide import decide
+from etude.evaluation.decide import decide
 from etude.library import trial
 from etude.names import EtudeError
 from etude.policies.chat_decider import chat_decider

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from mutations import BASES, canonical, damaged, outcome
 
-from etude.episode import Episode
+from etude.episodes import Episode
 from etude.library import episode, read_episode
 from etude.names import EtudeError
 from etude.scene.bounds import MOST

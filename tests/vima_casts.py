@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import etude
-from etude.episode import Episode
+from etude.episodes import Episode
 from etude.goals.goal import Goal
 from etude.goals.laying import Clear, Laid
 from etude.prompts.instruction import Words

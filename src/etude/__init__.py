@@ -9,7 +9,7 @@ from __future__ import annotations
 from etude.envs.tasks import register
 
 # Loaded here so that the function below, and not the module of the same name, is what ``etude.episode`` means.
-from etude.episode import Episode
+from etude.episodes import Episode
 from etude.names import PROTOCOL, EpisodeName, EtudeError
 
 __version__ = "0.1.0"

@@ -6,7 +6,7 @@ import importlib
 from dataclasses import replace
 
 from etude.decisions.trial import Trial
-from etude.episode import Episode
+from etude.episodes import Episode
 from etude.names import EpisodeName, EtudeError, parse_json, pick, unknown, whole_number
 from etude.perturb.perturbation import known_perturbations, perturbed
 from etude.scene.placement import NoRoom

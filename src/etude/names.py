@@ -145,16 +145,25 @@ def _fault(text: str) -> str:
 
 
 class Family:
-    """Base of dataclasses that stand for each other in a field: their JSON carries ``"kind": <class name>``."""
+    """Base of dataclasses that stand for each other in a field: their JSON carries ``"kind"``, the class's name unless another is given.
+
+    ``class MoveFree(Goal, kind="M1")`` may be renamed, and what was written with it still reads.
+    """
 
     kinds: ClassVar[dict[str, type]] = {}
+    json_kind: ClassVar[str] = ""
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, kind: str = "", **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        cls.json_kind = kind or cls.__name__
         if Family in cls.__bases__:
             cls.kinds = {}
         elif not cls.__name__.startswith("_"):
-            cls.kinds[cls.__name__] = cls
+            there = cls.kinds.setdefault(cls.json_kind, cls)
+            if there is not cls:
+                raise EtudeError(
+                    f"{cls.__module__}.{cls.__name__}: {there.__module__} has a {cls.json_kind!r} already; choose another name"
+                )
 
 
 BITS = 2**63  # whole numbers are smaller than this: other languages could not read them
@@ -168,7 +177,7 @@ def encode(value: Any) -> Any:
     """A frozen dataclass (or a part of one) as plain JSON data. Refuses what JSON cannot say exactly: NaN, infinities, sets."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         data = {f.name: encode(getattr(value, f.name)) for f in dataclasses.fields(value)}
-        return {"kind": type(value).__name__, **data} if isinstance(value, Family) else data
+        return {"kind": value.json_kind, **data} if isinstance(value, Family) else data
     if isinstance(value, str):
         if _broken(value):
             raise EtudeError(f"{legible(value)} cannot be part of an episode: it holds half a character (a lone surrogate)")

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from etude import cli
 from etude.datasets.decisions import COLUMNS, LISTS, answer_type, described, export, flat, png_frames
-from etude.decisions.graph import Task
+from etude.decisions.graph import DecisionGraph
 from etude.decisions.meaning import answer
 from etude.decisions.prompts import messages
 from etude.decisions.showing import pictures, space_of, told
@@ -96,7 +96,7 @@ def test_the_graph_and_the_objects_in_a_line_are_those_of_the_trial(name: str) -
     space = space_of("procedural")
     tasks = decode(tuple[Placed, ...], row["graph"], "graph")
     assert tasks == made.tasks
-    assert all(isinstance(p.task, Task) for p in tasks)
+    assert all(isinstance(p.task, DecisionGraph) for p in tasks)
     for k, things in enumerate(made.frames):
         listed = [o for o in row["objects"] if o["frame"] == k]
         for thing, told_of in zip(things, listed, strict=True):

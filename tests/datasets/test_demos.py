@@ -12,12 +12,12 @@ from made_demos import Quiet, made, order
 from etude.cli.recording import _acting
 from etude.datasets.demos import demos
 from etude.datasets.extra import extras
-from etude.datasets.reader import Reader
+from etude.datasets.reader import DatasetReader
 from etude.datasets.replaying import replay, rerender
-from etude.datasets.taking import How
-from etude.datasets.windows import Shape, Windows
+from etude.datasets.taking import RecordingSpec
+from etude.datasets.windows import Windows, WindowShape
 from etude.envs.simulation import Simulation
-from etude.evaluate.run import Settings
+from etude.evaluation.run import RunSettings
 from etude.names import EtudeError, rng
 
 NAMES = ("clevrskills/pick@train#0", "clevrskills/pick@train#1", "clevrskills/place@train#0")
@@ -38,7 +38,7 @@ def test_the_same_order_gives_the_same_bytes_whatever_the_workers(whole, tmp_pat
 
 
 def test_what_is_recorded_is_what_happened(whole):
-    reader = Reader(whole)
+    reader = DatasetReader(whole)
     for extra in extras(whole):
         simulation = Simulation(extra.episode)
         for k, action in enumerate(reader.column("action", extra.episode_index)):
@@ -82,12 +82,12 @@ def test_demonstrations_of_every_suite_replay(name, tmp_path):
 def test_primitives_are_recorded_one_frame_each(tmp_path):
     folder = made(order(["vima/visual_manipulation@L1#3"], policy="oracle"), tmp_path / "set")
     (one,) = replay(folder)
-    assert one.same and one.steps == 1 and Reader(folder).fps == 1
+    assert one.same and one.steps == 1 and DatasetReader(folder).fps == 1
 
 
 def test_the_action_in_every_space_leads_to_the_same_states(tmp_path):
-    folder = made(order(["clevrskills/pick@train#2"], how=How(size=(32, 32), spaces=True)), tmp_path / "set")
-    (extra,), reader = extras(folder), Reader(folder)
+    folder = made(order(["clevrskills/pick@train#2"], how=RecordingSpec(size=(32, 32), spaces=True)), tmp_path / "set")
+    (extra,), reader = extras(folder), DatasetReader(folder)
     states = extra.arrays["states"]
     simulation = Simulation(extra.episode.under("joint"))
     for k, action in enumerate(reader.column("action.joint", 0)):
@@ -103,7 +103,7 @@ def test_the_action_in_every_space_leads_to_the_same_states(tmp_path):
 
 def test_failures_are_listed_and_other_seeds_take_their_place(tmp_path):
     shaky = order([f"clevrskills/place@train#{k}" for k in range(3)], policy="oracle:noise=0.01,action=ee_delta", wanted=3)
-    result = demos(shaky, tmp_path / "set", Settings(workers=2), Quiet())
+    result = demos(shaky, tmp_path / "set", RunSettings(workers=2), Quiet())
     assert len(result.kept) == 3 and result.failures
     listed = json.loads((tmp_path / "set/meta/etude.json").read_text())
     assert [f["episode"] for f in listed["failures"]] == [r.episode for r in result.failures]
@@ -121,8 +121,8 @@ def test_the_oracle_takes_over_from_another_policy(tmp_path):
 
 
 def test_rerendering_changes_nothing_but_the_pictures(whole, tmp_path):
-    assert rerender(whole, tmp_path / "other", How(("render",), (96, 64))) == 3
-    before, after = Reader(whole), Reader(tmp_path / "other")
+    assert rerender(whole, tmp_path / "other", RecordingSpec(("render",), (96, 64))) == 3
+    before, after = DatasetReader(whole), DatasetReader(tmp_path / "other")
     assert after.cameras == ("render",) and next(after.frames(0, "render")).shape == (64, 96, 3)
     for k in range(3):
         assert np.array_equal(before.column("action", k), after.column("action", k))
@@ -130,7 +130,7 @@ def test_rerendering_changes_nothing_but_the_pictures(whole, tmp_path):
 
 
 def test_windows_hold_what_was_seen_and_done(whole):
-    windows, reader = Windows(whole, Shape(seen=3, done=5)), Reader(whole)
+    windows, reader = Windows(whole, WindowShape(seen=3, done=5)), DatasetReader(whole)
     assert len(windows) == sum(span.length for span in reader.spans)
     first, last = windows[0], windows[len(windows) - 1]
     assert first["images"].shape == (2, 3, 64, 64, 3) and np.array_equal(first["images"][:, 0], first["images"][:, 2])
@@ -150,8 +150,8 @@ def test_windows_hold_what_was_seen_and_done(whole):
         (("clevrskills/pick@train#0", "himan/open_drawer@train#0"), {}, "has arm"),
         (("iwisdm/low@test#0",), {}, "no demonstration"),
         (NAMES, {"formats": ("lerobotics",)}, "did you mean"),
-        (NAMES, {"how": How(size=(63, 64))}, "even width"),
-        (NAMES, {"how": How(("hnd_view",))}, "did you mean 'hand_view'"),
+        (NAMES, {"how": RecordingSpec(size=(63, 64))}, "even width"),
+        (NAMES, {"how": RecordingSpec(("hnd_view",))}, "did you mean 'hand_view'"),
         (NAMES, {"policy": "noop"}, "none of"),
     ],
 )

@@ -17,14 +17,14 @@ from made_demos import taken
 
 from etude.datasets.folders import REQUIRED, Folders, Trajectory, find_trajectories, read_trajectory, trajectory_path
 from etude.datasets.take import Take, write_take
-from etude.datasets.taking import STATE, How
+from etude.datasets.taking import STATE, RecordingSpec
 from etude.datasets.video import Pixels, pixels_of
 from etude.names import EpisodeName, EtudeError
 from etude.render.camera import project
 from etude.scene.world import World
 
 PICK, DRAWER, PRIMITIVE = "clevrskills/pick@train#3", "himan/open_drawer@test#0", "vima/visual_manipulation@train#0"
-HOW = How(size=(64, 48), videos=False, images=True, spaces=True)
+HOW = RecordingSpec(size=(64, 48), videos=False, images=True, spaces=True)
 
 
 @pytest.fixture(scope="module")

@@ -6,16 +6,16 @@ from made_demos import taken
 
 from etude.datasets import statistics
 from etude.datasets.lerobot import LeRobotV3
-from etude.datasets.reader import Reader
+from etude.datasets.reader import DatasetReader
 from etude.datasets.replaying import replay
-from etude.datasets.taking import How
+from etude.datasets.taking import RecordingSpec
 from etude.datasets.validate import validate
 
 
 @pytest.fixture(scope="module")
 def takes():
     names = [f"clevrskills/{task}@train#{seed}" for task in ("pick", "touch") for seed in range(3)]
-    return [taken(name, How(size=(32, 32))) for name in names]
+    return [taken(name, RecordingSpec(size=(32, 32))) for name in names]
 
 
 def written(takes, folder, **limits):
@@ -33,7 +33,7 @@ def test_a_data_set_in_many_files_reads_as_one_in_few(takes, tmp_path):
     for kind in ("data", "videos/observation.images.base", "etude"):
         assert len(list((one / kind).rglob("file-*"))) == 1 and len(list((many / kind).rglob("file-*"))) > 2
     assert [d.where for d in validate(many).defects] == ["meta/etude.json"]  # which is not the writer's to write
-    first, second = Reader(one), Reader(many)
+    first, second = DatasetReader(one), DatasetReader(many)
     assert [s.length for s in first.spans] == [s.length for s in second.spans] == [t.length for t in takes]
     for k in range(len(takes)):
         assert np.array_equal(first.column("action", k), second.column("action", k))
@@ -47,7 +47,7 @@ def test_a_tally_agrees_with_the_whole_and_stays_small(monkeypatch):
     parts = np.split(values, [1, 70, 1000, 1003, 4000])
 
     def tallied():
-        tally = statistics.Tally()
+        tally = statistics.ColumnStatistics()
         for part in parts:
             tally.add(part)
         return tally.stats()

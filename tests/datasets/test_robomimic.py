@@ -18,15 +18,15 @@ from made_demos import taken
 
 from etude.datasets.robomimic import FILE, Robomimic
 from etude.datasets.take import Take, write_take
-from etude.datasets.taking import STATE, How
+from etude.datasets.taking import STATE, RecordingSpec
 from etude.datasets.video import pixels_of
-from etude.episode import Episode
+from etude.episodes import Episode
 from etude.names import EtudeError
 from etude.scene.world import World
 
 h5py = pytest.importorskip("h5py")
 
-HOW = How(size=(32, 32), videos=False, images=True, spaces=True)
+HOW = RecordingSpec(size=(32, 32), videos=False, images=True, spaces=True)
 NAMES = {
     "clevrskills": "clevrskills/pick@train#3",
     "himan": "himan/open_drawer@test#0",

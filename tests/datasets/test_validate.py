@@ -45,13 +45,13 @@ from damages import (
 
 from etude import cli
 from etude.datasets.checks.info import Feature
-from etude.datasets.checks.tallies import Tally, judged
-from etude.datasets.demos import Order, demos
+from etude.datasets.checks.tallies import ColumnBounds, judged
+from etude.datasets.demos import DemosRequest, demos
 from etude.datasets.statistics import of_numbers
-from etude.datasets.taking import How
+from etude.datasets.taking import RecordingSpec
 from etude.datasets.validate import CODES, validate
 from etude.datasets.video import png
-from etude.evaluate.run import Settings
+from etude.evaluation.run import RunSettings
 
 LEROBOT = bool(importlib.metadata.packages_distributions().get("lerobot"))
 FORMS = ("lerobot", "lerobot-images", "lerobot-v2.1")
@@ -72,8 +72,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three demonstrations in all three forms, each in its folder."""
     folder = tmp_path_factory.mktemp("demos") / "set"
     names = tuple(f"clevrskills/pick@train#{k}" for k in range(3))
-    order = Order(names, "oracle:action=ee_delta", How(size=(64, 64)), FORMS, 0, "etude demos")
-    assert len(demos(order, folder, Settings(workers=1), Quiet()).kept) == 3
+    order = DemosRequest(names, "oracle:action=ee_delta", RecordingSpec(size=(64, 64)), FORMS, 0, "etude demos")
+    assert len(demos(order, folder, RunSettings(workers=1), Quiet()).kept) == 3
     return folder
 
 
@@ -312,7 +312,7 @@ def test_every_code_means_something():
 def test_quantiles_as_lerobot_estimates_them_pass():
     chance = np.random.default_rng(0)
     parts = [chance.normal(k, 1, (50, 3)).astype(np.float32) for k in range(3)]
-    whole = Tally(parts[0]) + Tally(parts[1]) + Tally(parts[2])
+    whole = ColumnBounds(parts[0]) + ColumnBounds(parts[1]) + ColumnBounds(parts[2])
     stats = of_numbers(np.concatenate(parts))
     feature = Feature("action", "float32", (3,))
     assert not list(judged(stats, feature, whole, True))

@@ -17,12 +17,12 @@ from brute import right_actions
 from etude.decisions.autotask import auto_question
 from etude.decisions.benchmarks import LISTS, SPLITS, standard_domain, trial
 from etude.decisions.compose import condition, laid_out, make_trial, queue
-from etude.decisions.connectivity import CONNECTIVITY, TRUTHS, Settings
+from etude.decisions.connectivity import CONNECTIVITY, TRUTHS, TaskSpace
 from etude.decisions.distract import Distraction
 from etude.decisions.trial import Placed, Trial
 from etude.names import EtudeError, Stream, rng
 
-RICH = Settings(
+RICH = TaskSpace(
     roots=(*TRUTHS, "Get", "Count"),
     booleans=TRUTHS,
     operators=tuple(CONNECTIVITY),

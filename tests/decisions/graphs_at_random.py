@@ -11,28 +11,28 @@ from etude.decisions.graph import (
     And,
     Const,
     Count,
+    DecisionGraph,
     Exist,
     Get,
     IsSame,
     Match,
-    Node,
-    Not,
+    Negation,
     NotSame,
+    Operator,
     Or,
     Relative,
     Select,
     Switch,
-    Task,
     Xor,
     canonical,
 )
-from etude.decisions.space import LOCATION, Space, Thing, standard_space
+from etude.decisions.space import LOCATION, SeenThing, StimulusSpace, standard_space
 from etude.decisions.trial import Placed, Trial
 
 T = TypeVar("T")
 
 SPACE = standard_space()
-AWKWARD = Space(  # names that read like parts of a question
+AWKWARD = StimulusSpace(  # names that read like parts of a question
     {"kind of": (0, 1, 2, 3), "view": (0, 1, 1, 0), "if": (3, 2, 1, 0)},
     {"kind of": ("salt and pepper", 'a "quoted" one', "(?)", ""), "view": ("angle 1", "angle"), "if": ("not", "Object 1", "top left", "3")},
     views=3,
@@ -45,7 +45,7 @@ AWKWARD = Space(  # names that read like parts of a question
 class Grower:
     """Draws typed graphs of all operators. Imperative, because strategies within strategies grow faster than the graphs."""
 
-    def __init__(self, draw: st.DrawFn, space: Space, frames: int) -> None:
+    def __init__(self, draw: st.DrawFn, space: StimulusSpace, frames: int) -> None:
         self.draw, self.space, self.frames = draw, space, frames
 
     def one_of(self, *choices: T) -> T:
@@ -60,7 +60,7 @@ class Grower:
         matches = tuple(Match(prop, self.value(prop, depth - 1)) for prop in properties)
         return Select(self.draw(st.integers(0, self.frames - 1)), matches)
 
-    def value(self, prop: str, depth: int, constant: bool = True) -> Node:
+    def value(self, prop: str, depth: int, constant: bool = True) -> Operator:
         """What gives a value of a property, or a number."""
         how = self.one_of(*["const"] * constant, "get", *["switch"] * (depth > 1))
         if how == "const":
@@ -75,8 +75,8 @@ class Grower:
         alike = self.one_of(True, False)
         return Count(tuple(replace(first if alike else self.look(depth), when=when) for when in whens))
 
-    def truth(self, depth: int) -> Node:
-        kind = self.one_of(IsSame, NotSame, Exist, Relative, *(And, Or, Xor, Not, Switch) * (depth > 0))
+    def truth(self, depth: int) -> Operator:
+        kind = self.one_of(IsSame, NotSame, Exist, Relative, *(And, Or, Xor, Negation, Switch) * (depth > 0))
         if kind is Exist:
             return Exist(self.look(depth))
         if kind is Relative:
@@ -87,9 +87,9 @@ class Grower:
             prop = self.one_of(*self.space.properties, "number")
             left, right = self.draw(st.permutations([self.value(prop, depth, constant=False), self.value(prop, depth)]))
             return kind(left, right)
-        return kind(*(self.truth(depth - 1) for _ in range({Not: 1, Switch: 3}.get(kind, 2))))
+        return kind(*(self.truth(depth - 1) for _ in range({Negation: 1, Switch: 3}.get(kind, 2))))
 
-    def root(self, depth: int, constant: bool = False) -> Node:
+    def root(self, depth: int, constant: bool = False) -> Operator:
         how = self.one_of("truth", "value", *["switch"] * (depth > 0))
         if how == "switch":
             return Switch(self.truth(depth - 1), self.root(depth - 1, True), self.root(depth - 1, True))
@@ -97,24 +97,24 @@ class Grower:
 
 
 @st.composite
-def tasks(draw: st.DrawFn, space: Space, depth: int = 3) -> Task:
+def tasks(draw: st.DrawFn, space: StimulusSpace, depth: int = 3) -> DecisionGraph:
     frames = draw(st.integers(2, 6))
-    return Task(Grower(draw, space, frames).root(depth), frames)
+    return DecisionGraph(Grower(draw, space, frames).root(depth), frames)
 
 
 # ------------------------------------------------------------------------------------------------ random trials
 
 
-def trial_of(placed: tuple[Placed, ...], blank: int = 0, more: frozenset[int] = frozenset(), space: Space = SPACE) -> Trial:
+def trial_of(placed: tuple[Placed, ...], blank: int = 0, more: frozenset[int] = frozenset(), space: StimulusSpace = SPACE) -> Trial:
     """A trial with an object wherever a task looks and on the frames ``more``, and ``blank`` frames at its end."""
     total = max(p.end for p in placed) + 1 + blank
     seen = {p.start + frame for p in placed for frame in p.task.seen} | more
-    frames = tuple((Thing(0, 0),) if f in seen else () for f in range(total))
+    frames = tuple((SeenThing(0, 0),) if f in seen else () for f in range(total))
     return Trial("iwisdm/test@val#0", placed, frames, ("",) * total, ("true", "false"), grid=space.grid)
 
 
 @st.composite
-def trials(draw: st.DrawFn, space: Space, depth: int = 3) -> Trial:
+def trials(draw: st.DrawFn, space: StimulusSpace, depth: int = 3) -> Trial:
     """One to three tasks that may overlap, begin with blank frames and depend on each other, with distractors on some frames."""
     count = draw(st.integers(1, 3))
     placed = []
@@ -126,7 +126,7 @@ def trials(draw: st.DrawFn, space: Space, depth: int = 3) -> Trial:
     frames, named = list(trial.frames), []
     for k in range(len(frames)):
         if frames[k] and draw(st.integers(0, 3)) == 0:
-            frames[k] = (Thing(space.items - 1, 1, 1, distractor=True), *frames[k])
+            frames[k] = (SeenThing(space.items - 1, 1, 1, distractor=True), *frames[k])
             named += [(k, prop) for prop in draw(st.permutations([LOCATION, next(iter(space.classes))]))[: draw(st.integers(1, 2))]]
     return replace(trial, frames=tuple(frames), named=tuple(named))
 
@@ -152,7 +152,7 @@ def place(when: int) -> Get:
     return Get(LOCATION, Select(when))
 
 
-PAIR = Task(IsSame(cat(2), cat(0)), 3)
+PAIR = DecisionGraph(IsSame(cat(2), cat(0)), 3)
 CARS = Match("category", Const("category", "cars"))
 TOP = Match(LOCATION, Const(LOCATION, "top left"))
 A, B, C = IsSame(cat(2), cat(0)), Exist(Select(1, (CARS,))), Relative("left of", Select(2), Select(0))
@@ -160,5 +160,5 @@ A, B, C = IsSame(cat(2), cat(0)), Exist(Select(1, (CARS,))), Relative("left of",
 
 def with_distractor() -> Trial:
     trial = trial_of((Placed(PAIR),))
-    frames = (trial.frames[0], (), (Thing(9, 3, distractor=True), Thing(17, 0)))
+    frames = (trial.frames[0], (), (SeenThing(9, 3, distractor=True), SeenThing(17, 0)))
     return replace(trial, frames=frames, named=((2, LOCATION),))

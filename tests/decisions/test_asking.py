@@ -6,13 +6,29 @@ import pytest
 from brute import World, all_answers
 
 from etude.decisions.asking import Degenerate, Question
-from etude.decisions.graph import And, Const, Exist, Get, IsSame, Match, Node, Not, NotSame, Or, Relative, Select, Switch, Task, Xor
+from etude.decisions.graph import (
+    And,
+    Const,
+    DecisionGraph,
+    Exist,
+    Get,
+    IsSame,
+    Match,
+    Negation,
+    NotSame,
+    Operator,
+    Or,
+    Relative,
+    Select,
+    Switch,
+    Xor,
+)
 from etude.decisions.meaning import answer
 from etude.decisions.solver import Domain
-from etude.decisions.space import Space, standard_space
+from etude.decisions.space import StimulusSpace, standard_space
 from etude.names import EtudeError, Stream, rng
 
-SMALL = Space(  # so small that all there is can be gone through
+SMALL = StimulusSpace(  # so small that all there is can be gone through
     {"category": (0, 0, 1), "identity": (0, 1, 2)}, {"category": ("cups", "pots"), "identity": ("a", "b", "c")}, views=1, grid=(2, 1)
 )
 WORLD = World(
@@ -23,11 +39,13 @@ WORLD = World(
 PROPERTIES = ("category", "identity", "location")
 
 
-def any_truth(stream: Stream, depth: int) -> Node:
+def any_truth(stream: Stream, depth: int) -> Operator:
     """Any question that is true or false, sensible or not, about three frames."""
     if depth and stream.chance(0.6):
-        kind = stream.choice((And, Or, Xor, Not))
-        return Not(any_truth(stream, depth - 1)) if kind is Not else kind(any_truth(stream, depth - 1), any_truth(stream, depth - 1))
+        kind = stream.choice((And, Or, Xor, Negation))
+        return (
+            Negation(any_truth(stream, depth - 1)) if kind is Negation else kind(any_truth(stream, depth - 1), any_truth(stream, depth - 1))
+        )
     prop = stream.choice(PROPERTIES)
     first, second = stream.sample(range(3), 2)
     how = stream.integer(0, 4)
@@ -40,12 +58,12 @@ def any_truth(stream: Stream, depth: int) -> Node:
     return stream.choice((IsSame, NotSame))(Get(prop, Select(first)), other)
 
 
-def any_task(number: int) -> Task:
+def any_task(number: int) -> DecisionGraph:
     stream = rng(f"small/{number}", "task")
     if stream.chance(0.5):
-        return Task(any_truth(stream, 2), 3)
+        return DecisionGraph(any_truth(stream, 2), 3)
     ends = [any_truth(stream, 1) if stream.chance(0.5) else Get(stream.choice(PROPERTIES), Select(stream.integer(0, 2))) for _ in range(2)]
-    return Task(Switch(any_truth(stream, 1), *ends), 3)
+    return DecisionGraph(Switch(any_truth(stream, 1), *ends), 3)
 
 
 def test_possible_answers_are_those_found_by_trying_everything() -> None:
@@ -104,34 +122,34 @@ def category_of(when: int) -> Get:
     ],
     ids=["tautology", "tautology by identity", "a branch that is known", "an answer that is known"],
 )
-def test_trivial_questions_of_the_original_are_refused(root: Node) -> None:
+def test_trivial_questions_of_the_original_are_refused(root: Operator) -> None:
     with pytest.raises(Degenerate):
-        Question(Task(root, 2), standard_space())
+        Question(DecisionGraph(root, 2), standard_space())
 
 
 def test_the_other_branch_says_something_else() -> None:
     space = standard_space()
     then, otherwise = (IsSame(Get(p, Select(1)), Get(p, Select(0))) for p in ("location", "category"))
-    question = Question(Task(Switch(IsSame(category_of(2), category_of(1)), then, otherwise), 3), space)
+    question = Question(DecisionGraph(Switch(IsSame(category_of(2), category_of(1)), then, otherwise), 3), space)
     for seed in range(40):
         things = question.things("true", rng(f"branches/{seed}", "things"))
         frames = [(things[f],) for f in range(3)]
-        assert {answer(Task(branch, 3), frames, space) for branch in (then, otherwise)} == {"true", "false"}
+        assert {answer(DecisionGraph(branch, 3), frames, space) for branch in (then, otherwise)} == {"true", "false"}
 
 
 def test_only_one_part_of_an_and_is_false() -> None:
     space = standard_space()
     left, right = IsSame(category_of(3), category_of(2)), IsSame(category_of(1), category_of(0))
-    question = Question(Task(And(left, right), 4), space)
+    question = Question(DecisionGraph(And(left, right), 4), space)
     for seed in range(40):
         things = question.things("false", rng(f"parts/{seed}", "things"))
         frames = [(things[f],) for f in range(4)]
-        assert {answer(Task(part, 4), frames, space) for part in (left, right)} == {"true", "false"}
+        assert {answer(DecisionGraph(part, 4), frames, space) for part in (left, right)} == {"true", "false"}
 
 
 def test_views_of_other_splits_are_not_shown() -> None:
     space = standard_space()
-    question = Question(Task(IsSame(category_of(1), category_of(0)), 2), space, domain=Domain(space, views=(3, 5)))
+    question = Question(DecisionGraph(IsSame(category_of(1), category_of(0)), 2), space, domain=Domain(space, views=(3, 5)))
     stream = rng("views", "things")
     assert {t.view for _ in range(30) for t in question.things("true", stream).values()} == {3, 5}
 
@@ -139,11 +157,11 @@ def test_views_of_other_splits_are_not_shown() -> None:
 def test_with_one_view_nothing_differs_in_view() -> None:
     space = standard_space(views=1)
     with pytest.raises(Degenerate):
-        Question(Task(IsSame(Get("view angle", Select(1)), Get("view angle", Select(0))), 2), space)
+        Question(DecisionGraph(IsSame(Get("view angle", Select(1)), Get("view angle", Select(0))), 2), space)
 
 
 def test_an_impossible_answer_is_an_error_that_names_the_possible_ones() -> None:
-    question = Question(Task(IsSame(category_of(1), category_of(0)), 2), standard_space())
+    question = Question(DecisionGraph(IsSame(category_of(1), category_of(0)), 2), standard_space())
     with pytest.raises(EtudeError, match="unknown answer 'yes'"):
         question.things("yes", rng("x", "y"))
 
@@ -154,4 +172,4 @@ def test_contradictions_far_from_each_other_are_found_at_once() -> None:
     hopeless = And(pairs[0], NotSame(category_of(1), category_of(0)))
     root = Or(And(pairs[1], pairs[2]), And(pairs[3], hopeless))
     with pytest.raises(Degenerate):
-        Question(Task(root, 8), standard_space())
+        Question(DecisionGraph(root, 8), standard_space())

@@ -8,8 +8,8 @@ import pytest
 from agreement import RICH
 
 from etude.decisions.autotask import MOST_MISSES, auto_question, auto_task, distinct_tasks, spread
-from etude.decisions.connectivity import CONNECTIVITY, Settings
-from etude.decisions.graph import Const, Node, Switch, depth, operators, selects, structure, walk
+from etude.decisions.connectivity import CONNECTIVITY, TaskSpace
+from etude.decisions.graph import Const, Operator, Switch, depth, operators, selects, structure, walk
 from etude.decisions.levels import HIGH, LEVELS, LOW, MEDIUM, restricted
 from etude.decisions.solver import Domain
 from etude.decisions.space import standard_space
@@ -22,7 +22,7 @@ DOMAIN = Domain(SPACE)
 @pytest.mark.parametrize(
     ("settings", "frames", "joins", "switches"), [(LOW, 6, {1}, 0), (MEDIUM, 8, {1}, 1), (HIGH, 9, {1, 2}, 1)], ids=list(LEVELS)
 )
-def test_levels_have_the_numbers_of_the_paper(settings: Settings, frames: int, joins: set[int], switches: int) -> None:
+def test_levels_have_the_numbers_of_the_paper(settings: TaskSpace, frames: int, joins: set[int], switches: int) -> None:
     stream = rng("levels", "tasks")
     seen = set()
     for _ in range(200):
@@ -92,7 +92,7 @@ def test_the_last_frame_alone_tells_nothing() -> None:
         assert 0 not in alone or set(alone) == {s.when for s in selects(root)}
 
 
-def operators_with_constants(root: Node) -> list[Node]:
+def operators_with_constants(root: Operator) -> list[Operator]:
     return [node for node in walk(root) if any(isinstance(part, Const) for part in node.inputs())]
 
 
@@ -112,7 +112,7 @@ def test_tasks_are_spread_evenly_over_structures() -> None:
 def test_a_space_of_tasks_that_is_used_up_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     assert MOST_MISSES > 1000
     monkeypatch.setattr("etude.decisions.autotask.MOST_MISSES", 300)
-    single = Settings(roots=("IsSame",), properties=(("location", 1.0),), constants=1.0, joins=(0, 0), frames=(1, 1), delays=(0, 0))
+    single = TaskSpace(roots=("IsSame",), properties=(("location", 1.0),), constants=1.0, joins=(0, 0), frames=(1, 1), delays=(0, 0))
     with pytest.raises(EtudeError, match="after 4 of 100"):
         list(distinct_tasks(single, rng("few", "tasks"), 100))
 

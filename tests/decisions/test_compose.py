@@ -11,10 +11,10 @@ from etude.decisions.autotask import auto_question
 from etude.decisions.balance import turn, unrepeated, wanted
 from etude.decisions.compose import condition, interleave, laid_out, make_trial, overlap, queue
 from etude.decisions.distract import Distraction, told_by
-from etude.decisions.graph import And, Get, IsSame, Node, NotSame, Or, Select, Task
+from etude.decisions.graph import And, DecisionGraph, Get, IsSame, NotSame, Operator, Or, Select
 from etude.decisions.levels import LOW
 from etude.decisions.solver import Domain
-from etude.decisions.space import Thing, standard_space
+from etude.decisions.space import SeenThing, standard_space
 from etude.decisions.trial import Placed, Trial
 from etude.names import EtudeError, rng
 
@@ -22,15 +22,15 @@ DOMAIN = Domain(standard_space())
 NAME = "test/made@val#0"
 
 
-def same(prop: str, earlier: int, later: int = 0) -> Node:
+def same(prop: str, earlier: int, later: int = 0) -> Operator:
     return IsSame(Get(prop, Select(earlier)), Get(prop, Select(later)))
 
 
-PAIR = Task(same("category", 1), 2)
-SPACED = Task(same("category", 2), 3)
+PAIR = DecisionGraph(same("category", 1), 2)
+SPACED = DecisionGraph(same("category", 2), 3)
 
 
-def made(tasks: Task | tuple[Placed, ...], answers: object, seed: int = 0, **more: object) -> Trial:
+def made(tasks: DecisionGraph | tuple[Placed, ...], answers: object, seed: int = 0, **more: object) -> Trial:
     one = make_trial(NAME, tasks, DOMAIN, answers, rng(f"compose/{seed}", "trial"), **more)  # type: ignore[arg-type]
     assert list(faults(one)) == []
     return one
@@ -56,7 +56,7 @@ def test_interleave_shares_none() -> None:
 
 def test_condition_asks_for_the_chosen_task_only() -> None:
     for first, expected in (("true", ("", "true", "", "false")), ("false", ("", "false", "", "true"))):
-        assert made(condition(PAIR, PAIR, Task(same("location", 1), 2)), [first, "false", "true"]).answers == expected
+        assert made(condition(PAIR, PAIR, DecisionGraph(same("location", 1), 2)), [first, "false", "true"]).answers == expected
 
 
 def test_tasks_of_a_condition_may_end_on_different_frames() -> None:
@@ -74,7 +74,7 @@ def test_tasks_of_a_condition_may_end_on_different_frames() -> None:
         (lambda: interleave(PAIR, PAIR, starts=(0, 5)), "use queue"),
         (lambda: laid_out(PAIR, starts=(0, 1)), "1 tasks need 1 frames"),
         (lambda: laid_out(PAIR, starts=(-1,)), "begins on frame -1"),
-        (lambda: condition(Task(Get("category", Select(0)), 1), PAIR, PAIR), "answered with true or false"),
+        (lambda: condition(DecisionGraph(Get("category", Select(0)), 1), PAIR, PAIR), "answered with true or false"),
         (lambda: queue(), "at least one task"),
         (lambda: make_trial(NAME, PAIR, DOMAIN, ["true", "true"], rng("x", "y")), "1 tasks need 1 answers"),
     ],
@@ -96,14 +96,14 @@ def test_all_wanted_answers_are_met_over_shared_objects() -> None:
 
 def test_an_earlier_task_finds_another_way_for_a_later_one() -> None:
     """The first is true by category or by location; the second leaves only the location."""
-    either = Task(Or(same("category", 1), same("location", 1)), 2)
-    later = Task(same("category", 2, 1), 3)
+    either = DecisionGraph(Or(same("category", 1), same("location", 1)), 2)
+    later = DecisionGraph(same("category", 2, 1), 3)
     for seed in range(20):
         assert made(laid_out(either, later, starts=(0, 0)), ["true", "false"], seed).answers == ("", "true", "false")
 
 
 def test_a_later_task_adapts_where_its_answer_is_impossible() -> None:
-    opposite = Task(NotSame(Get("category", Select(2)), Get("category", Select(1))), 3)
+    opposite = DecisionGraph(NotSame(Get("category", Select(2)), Get("category", Select(1))), 3)
     tasks = laid_out(PAIR, opposite, starts=(0, 0))
     assert made(tasks, ["true", "true"]).answers == ("", "true", "false")
     with pytest.raises(EtudeError, match="cannot be answered with 'true'"):
@@ -116,18 +116,18 @@ def test_an_answer_that_no_task_has_is_an_error() -> None:
 
 
 def test_objects_that_are_given_are_kept() -> None:
-    thing = Thing(17, 2, 5)
+    thing = SeenThing(17, 2, 5)
     assert made(PAIR, "true", given={0: thing}).frames[0] == (thing,)
 
 
 def test_choices_are_what_the_tasks_can_answer() -> None:
     assert made(PAIR, "true").choices == ("true", "false")
-    both = queue(PAIR, Task(Get("location", Select(0)), 1))
+    both = queue(PAIR, DecisionGraph(Get("location", Select(0)), 1))
     assert made(both, ["true", None]).choices == ("true", "false", "top left", "top right", "bottom left", "bottom right")
 
 
 def test_empty_frames_stay_empty_and_silent() -> None:
-    one = made(Task(same("category", 4, 2), 6), "true")
+    one = made(DecisionGraph(same("category", 4, 2), 6), "true")
     assert [len(things) for things in one.frames] == [0, 1, 0, 1, 0, 0]
     assert one.answers == ("", "", "", "", "", "true")
 
@@ -153,7 +153,7 @@ def test_frame_distractors_are_told_apart_by_what_is_not_asked() -> None:
     one = made(PAIR, "true", distraction=Distraction(frames=9, each=(3, 3)))
     assert one.named == ((0, "location"), (1, "location"))
     assert [len(things) for things in one.frames] == [4, 4]
-    other = made(Task(same("location", 1), 2), "true", distraction=Distraction(frames=1))
+    other = made(DecisionGraph(same("location", 1), 2), "true", distraction=Distraction(frames=1))
     assert [prop for _, prop in other.named] == ["category"]
 
 
@@ -164,7 +164,7 @@ def test_what_is_asked_is_not_given_away() -> None:
 
 
 def test_taking_the_distractor_is_usually_wrong() -> None:
-    task = Task(Get("category", Select(0)), 1)
+    task = DecisionGraph(Get("category", Select(0)), 1)
     wrong = 0
     for seed in range(50):
         one = made(task, "cars", seed, distraction=Distraction(frames=1))
@@ -173,7 +173,7 @@ def test_taking_the_distractor_is_usually_wrong() -> None:
 
 
 def test_time_distractors_stand_on_empty_frames() -> None:
-    one = made(Task(same("category", 4), 5), "true", distraction=Distraction(time=2))
+    one = made(DecisionGraph(same("category", 4), 5), "true", distraction=Distraction(time=2))
     assert sorted(len(things) for things in one.frames) == [0, 1, 1, 1, 1]
     assert one.named == ()
 
@@ -198,5 +198,5 @@ def test_nothing_is_repeated_before_all_have_been() -> None:
 
 
 def test_a_question_is_remembered() -> None:
-    assert asked(PAIR, DOMAIN, 0) is asked(Task(same("category", 1), 2), DOMAIN, 0)
-    assert asked(Task(And(same("category", 1), same("location", 1)), 2), DOMAIN, 0) is not asked(PAIR, DOMAIN, 0)
+    assert asked(PAIR, DOMAIN, 0) is asked(DecisionGraph(same("category", 1), 2), DOMAIN, 0)
+    assert asked(DecisionGraph(And(same("category", 1), same("location", 1)), 2), DOMAIN, 0) is not asked(PAIR, DOMAIN, 0)

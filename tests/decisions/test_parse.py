@@ -13,27 +13,27 @@ from etude.decisions.graph import (
     And,
     Const,
     Count,
+    DecisionGraph,
     Exist,
     Get,
     IsSame,
-    Node,
-    Not,
+    Negation,
     NotSame,
+    Operator,
     Or,
     Select,
     Switch,
-    Task,
     Xor,
 )
 from etude.decisions.parse import parse
-from etude.decisions.space import LOCATION, VIEW, Thing, standard_space
+from etude.decisions.space import LOCATION, VIEW, SeenThing, standard_space
 from etude.decisions.text import GRAMMARS, instruction
 from etude.decisions.trial import Placed
 from etude.names import EtudeError
 
 
 @st.composite
-def original_tasks(draw: st.DrawFn) -> Task:
+def original_tasks(draw: st.DrawFn) -> DecisionGraph:
     """What the original can say without doubt: at most one and/or in each part of a switch."""
     frames = draw(st.integers(2, 12))
     select = st.builds(Select, st.integers(0, frames - 1))
@@ -47,11 +47,11 @@ def original_tasks(draw: st.DrawFn) -> Task:
     plain = st.one_of(truth, *gets.values())
     once = st.builds(Switch, truth, plain, plain)
     node = draw(st.one_of(plain, once, st.builds(Switch, truth, once, plain), st.builds(Switch, truth, plain, once)))
-    return Task(node, frames)
+    return DecisionGraph(node, frames)
 
 
 @given(original_tasks(), st.booleans())
-def test_the_original_grammar_is_read_again_where_it_leaves_no_doubt(task: Task, anchored: bool) -> None:
+def test_the_original_grammar_is_read_again_where_it_leaves_no_doubt(task: DecisionGraph, anchored: bool) -> None:
     every = frozenset(range(task.frames))  # blank frames in a row are one there
     trial = trial_of((Placed(task),), more=every)
     text = instruction(trial, SPACE, "original", anchored=anchored)
@@ -78,7 +78,7 @@ def test_broken_instructions_are_refused_with_their_place(data: st.DataObject, g
 def test_the_original_words_come_out_letter_by_letter() -> None:
     condition = IsSame(Const("category", "lighting"), cat(3))
     then = Or(IsSame(Const("category", "boats"), cat(2)), NotSame(place(0), Const(LOCATION, "bottom left")))
-    trial = trial_of((Placed(Task(Switch(condition, then, cat(5)), 6)),))
+    trial = trial_of((Placed(DecisionGraph(Switch(condition, then, cat(5)), 6)),))
     assert instruction(trial, SPACE, "original") == (
         "observe object 1, delay, observe object 2, observe object 3, delay, observe object 4, if "
         "lighting equals category of object 2, then "
@@ -97,17 +97,17 @@ def test_the_original_words_for_two_back() -> None:
 
 def test_numbers_of_long_trials_are_right() -> None:
     root = And(IsSame(cat(1), cat(10)), IsSame(cat(11), cat(0)))  # last1 is part of last10 and last11: the original's fault
-    trial = trial_of((Placed(Task(root, 12)),), more=frozenset(range(12)))
+    trial = trial_of((Placed(DecisionGraph(root, 12)),), more=frozenset(range(12)))
     assert instruction(trial, SPACE, "original").endswith(
         "category of object 11 equals category of object 2 and category of object 1 equals category of object 12?"
     )
 
 
 def test_the_original_delay_stands_for_any_number_of_blank_frames() -> None:
-    task = Task(IsSame(cat(5), cat(1)), 6)
+    task = DecisionGraph(IsSame(cat(5), cat(1)), 6)
     assert instruction(trial_of((Placed(task),)), SPACE, "original").startswith("observe object 1, delay, observe object 2, category")
-    anchored = instruction(trial_of((Placed(Task(IsSame(cat(4), cat(0)), 5)),)), SPACE, "original", anchored=True)
-    assert parse(anchored, SPACE, "original") == (Placed(Task(IsSame(cat(4), cat(0)), 5)),)
+    anchored = instruction(trial_of((Placed(DecisionGraph(IsSame(cat(4), cat(0)), 5)),)), SPACE, "original", anchored=True)
+    assert parse(anchored, SPACE, "original") == (Placed(DecisionGraph(IsSame(cat(4), cat(0)), 5)),)
 
 
 FIGURES = {
@@ -221,18 +221,18 @@ def test_the_papers_own_instructions_come_out_again(source: str) -> None:
 
 def test_and_binds_tighter_than_or_in_the_original() -> None:
     d = IsSame(cat(1), cat(0))
-    text = instruction(trial_of((Placed(Task(And(Or(A, d), d), 3)),)), SPACE, "original")
+    text = instruction(trial_of((Placed(DecisionGraph(And(Or(A, d), d), 3)),)), SPACE, "original")
     assert parse(text, SPACE, "original")[0].task.root == Or(A, And(d, d))
-    assert parse(instruction(trial_of((Placed(Task(Or(A, And(d, d)), 3)),)), SPACE, "original"), SPACE, "original")[0].task.root == Or(
-        A, And(d, d)
-    )
+    assert parse(instruction(trial_of((Placed(DecisionGraph(Or(A, And(d, d)), 3)),)), SPACE, "original"), SPACE, "original")[
+        0
+    ].task.root == Or(A, And(d, d))
 
 
 @pytest.mark.parametrize(
     ("root", "fault"),
     [
         (Exist(Select(0, (CARS,))), "Exist"),
-        (Not(A), "Not"),
+        (Negation(A), "Not"),
         (Xor(A, A), "Xor"),
         (C, "Relative"),
         (Count((Select(0),)), "Count"),
@@ -242,9 +242,9 @@ def test_and_binds_tighter_than_or_in_the_original() -> None:
         (IsSame(Get("identity", Select(0)), Const("identity", "cars 1")), "constant identity"),
     ],
 )
-def test_the_original_refuses_what_it_has_no_words_for(root: Node, fault: str) -> None:
+def test_the_original_refuses_what_it_has_no_words_for(root: Operator, fault: str) -> None:
     with pytest.raises(EtudeError, match=f"original grammar has no words for .*{fault}.*exact, fluent"):
-        instruction(trial_of((Placed(Task(root, 3)),)), SPACE, "original")
+        instruction(trial_of((Placed(DecisionGraph(root, 3)),)), SPACE, "original")
 
 
 def test_the_original_refuses_conditions_between_tasks_and_other_names_of_distractors() -> None:
@@ -311,7 +311,7 @@ def test_trials_that_cannot_be_told_are_refused() -> None:
     with pytest.raises(EtudeError, match="frame 3 tells its object from a distractor"):
         instruction(replace(with_distractor(), named=()), SPACE)
     with pytest.raises(EtudeError, match="frame 1 shows 2 objects"):
-        instruction(replace(trial, frames=((Thing(0, 0), Thing(1, 1)), *trial.frames[1:])), SPACE)
+        instruction(replace(trial, frames=((SeenThing(0, 0), SeenThing(1, 1)), *trial.frames[1:])), SPACE)
     with pytest.raises(EtudeError, match=r"grid of \(2, 2\)"):
         instruction(trial, standard_space((3, 3)))
     with pytest.raises(EtudeError, match="not another task"):

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from etude.decisions.answers import normalised, read_answer
-from etude.decisions.graph import Const, Get, IsSame, Relative, Select, Task
+from etude.decisions.graph import Const, DecisionGraph, Get, IsSame, Relative, Select
 from etude.decisions.meaning import answer
 from etude.decisions.prompts import Picture, expected, messages, used, worked
-from etude.decisions.space import LOCATION, VIEW, Space, Thing
+from etude.decisions.space import LOCATION, VIEW, SeenThing, StimulusSpace
 from etude.decisions.text import instruction
 from etude.decisions.trial import Placed, Trial
 from etude.names import EtudeError
@@ -37,14 +37,14 @@ def a_trial(choices: tuple[str, ...] = YES_NO, **changes: Any) -> Trial:
     return replace(trial_of((Placed(PAIR),)), answers=("", "", "true"), choices=choices, **changes)
 
 
-def said(trial: Trial, space: Space = SPACE, **options: Any) -> str:
+def said(trial: Trial, space: StimulusSpace = SPACE, **options: Any) -> str:
     """The text of a prompt, with a sign for each picture."""
     (message,) = messages(trial, pictures(trial), space, **options)
     assert message["role"] == "user"
     return "".join(part.get("text", "[picture]") for part in message["content"])
 
 
-def examples(trial: Trial, space: Space = SPACE) -> Any:
+def examples(trial: Trial, space: StimulusSpace = SPACE) -> Any:
     return [(example, pictures(example.trial)) for example in worked(trial, space)]
 
 
@@ -95,23 +95,23 @@ def test_all_properties_are_explained_or_those_that_are_used() -> None:
     assert "benches, boats, cars" in category
     assert "locations" not in category
     assert "64" not in category
-    where = trial_of((Placed(Task(Relative("above", Select(1), Select(0)), 2)),))
+    where = trial_of((Placed(DecisionGraph(Relative("above", Select(1), Select(0)), 2)),))
     text = said(replace(where, answers=("", "true")), properties="used")
     assert "4 locations" in text
     assert "benches" not in text
     assert "view angles" not in text
-    angle = replace(trial_of((Placed(Task(Get(VIEW, Select(0)), 1)),)), answers=("0",))
+    angle = replace(trial_of((Placed(DecisionGraph(Get(VIEW, Select(0)), 1)),)), answers=("0",))
     assert "view angle of an object is always one of 12" in said(angle, properties="used")
 
 
 def test_used_properties_are_those_of_questions_and_of_names() -> None:
     assert used(a_trial()) == {"category"}
     assert used(with_distractor()) == {"category", LOCATION}
-    assert used(trial_of((Placed(Task(IsSame(place(0), Const(LOCATION, "top left")), 1)),))) == {LOCATION}
+    assert used(trial_of((Placed(DecisionGraph(IsSame(place(0), Const(LOCATION, "top left")), 1)),))) == {LOCATION}
 
 
 def test_a_single_frame_is_no_series() -> None:
-    single = replace(trial_of((Placed(Task(IsSame(cat(0), Const("category", "cars")), 1)),)), answers=("true",))
+    single = replace(trial_of((Placed(DecisionGraph(IsSame(cat(0), Const("category", "cars")), 1)),)), answers=("true",))
     assert said(single).startswith("You are shown one picture")
     assert said(single, examples=examples(single)).startswith("You are shown pictures in a fixed order")
     assert "delay" not in said(single)
@@ -145,7 +145,7 @@ def test_wrong_pictures_are_refused() -> None:
 
 @pytest.mark.parametrize("space", [SPACE, AWKWARD])
 @pytest.mark.parametrize("values", ["none", "some", "only"])
-def test_examples_are_right_and_their_answers_are_offered(space: Space, values: str) -> None:
+def test_examples_are_right_and_their_answers_are_offered(space: StimulusSpace, values: str) -> None:
     words = {"none": (), "some": space.places, "only": space.places}[values]
     choices = words if values == "only" else (*YES_NO, *words)
     trial = replace(trial_of((Placed(PAIR),), space=space), choices=choices)
@@ -181,8 +181,8 @@ def test_examples_stand_between_the_rules_and_the_task() -> None:
 
 
 def test_examples_fit_spaces_with_little_in_them() -> None:
-    space = Space({"shape": (0, 1)}, {"shape": ("ball", "cube")}, views=1, grid=(1, 1))
-    trial = Trial("iwisdm/test@val#0", (), ((Thing(0, 0),),), ("true",), YES_NO, grid=(1, 1))
+    space = StimulusSpace({"shape": (0, 1)}, {"shape": ("ball", "cube")}, views=1, grid=(1, 1))
+    trial = Trial("iwisdm/test@val#0", (), ((SeenThing(0, 0),),), ("true",), YES_NO, grid=(1, 1))
     assert [e.trial.answers[-1] for e in worked(trial, space)] == ["true", "true"]
 
 

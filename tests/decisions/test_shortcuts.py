@@ -9,10 +9,10 @@ import pytest
 
 from etude.decisions.benchmarks import standard_domain, trial
 from etude.decisions.compose import actions
-from etude.decisions.graph import Get, IsSame, Or, Select, Switch, Task
+from etude.decisions.graph import DecisionGraph, Get, IsSame, Or, Select, Switch
 from etude.decisions.meaning import answer
 from etude.decisions.shortcuts import answers_due, report, table
-from etude.decisions.space import Thing
+from etude.decisions.space import SeenThing
 from etude.decisions.trial import Placed, Trial
 from etude.names import rng
 
@@ -42,10 +42,10 @@ def test_the_original_levels_leave_more() -> None:
     assert (low["first part"] + low["second part"]) / 2 <= 0.77
 
 
-def at_random(task: Task, seed: int) -> Trial:
+def at_random(task: DecisionGraph, seed: int) -> Trial:
     """A trial with any objects, as one gets them without asking for an answer."""
     stream = rng(f"careless/{seed}", "objects")
-    frames = tuple((Thing(stream.integer(0, 63), stream.integer(0, 3), 4),) for _ in range(task.frames))
+    frames = tuple((SeenThing(stream.integer(0, 63), stream.integer(0, 3), 4),) for _ in range(task.frames))
     placed = (Placed(task),)
     said = answer(task, frames, DOMAIN.space)
     assert said is not None
@@ -57,7 +57,7 @@ def same(prop: str, earlier: int, later: int) -> IsSame:
 
 
 def test_a_careless_list_is_noticed() -> None:
-    tasks = Task(Switch(same("category", 5, 4), same("location", 3, 2), Or(same("category", 1, 0), same("location", 1, 0))), 6)
+    tasks = DecisionGraph(Switch(same("category", 5, 4), same("location", 3, 2), Or(same("category", 1, 0), same("location", 1, 0))), 6)
     found = scores([at_random(tasks, seed) for seed in range(300)])
     assert found["majority"] > 0.6 and found["text"] > 0.6
     assert found["always else"] > 0.9

@@ -13,21 +13,21 @@ from etude.decisions.graph import (
     And,
     Const,
     Count,
+    DecisionGraph,
     Exist,
     Get,
     IsSame,
     Match,
-    Node,
-    Not,
+    Negation,
     NotSame,
+    Operator,
     Or,
     Select,
     Switch,
-    Task,
     Xor,
 )
 from etude.decisions.parse import parse
-from etude.decisions.space import LOCATION, VIEW, Thing
+from etude.decisions.space import LOCATION, VIEW, SeenThing
 from etude.decisions.text import instruction, question
 from etude.decisions.trial import Placed, Trial
 
@@ -76,7 +76,7 @@ WORDS = [
         "Is the number of (object 1 with category cars, object 3 with location top left) equal to 1?",
     ),
     (
-        And(Or(A, B), Not(C)),
+        And(Or(A, B), Negation(C)),
         "(category of object 1 equals category of object 3 or object 2 with category cars exists) and not (object 1 is left of object 3)?",
         "Is it true that both (the category of object 1 is the same as the category of object 3 or there is an object 2 with category cars "
         "or both) and (it is false that object 1 is to the left of object 3)?",
@@ -109,8 +109,8 @@ WORDS = [
 
 
 @pytest.mark.parametrize(("root", "exact", "fluent"), WORDS)
-def test_every_operator_has_its_words(root: Node, exact: str, fluent: str) -> None:
-    trial = trial_of((Placed(Task(root, 3)),), more=frozenset(range(3)))
+def test_every_operator_has_its_words(root: Operator, exact: str, fluent: str) -> None:
+    trial = trial_of((Placed(DecisionGraph(root, 3)),), more=frozenset(range(3)))
     assert instruction(trial, SPACE) == f"observe object 1, observe object 2, observe object 3, {exact}"
     assert instruction(trial, SPACE, "fluent") == f"Look at object 1. Look at object 2. Look at object 3. {fluent}"
     for grammar in ("exact", "fluent"):
@@ -123,7 +123,7 @@ def test_the_question_of_a_task_alone_numbers_its_own_objects() -> None:
 
 
 def test_blank_frames_are_told_one_by_one_or_counted() -> None:
-    trial = trial_of((Placed(Task(IsSame(cat(5), cat(2)), 6)),))
+    trial = trial_of((Placed(DecisionGraph(IsSame(cat(5), cat(2)), 6)),))
     asked = "category of object 1 equals category of object 2?"
     assert instruction(trial, SPACE) == f"observe object 1, delay, delay, observe object 2, delay, delay, {asked}"
     assert instruction(trial, SPACE, runs=True) == f"observe object 1, delay for 2 frames, observe object 2, delay for 2 frames, {asked}"
@@ -134,15 +134,15 @@ def test_blank_frames_are_told_one_by_one_or_counted() -> None:
 
 
 def test_tasks_with_blank_frames_first_say_where_they_begin() -> None:
-    alone = trial_of((Placed(Task(cat(1), 4)),))
+    alone = trial_of((Placed(DecisionGraph(cat(1), 4)),))
     assert instruction(alone, SPACE) == "delay, delay, observe object 1, delay, category of object 1?"
-    late = trial_of((Placed(Task(cat(1), 3), start=1),))
+    late = trial_of((Placed(DecisionGraph(cat(1), 3), start=1),))
     assert instruction(late, SPACE) == "delay, task 1 begins, delay, observe object 1, delay, task 1: category of object 1?"
 
 
 def test_a_task_can_depend_on_an_answer() -> None:
-    first, second = Placed(PAIR), Placed(Task(place(0), 1), 3, after=0, given="true")
-    trial = trial_of((first, second, replace(second, task=Task(cat(0), 1), given="false")))
+    first, second = Placed(PAIR), Placed(DecisionGraph(place(0), 1), 3, after=0, given="true")
+    trial = trial_of((first, second, replace(second, task=DecisionGraph(cat(0), 1), given="false")))
     text = instruction(trial, SPACE)
     assert text == (
         "observe object 1, delay, observe object 2, task 1: category of object 1 equals category of object 2? observe object 3, "
@@ -168,7 +168,7 @@ def test_the_object_is_told_from_a_distractor() -> None:
 
 def test_an_object_between_frames_that_matter_is_announced_like_others() -> None:
     trial = trial_of((Placed(PAIR),))
-    shown = replace(trial, frames=(trial.frames[0], (Thing(3, 2, distractor=True),), trial.frames[2]))
+    shown = replace(trial, frames=(trial.frames[0], (SeenThing(3, 2, distractor=True),), trial.frames[2]))
     assert (
         instruction(shown, SPACE)
         == "observe object 1, observe object 2, observe object 3, category of object 1 equals category of object 3?"
@@ -180,5 +180,5 @@ def test_an_object_between_frames_that_matter_is_announced_like_others() -> None
 
 def test_trials_of_one_task_share_its_text() -> None:
     trial = trial_of((Placed(PAIR),))
-    other = replace(trial, frames=((Thing(7, 1),), (), (Thing(30, 2),)))
+    other = replace(trial, frames=((SeenThing(7, 1),), (), (SeenThing(30, 2),)))
     assert instruction(trial, SPACE) is instruction(other, SPACE)

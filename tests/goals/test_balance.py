@@ -7,7 +7,7 @@ import math
 import pytest
 
 from etude.envs.simulation import Simulation
-from etude.episode import Episode
+from etude.episodes import Episode
 from etude.goals.balance import Balanced
 from etude.library import episode
 from etude.names import rng

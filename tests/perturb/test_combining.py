@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from etude.episode import Episode
+from etude.episodes import Episode
 from etude.library import episode, tasks
 from etude.names import EtudeError, rng
 from etude.perturb import plausible

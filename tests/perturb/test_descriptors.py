@@ -9,7 +9,7 @@ import pytest
 from etude.library import episode, tasks
 from etude.names import EtudeError
 from etude.perturb.descriptors import VIMA, described
-from etude.prompts.instruction import ObjectPicture, TexturePicture, told
+from etude.prompts.instruction import ObjectPicture, TexturePicture, instruction
 
 PICTURES_NEEDED = sorted(set(tasks("vima")) - set(VIMA))
 STAR = ObjectPicture("red swirl star", "star", texture="red swirl")
@@ -54,7 +54,7 @@ def test_new_nouns_are_shown_by_things_that_are_gray():
     ],
 )
 def test_articles_fit_the_words_before(parts, text):
-    assert described(told(*parts)).text == text
+    assert described(instruction(*parts)).text == text
 
 
 @pytest.mark.parametrize(

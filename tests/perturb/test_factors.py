@@ -9,7 +9,7 @@ import pytest
 from etude.catalog.colours import SEEN
 from etude.catalog.household import DISTRACTORS
 from etude.catalog.textures import NUMBERED, known_texture
-from etude.episode import Episode
+from etude.episodes import Episode
 from etude.library import episode
 from etude.names import EtudeError, encode, rng
 from etude.perturb.factors import FACTORS, refused

@@ -17,7 +17,7 @@ from etude.perturb.gobbledygook import garbled, gobbledygook_tokens_with, nonsen
 from etude.perturb.perturbation import PERTURBATIONS, known_perturbations, perturbed
 from etude.perturb.tokenizer import Pieces, built_in
 from etude.perturb.wording import merged
-from etude.prompts.instruction import ObjectPicture, Words, told
+from etude.prompts.instruction import ObjectPicture, Words, instruction
 
 KINDS = ("gobbledygook_words", "gobbledygook_tokens")
 NAMES = [f"{suite}/{task}@{tasks(suite)[task].splits[0]}#6" for suite in ("vima", "clevrskills") for task in tasks(suite)]
@@ -78,7 +78,9 @@ def test_words_are_random_letters_and_signs_stay_with_their_pictures():
     red, blue = ObjectPicture("the red star", "star"), ObjectPicture("the blue bowl", "bowl")
     other = episode("vima/follow_motion@L4#0+gobbledygook_words").instruction
     assert re.fullmatch(r"(\w+ )+\{image:0\}: \{image:1\} \{image:2\} \{image:3\}\.", other.template())
-    other = garbled(told("Put ", red, ", and (", blue, ") ,", " then stop."), lambda words, s: ["x" * len(w) for w in words], rng("a", "b"))
+    other = garbled(
+        instruction("Put ", red, ", and (", blue, ") ,", " then stop."), lambda words, s: ["x" * len(w) for w in words], rng("a", "b")
+    )
     assert sorted(other.template().split()) == sorted(["xxx", "{image:0},", "xxx", "({image:1})", "x", "xxxx", "xxxxx"])
     assert set("".join(other.template("").split())) <= {*string.ascii_letters, *",()"}
 
@@ -150,5 +152,5 @@ def test_a_tokenizer_without_other_words_is_refused():
 
 
 def test_words_of_text_parts_that_touch_are_one_word():
-    other = garbled(told("Pu", "t it"), lambda words, s: [w.upper() for w in words], rng("x", "test"))
+    other = garbled(instruction("Pu", "t it"), lambda words, s: [w.upper() for w in words], rng("x", "test"))
     assert isinstance(other.parts[0], Words) and sorted(other.text.split()) == ["IT", "PUT"]

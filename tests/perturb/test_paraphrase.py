@@ -17,7 +17,7 @@ from etude.perturb.paraphrase import paraphrased
 from etude.perturb.paraphrase.templates import template
 from etude.perturb.paraphrase.vima import FORMS
 from etude.perturb.wording import marked
-from etude.prompts.instruction import Instruction, ObjectPicture, Words, told
+from etude.prompts.instruction import Instruction, ObjectPicture, Words, instruction
 
 CLEVRSKILLS = tuple(tasks("clevrskills"))
 
@@ -98,7 +98,7 @@ def test_novel_words_keep_their_letters_and_twist_its_quotes():
 
 def test_a_sentence_that_templates_do_not_know_is_still_paraphrased():
     star = ObjectPicture("red star", "star", slot="dragged_obj_1")
-    found = phrasings(told("Kindly juggle the ", star, " twice"), "vima/visual_manipulation@L1#0", 200)
+    found = phrasings(instruction("Kindly juggle the ", star, " twice"), "vima/visual_manipulation@L1#0", 200)
     assert len({p.template() for p in found}) >= PHRASINGS
     assert all(p.pictures() == (star,) and "Kindly juggle the {image:0} twice." in p.template() for p in found)
 
@@ -158,7 +158,7 @@ LETTERS = st.text(st.characters(categories=("L", "N", "P"), exclude_characters="
 def test_any_instruction_at_all_gets_other_words_and_loses_none_of_its_pictures(words, seed):
     red, blue = ObjectPicture("the red star", "star"), ObjectPicture("the blue bowl", "bowl")
     half = len(words) // 2
-    original = told("Fetch ", " ".join(words[:half]), " ", red, " ", " ".join(words[half:]), " ", blue)
+    original = instruction("Fetch ", " ".join(words[:half]), " ", red, " ", " ".join(words[half:]), " ", blue)
     name = EpisodeName.parse(f"elsewhere/task@train#{seed}")
     other = paraphrased(original, name, rng(name, "test"))
     assert other.template() != original.template()
@@ -166,7 +166,7 @@ def test_any_instruction_at_all_gets_other_words_and_loses_none_of_its_pictures(
 
 
 def test_instructions_of_unknown_suites_have_twenty_phrasings():
-    for original in (told("Open the top drawer"), told("Öffne die Schublade."), told("What is this? Wipe it.")):
+    for original in (instruction("Open the top drawer"), instruction("Öffne die Schublade."), instruction("What is this? Wipe it.")):
         assert len({p.text for p in phrasings(original, "elsewhere/task@train#0", 200)}) >= PHRASINGS
 
 

@@ -12,7 +12,7 @@ from etude.catalog.colours import SEEN, UNSEEN
 from etude.library import episode, tasks
 from etude.names import EtudeError
 from etude.perturb.paraphrase.vlmbench import FORMS
-from etude.prompts.instruction import told
+from etude.prompts.instruction import instruction
 from etude.suites.vlmbench.stage import SPLITS
 
 NAME = "vlmbench/pick_color@train#0"
@@ -152,7 +152,7 @@ READERS = {
 
 @pytest.mark.parametrize(("family", "sentence"), ALL)
 def test_every_sentence_has_twenty_phrasings_in_good_english_that_ask_for_the_same(family, sentence):
-    found = [p.text for p in phrasings(told(sentence), NAME)]
+    found = [p.text for p in phrasings(instruction(sentence), NAME)]
     assert len(set(found)) >= PHRASINGS
     for text in found:
         assert text != sentence
@@ -168,7 +168,7 @@ def test_every_task_is_told_in_a_form_that_its_templates_know(task):
         name = f"vlmbench/{task}@{split}#{seed}"
         sentence = episode(name).instruction.text
         assert sum(form.pattern.fullmatch(sentence) is not None for form in FORMS.values()) == 1, sentence
-        for text in (p.text for p in phrasings(told(sentence), name, 20)):
+        for text in (p.text for p in phrasings(instruction(sentence), name, 20)):
             assert READERS[family](sentence, text), f"{sentence} -> {text}"
 
 
@@ -191,7 +191,7 @@ def test_a_paraphrased_episode_differs_in_its_words_alone():
 
 
 def test_a_sentence_of_no_known_form_is_still_paraphrased():
-    found = {p.text for p in phrasings(told("Juggle the red mug."), NAME, 200)}
+    found = {p.text for p in phrasings(instruction("Juggle the red mug."), NAME, 200)}
     assert len(found) >= PHRASINGS and all("uggle the red mug." in text for text in found)
 
 

@@ -8,7 +8,7 @@ from etude.catalog.registry import shape
 from etude.goals.detecting import Detected, JointMoved, Poured
 from etude.goals.laying import Clear, Laid
 from etude.goals.regions import InBox, Region
-from etude.goals.units import M1, M2Joint
+from etude.goals.units import MoveFree, MoveJoint
 from etude.library import episode
 from etude.names import EtudeError
 from etude.perturb.goal_sizes import every
@@ -49,7 +49,7 @@ def test_the_detector_of_a_container_is_scaled_with_it():
 
 def test_what_is_put_down_comes_as_near_to_the_ground_in_any_size():
     control, other, thing, _ = pair("vlmbench/pick_relative@train#1", "mo_size")
-    regions = [every(e.goal, M1)[0].to for e in (control, other)]
+    regions = [every(e.goal, MoveFree)[0].to for e in (control, other)]
     assert all(isinstance(r, Region) and isinstance(r.where, InBox) for r in regions)
     halves = [e.scene.entity(thing).size[2] / 2 for e in (control, other)]
     free = [r.where.lower[2] - half for r, half in zip(regions, halves, strict=True)]
@@ -81,7 +81,7 @@ def test_drawers_travel_as_far_as_they_are_large():
     for p, q in zip(a.jointed(), b.jointed(), strict=True):
         assert q.joint.range[1] == pytest.approx(p.joint.range[1] * times, rel=1e-3)
     assert every(other.goal, JointMoved)[0].least == pytest.approx(every(control.goal, JointMoved)[0].least * times, rel=1e-3)
-    assert every(other.goal, M2Joint)[0].range[1] == pytest.approx(every(control.goal, M2Joint)[0].range[1] * times, rel=1e-3)
+    assert every(other.goal, MoveJoint)[0].range[1] == pytest.approx(every(control.goal, MoveJoint)[0].range[1] * times, rel=1e-3)
 
 
 def test_doors_turn_as_far_as_before():

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from etude.cli import main
-from etude.evaluate.play import Cast, Work, attempted, play
+from etude.evaluation.play import Players, Work, attempted, play
 from etude.names import EtudeError
 from etude.policies.contract import Contract
 from etude.policies.loading import load_planner, load_policy
@@ -274,15 +274,15 @@ class Tensor:
         raise TypeError("can't convert cuda:0 device type tensor to numpy")
 
 
-def with_policy(policy: Any, work: str = "noop", planner: Any = None) -> Cast:
-    cast = Cast(Work(work, "rule" if planner is not None else ""))
+def with_policy(policy: Any, work: str = "noop", planner: Any = None) -> Players:
+    cast = Players(Work(work, "rule" if planner is not None else ""))
     cast.policy = policy
     if planner is not None:
         cast.planner = planner
     return cast
 
 
-def recorded(cast: Cast, mode: str = "vanilla") -> str:
+def recorded(cast: Players, mode: str = "vanilla") -> str:
     record, _ = attempted(cast, EPISODE, mode)
     assert record.outcome == "error" and record.error is not None
     return one_line(record.error)

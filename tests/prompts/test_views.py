@@ -12,7 +12,7 @@ from etude.envs.vima_prompt import prompt_assets
 from etude.library import episode
 from etude.names import EtudeError
 from etude.pose import Pose, axis_quat
-from etude.prompts.instruction import ObjectPicture, ScenePicture, TexturePicture, Words, told
+from etude.prompts.instruction import ObjectPicture, ScenePicture, TexturePicture, Words, instruction
 from etude.prompts.pictures import messages, multimodal, part_picture
 from etude.prompts.views import NEUTRAL, object_tokens, part_views
 from etude.render.studio import Studio
@@ -134,8 +134,8 @@ def test_every_object_is_declared_with_an_id_even_when_hidden():
 
 
 def test_pictures_have_the_proportions_of_their_camera():
-    instruction = told("Put the ", STAR, " here: ", table(*CROWDED.scene.entities), ".")
-    text, pictures = multimodal(instruction, ROOM, 256)
+    told = instruction("Put the ", STAR, " here: ", table(*CROWDED.scene.entities), ".")
+    text, pictures = multimodal(told, ROOM, 256)
     assert text == "Put the {image:0} here: {image:1}." and [p.shape for p in pictures] == [(128, 256, 3)] * 2
     assert np.array_equal(pictures[0], part_views(STAR, ROOM)["front"].rgb)
     assert [part["type"] for part in messages(instruction, ROOM)[0]["content"]] == ["text", "image_url"] * 2 + ["text"]
@@ -158,9 +158,9 @@ def test_what_cameras_cannot_see_is_refused():
 
 
 def test_templates_name_their_slots():
-    instruction = told("Put the ", STAR, " on the ", ObjectPicture("ring", "ring"), ".")
-    assert instruction.template(slots=True) == "Put the {dragged_obj} on the {image:1}."
-    assert instruction.template() == "Put the {image:0} on the {image:1}."
+    told = instruction("Put the ", STAR, " on the ", ObjectPicture("ring", "ring"), ".")
+    assert told.template(slots=True) == "Put the {dragged_obj} on the {image:1}."
+    assert told.template() == "Put the {image:0} on the {image:1}."
 
 
 def test_assets_have_the_form_of_the_original():
@@ -178,7 +178,7 @@ def test_assets_have_the_form_of_the_original():
 
 
 def test_assets_of_scenes_list_their_objects():
-    shown = replace(CROWDED, instruction=told("Rearrange to this ", table(*CROWDED.scene.entities), "."))
+    shown = replace(CROWDED, instruction=instruction("Rearrange to this ", table(*CROWDED.scene.entities), "."))
     text, assets = prompt_assets(shown, (128, 64))
     scene = assets["scene"]
     count = len(CROWDED.scene.entities)
@@ -203,9 +203,9 @@ def test_mechanisms_are_declared_like_things():
 
 
 def test_a_slot_may_come_twice_but_not_for_two_things():
-    twice = told(STAR, Words(" and "), STAR)
+    twice = instruction(STAR, Words(" and "), STAR)
     assert list(prompt_assets(replace(CROWDED, instruction=twice))[1]) == ["dragged_obj"]
     with pytest.raises(EtudeError, match="'dragged_obj' of its instruction stands for two different pictures"):
-        prompt_assets(replace(CROWDED, instruction=told(STAR, replace(STAR, shape="ring"))))
+        prompt_assets(replace(CROWDED, instruction=instruction(STAR, replace(STAR, shape="ring"))))
     with pytest.raises(EtudeError, match="has no slot"):
         prompt_assets(episode("clevrskills/simple_manipulation@train#0"))

@@ -12,7 +12,7 @@ from etude.names import EtudeError
 from etude.pose import Array, Pose, matrix, yaw_quat
 from etude.render import Renderer
 from etude.render.geometry import pack
-from etude.render.raster import View, clear, draw, scratch
+from etude.render.raster import Projection, clear, draw, scratch
 from etude.scene.scene import Camera, Lighting, look_at
 from etude.scene.visual import Visual
 
@@ -30,7 +30,7 @@ def hits(mesh: Mesh, width: int, height: int) -> Array:
     """How many triangles claim each pixel when they are drawn one by one, from one metre above."""
     total = np.zeros((height, width), int)
     rotation = np.array([[1.0, 0, 0], [0, -1, 0], [0, 0, -1]])
-    view = View(np.array([0.0, 0, 1]), rotation, True, 100.0, width / 2, height / 2, 0.01, 10.0, width, height, 8, 128)
+    view = Projection(np.array([0.0, 0, 1]), rotation, True, 100.0, width / 2, height / 2, 0.01, 10.0, width, height, 8, 128)
     for face in mesh.faces:
         geometry = pack([Visual(0, Mesh(mesh.vertices, mesh.normals, mesh.uv, face[None].copy()), "red")])
         geometry.points[:] = geometry.local_points
@@ -179,7 +179,7 @@ def test_nearness_is_the_same_without_owners() -> None:
     geometry = pack([Visual(0, ellipsoid((0.3, 0.2, 0.1), 24), "red"), Visual(0, box((0.9, 0.05, 0.05)), "red")])
     geometry.points[:], geometry.centres[:] = geometry.local_points, geometry.local_centres
     rotation = np.array([[1.0, 0, 0], [0, -1, 0], [0, 0, -1]])
-    view = View(np.array([0.0, 0, 1]), rotation, False, 100.0, 40.0, 30.0, 0.01, 10.0, 80, 60, 8, 128)
+    view = Projection(np.array([0.0, 0, 1]), rotation, False, 100.0, 40.0, 30.0, 0.01, 10.0, 80, 60, 8, 128)
     pictures = []
     for owner in (np.empty((60, 80), np.int32), np.empty((0, 0), np.int32)):
         nearness = np.empty((60, 80), np.float32)

@@ -11,9 +11,9 @@ from urllib.parse import unquote
 import pytest
 from made_runs import drawn, record, run_of
 
-from etude.evaluate.record import Subgoal
+from etude.evaluation.record import Subgoal
 from etude.names import EtudeError
-from etude.report.arms import arms
+from etude.report.contestants import contestants
 from etude.report.evaluation import report, write_report
 from etude.report.failures import failure_words, spread
 
@@ -192,13 +192,13 @@ def test_policies_of_one_name_are_told_apart():
         run_of(played, Path("z"), "a"),
         run_of(played, Path("q"), "b"),
     ]
-    assert [a.label for a in arms(runs)] == ["a (r) 1", "a (r) 2", "a (z)", "b"]
+    assert [a.label for a in contestants(runs)] == ["a (r) 1", "a (r) 2", "a (z)", "b"]
 
 
 def test_modes_of_one_run_stand_side_by_side():
     modes = ("vanilla", "rule", "planner", "coupled", "offline")
     run = run_of([record(f"{PICK}#0", mode=m) for m in modes], policy="p", planner="v")
-    assert [a.label for a in arms([run])] == ["p", "p + rule planner", "v + oracle skills", "p + v", "v, offline"]
+    assert [a.label for a in contestants([run])] == ["p", "p + rule planner", "v + oracle skills", "p + v", "v, offline"]
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from made_runs import drawn, record, run_of
 
-from etude.evaluate.record import Stage, Subgoal
+from etude.evaluation.record import GivenSubtask, Subgoal
 from etude.names import EtudeError
-from etude.report.exports import FORMS, Table, collect, csv_text, export, json_text, latex_text, markdown_text
+from etude.report.exports import FORMS, ExportTable, collect, csv_text, export, json_text, latex_text, markdown_text
 
-SMALL = Table(
+SMALL = ExportTable(
     "small", "Success & cost", ("task", "episodes", "success", "flagged"), (("pick_up", 20, 0.95, False), ("a,b|c", 3, None, True))
 )
 NASTY = 'a|b & c_d 100% "quoted", $5 #1 {x} ~^\\ <tag> *bold* `code` [link]\nsecond line'
@@ -27,7 +27,7 @@ def test_csv_letter_by_letter():
 
 
 def test_json_letter_by_letter():
-    assert json_text(Table("t", "T", ("a", "b"), ((1, None), ("é", True)))) == (
+    assert json_text(ExportTable("t", "T", ("a", "b"), ((1, None), ("é", True)))) == (
         '{\n "table": "t",\n "caption": "T",\n "rows": [\n  {\n   "a": 1,\n   "b": null\n  },\n'
         '  {\n   "a": "é",\n   "b": true\n  }\n ]\n}\n'
     )
@@ -63,20 +63,20 @@ def test_latex_letter_by_letter():
 
 
 def test_csv_and_json_give_back_what_was_put_in():
-    table = Table("t", NASTY, ("words", "number"), ((NASTY, 1.5),))
+    table = ExportTable("t", NASTY, ("words", "number"), ((NASTY, 1.5),))
     assert list(csv.reader(io.StringIO(csv_text(table)))) == [["words", "number"], [NASTY, "1.5"]]
     assert json.loads(json_text(table)) == {"table": "t", "caption": NASTY, "rows": [{"words": NASTY, "number": 1.5}]}
 
 
 def test_markdown_signs_lose_their_power():
-    line = markdown_text(Table("t", "c", ("words", "more"), ((NASTY, "_edge_ in_side"),))).splitlines()[-1]
+    line = markdown_text(ExportTable("t", "c", ("words", "more"), ((NASTY, "_edge_ in_side"),))).splitlines()[-1]
     assert line == (
         '| a\\|b & c_d 100% "quoted", $5 #1 {x} ~^\\\\ \\<tag> \\*bold\\* \\`code\\` \\[link\\] second line | \\_edge\\_ in_side |'
     )
 
 
 def test_latex_signs_lose_their_power():
-    line = latex_text(Table("t", "c", ("words",), ((NASTY,), ("−3 … ×",)))).splitlines()
+    line = latex_text(ExportTable("t", "c", ("words",), ((NASTY,), ("−3 … ×",)))).splitlines()
     assert line[9] == (
         r"a$|$b \& c\_d 100\% ''quoted'', \$5 \#1 \{x\} \textasciitilde{}\textasciicircum{}\textbackslash{} $<$tag$>$ *bold* `code` [link]"
         r" second line \\"
@@ -85,7 +85,7 @@ def test_latex_signs_lose_their_power():
 
 
 def test_tiny_numbers_are_not_rounded_to_nothing():
-    assert markdown_text(Table("t", "c", ("p",), ((0.0000312,), (0.0,)))).splitlines()[-2:] == ["| 3.1e-05 |", "| 0.000 |"]
+    assert markdown_text(ExportTable("t", "c", ("p",), ((0.0000312,), (0.0,)))).splitlines()[-2:] == ["| 3.1e-05 |", "| 0.000 |"]
 
 
 def two_runs():
@@ -134,7 +134,7 @@ def test_counts_in_the_tables_are_those_of_the_records():
             False,
             subgoals=subgoals,
             first_failure="goal",
-            stages=(Stage("a", ("b",), False, False, 0, 1),),
+            stages=(GivenSubtask("a", ("b",), False, False, 0, 1),),
             fault="planning",
         ),
     ]
@@ -152,7 +152,7 @@ def test_a_folder_that_cannot_be_written_is_refused_in_one_line(tmp_path):
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
 def test_latex_takes_the_tables(tmp_path):
-    body = latex_text(Table("t", NASTY, ("words",), ((NASTY,),)))
+    body = latex_text(ExportTable("t", NASTY, ("words",), ((NASTY,),)))
     text = f"\\documentclass{{article}}\\usepackage{{booktabs}}\\begin{{document}}\n{body}\\end{{document}}\n"
     (tmp_path / "page.tex").write_text(text, encoding="utf-8")
     subprocess.run(["pdflatex", "-halt-on-error", "page.tex"], cwd=tmp_path, check=True, capture_output=True)

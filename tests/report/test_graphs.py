@@ -11,17 +11,17 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from etude import cli
-from etude.decisions.graph import And, Const, Count, Exist, Get, IsSame, Match, Node, Not, Relative, Select, Switch, Task
+from etude.decisions.graph import And, Const, Count, DecisionGraph, Exist, Get, IsSame, Match, Negation, Operator, Relative, Select, Switch
 from etude.decisions.networks import from_networkx, nodes_and_edges, to_networkx
 from etude.library import trial
 from etude.names import EtudeError
-from etude.report.graphs import HEIGHT, Drawing, draw_task, draw_tasks, png, svg
+from etude.report.graphs import HEIGHT, GraphDrawing, draw_task, draw_tasks, png, svg
 
 RED = Select(1, (Match("category", Get("category", Select(2))),))
 SHARED = Select(0)
-EVERYTHING = Task(
+EVERYTHING = DecisionGraph(
     Switch(
-        And(Exist(RED), Not(Relative("left of", SHARED, RED))),
+        And(Exist(RED), Negation(Relative("left of", SHARED, RED))),
         IsSame(Get("location", SHARED), Const("location", "top left")),
         IsSame(Count((SHARED, RED)), Const("number", "2")),
     ),
@@ -30,7 +30,7 @@ EVERYTHING = Task(
 NAMES = [f"iwisdm/{level}@val#{seed}" for level in ("low", "medium", "high", "condition", "three_back") for seed in range(4)]
 
 
-def drawings() -> list[Drawing]:
+def drawings() -> list[GraphDrawing]:
     return [draw_task(EVERYTHING), *(draw_tasks(trial(name).tasks) for name in NAMES)]
 
 
@@ -114,12 +114,12 @@ def test_the_picture_shows_boxes_in_their_colours():
 
 def test_equal_tasks_give_equal_drawings():
     task = trial(NAMES[0]).tasks[0].task
-    assert svg(draw_task(Task.from_json(task.to_json()))) == svg(draw_task(task))
+    assert svg(draw_task(DecisionGraph.from_json(task.to_json()))) == svg(draw_task(task))
 
 
 def test_a_single_look_can_be_drawn():
-    root: Node = Exist(Select(0))
-    assert len(draw_task(Task(root, 1)).boxes) == 2
+    root: Operator = Exist(Select(0))
+    assert len(draw_task(DecisionGraph(root, 1)).boxes) == 2
 
 
 # ------------------------------------------------------------------------------------------------ etude show

@@ -18,7 +18,7 @@ from etude.scene import Body, World
 from etude.scene.rooms import clevrskills_room, furnished
 from etude.skills.aim import TRAVEL, Aim, delta_action
 from etude.skills.oracle import Oracle
-from etude.skills.planning import MARGINS, Space, connect, plan, postures
+from etude.skills.planning import MARGINS, FreeSpace, connect, plan, postures
 
 DOWN = axis_quat((1, 0, 0), math.pi)
 LEFT = Pose((-0.1, 0.25, 0.15), DOWN)
@@ -53,7 +53,7 @@ def world_at(tip, things=()):
 
 
 def assert_free(world, way, margin):
-    space = Space(world, margin)
+    space = FreeSpace(world, margin)
     for a, b in itertools.pairwise(way.joints):
         assert all(space.free(a + (b - a) * t) for t in np.linspace(0, 1, 9))
 
@@ -117,7 +117,7 @@ def test_iterations_bound_the_search():
     start = world.robot.joints()
     checks = []
     for iterations in (0, 20):
-        space = Space(world)
+        space = FreeSpace(world)
         goals = postures(space, [RIGHT], start, rng("bound", "x"))
         space.checks = 0
         found = connect(space, start, goals, rng("bound", "x"), iterations)
@@ -137,11 +137,11 @@ def test_a_way_at_a_smaller_margin_is_free_as_well():
 def test_what_is_held_must_come_through_too():
     long = Body("pole", "cube", "#c02020", Pose((-0.1, 0.25, 0.15 - 0.0017 - 0.01)), (0.02, 0.3, 0.02), mass=0.05)
     world = world_at(LEFT, (slab("post", (-0.1, 0.05, 0.15), (0.05, 0.05, 0.29)), long))
-    space = Space(world, 0.0)
+    space = FreeSpace(world, 0.0)
     near = world.robot.chain.solve(space.base.inverse() * LEFT.moved(y=-0.07), world.robot.joints()).joints
     assert space.free(near)
     world.attach("pole")
-    assert not Space(world, 0.0).free(near)
+    assert not FreeSpace(world, 0.0).free(near)
 
 
 @pytest.mark.parametrize("gap", [0.0014, 0.0089, 0.0139, 0.0189, 0.0289])
@@ -150,13 +150,13 @@ def test_the_margin_is_kept_exactly(gap):
     world = world_at(LEFT, (slab("under", (-0.1, 0.25, height / 2), (0.1, 0.1, height)),))
     assert world.distance("hand", "under") == pytest.approx(gap, abs=1e-4)
     for margin in (*MARGINS, 0.04):
-        assert Space(world, margin).free(world.robot.joints()) == (gap > margin)
+        assert FreeSpace(world, margin).free(world.robot.joints()) == (gap > margin)
 
 
 def test_the_widest_margin_that_works_is_kept_all_the_way():
     world = world_at(LEFT, WALL)
     way = plan(world, [RIGHT], rng("wide", "x"))
-    space = Space(world, MARGINS[0])
+    space = FreeSpace(world, MARGINS[0])
     assert all(space.free(joints) for joints in way.joints)
 
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import etude
 from etude.envs.simulation import Simulation
 from etude.envs.tasks import CLEVRSKILLS, env_id
-from etude.episode import Episode
+from etude.episodes import Episode
 from etude.library import tasks
 from etude.names import EtudeError
 from etude.policies.scripted import OraclePolicy, RandomPolicy

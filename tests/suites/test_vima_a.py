@@ -12,7 +12,7 @@ from vima_casts import DIFFICULTIES, TASKS, TASKS_AND_SPLITS, bodies, cast_of, e
 
 import etude
 from etude.catalog.registry import shape
-from etude.episode import Episode
+from etude.episodes import Episode
 from etude.goals.laying import Laid
 from etude.names import EtudeError
 from etude.prompts.instruction import ObjectPicture, ScenePicture

@@ -13,8 +13,8 @@ from vima_casts import in_turn
 import etude
 from etude.catalog.registry import shape
 from etude.envs.simulation import Simulation
-from etude.episode import Episode
-from etude.evaluate.play import Cast, Work, play
+from etude.episodes import Episode
+from etude.evaluation.play import Players, Work, play
 from etude.goals.goal import Goal
 from etude.goals.imitating import Followed, InTurn
 from etude.goals.laying import Clear, Laid
@@ -143,7 +143,7 @@ def test_episodes_round_trip_through_json_with_their_pictures(task):
 
 def test_a_process_that_knows_no_suite_can_read_an_episode():
     found = episode("follow_motion")
-    reader = "import sys; from etude.episode import Episode; print(Episode.from_json(sys.stdin.read()).name)"
+    reader = "import sys; from etude.episodes import Episode; print(Episode.from_json(sys.stdin.read()).name)"
     said = subprocess.run([sys.executable, "-c", reader], input=found.to_json(), capture_output=True, text=True, check=True)
     assert said.stdout.strip() == found.name
 
@@ -453,8 +453,8 @@ def test_difficulty_leaves_alone_what_it_need_not_change(task):
 
 
 @pytest.fixture(scope="module")
-def oracle() -> Cast:
-    return Cast(Work("oracle"))
+def oracle() -> Players:
+    return Players(Work("oracle"))
 
 
 @pytest.mark.parametrize(("task", "split", "difficulty"), TASKS_IN_TURN)
@@ -467,7 +467,7 @@ def test_the_oracle_solves_every_task_with_as_few_actions_as_it_takes(oracle, ta
 
 @pytest.mark.parametrize("task", TASKS)
 def test_the_oracle_solves_the_same_tasks_with_small_movements_of_the_hand(task):
-    record, _ = play(Cast(Work("oracle:action=ee_delta")), episode(task, 5, mistakes="none").name)
+    record, _ = play(Players(Work("oracle:action=ee_delta")), episode(task, 5, mistakes="none").name)
     assert record.outcome == "success"
 
 

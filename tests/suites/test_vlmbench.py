@@ -12,10 +12,10 @@ from gymnasium.utils.env_checker import check_env
 import etude
 from etude.envs.simulation import Simulation
 from etude.envs.tasks import TASKS
-from etude.evaluate.plan import Plan
-from etude.evaluate.play import Cast, Work, play
-from etude.evaluate.protocols import PROTOCOLS
-from etude.evaluate.unit_metrics import causes, took_hold, unit_rows
+from etude.evaluation.plan import Plan
+from etude.evaluation.play import Players, Work, play
+from etude.evaluation.protocols import PROTOCOLS
+from etude.evaluation.unit_metrics import causes, took_hold, unit_rows
 from etude.goals.units import Composed, Control
 from etude.library import tasks
 from etude.names import EtudeError
@@ -40,7 +40,7 @@ VARIATIONS = {"pick_relative": 16, "stack_relative": 16, "drop_relative": 16, "s
 
 
 def played(name, policy="oracle", mode="vanilla"):
-    return play(Cast(Work(policy)), name, mode)[0]
+    return play(Players(Work(policy)), name, mode)[0]
 
 
 @pytest.mark.parametrize(("task", "split"), zip(EVERY, cycle(["train", "test_unseen"]), strict=False))

@@ -18,8 +18,8 @@ import pytest
 from browser import PATIENCE, Tab, browser, chromium
 
 from etude.decisions.trial import SILENT, Trial
-from etude.evaluate.plan import make_names
-from etude.evaluate.store import Run, read_run
+from etude.evaluation.plan import make_names
+from etude.evaluation.store import Run, read_run
 from etude.library import trial as find_trial
 from etude.names import EtudeError
 from etude.web.study import LONGEST, Study, serve_study, study_plan

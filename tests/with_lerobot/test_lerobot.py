@@ -17,9 +17,9 @@ from made_demos import made, order  # noqa: E402
 from torch.utils.data import DataLoader  # noqa: E402
 
 from etude.datasets.extra import extras  # noqa: E402
-from etude.datasets.reader import Reader  # noqa: E402
-from etude.datasets.taking import How  # noqa: E402
-from etude.datasets.windows import Shape, Windows  # noqa: E402
+from etude.datasets.reader import DatasetReader  # noqa: E402
+from etude.datasets.taking import RecordingSpec  # noqa: E402
+from etude.datasets.windows import Windows, WindowShape  # noqa: E402
 from etude.learn.dataset import WindowDataset  # noqa: E402
 
 NAMES = [f"clevrskills/{task}@train#{seed}" for task in ("pick", "place", "stack") for seed in range(3)]
@@ -30,7 +30,7 @@ FORMATS = ("lerobot", "lerobot-images", "lerobot-v2.1")
 def sets(tmp_path_factory):
     place = tmp_path_factory.mktemp("sets")
     os.environ["HF_HOME"] = str(tmp_path_factory.mktemp("cache"))
-    return made(order(NAMES, how=How(spaces=True), formats=FORMATS), place / "set", workers=2)
+    return made(order(NAMES, how=RecordingSpec(spaces=True), formats=FORMATS), place / "set", workers=2)
 
 
 def loaded(folder):
@@ -43,7 +43,7 @@ def pixels(item, key):
 
 @pytest.mark.parametrize("form", FORMATS[:2])
 def test_lerobot_reads_the_first_and_last_frame_of_every_episode(sets, form):
-    data, ours = loaded(sets / form), Reader(sets / form)
+    data, ours = loaded(sets / form), DatasetReader(sets / form)
     assert data.num_episodes == len(NAMES) == len(ours)
     begin = 0
     for episode, span in enumerate(ours.spans):
@@ -82,7 +82,7 @@ def test_plan_sub_tasks_and_steps_arrive(sets):
 def test_what_lerobot_computes_of_an_episode_is_what_we_wrote(sets):
     from lerobot.datasets.compute_stats import compute_episode_stats
 
-    ours = Reader(sets / "lerobot")
+    ours = DatasetReader(sets / "lerobot")
     features = {name: ours.features[name] for name in ("action", "observation.state")}
     theirs = compute_episode_stats({name: ours.column(name, 0) for name in features}, features)
     (episode,) = pq.read_table(sets / "lerobot/meta/episodes/chunk-000/file-000.parquet").slice(0, 1).to_pylist()
@@ -99,11 +99,11 @@ def test_lerobot_turns_our_v21_into_v30(sets, tmp_path):
     data = loaded(tmp_path / "etude")
     assert data.num_episodes == len(NAMES)
     assert json.loads((tmp_path / "etude/meta/info.json").read_text())["codebase_version"] == "v3.0"
-    assert data[data.num_frames - 1]["task"] == Reader(sets / "lerobot").spans[-1].task
+    assert data[data.num_frames - 1]["task"] == DatasetReader(sets / "lerobot").spans[-1].task
 
 
 def test_torch_gets_windows_from_several_workers(sets):
-    windows = WindowDataset(Windows(sets / "lerobot", Shape(seen=2, done=8)))
+    windows = WindowDataset(Windows(sets / "lerobot", WindowShape(seen=2, done=8)))
     loader = DataLoader(windows, batch_size=32, shuffle=True, num_workers=2, persistent_workers=True)
     *_, batch = loader
     assert batch["images"].shape[1:] == (2, 2, 3, 128, 128) and batch["images"].dtype == torch.uint8

@@ -23,7 +23,7 @@ Maker = Callable[[Vec3], Shape]
 
 
 @dataclass(frozen=True)
-class Entry:
+class ShapeEntry:
     """One line of the table: how to make a shape, how large it usually is (metres), and what kind of thing it is."""
 
     make: Maker
@@ -31,7 +31,7 @@ class Entry:
     group: str
 
 
-_ENTRIES: dict[str, Entry] = {}
+_ENTRIES: dict[str, ShapeEntry] = {}
 
 
 def shape_maker(name: str, *, size: Vec3, group: str) -> Callable[[Maker], Maker]:
@@ -40,14 +40,14 @@ def shape_maker(name: str, *, size: Vec3, group: str) -> Callable[[Maker], Maker
     def register(make: Maker) -> Maker:
         if name in _ENTRIES:
             raise ValueError(f"the shape {name!r} is registered twice")
-        _ENTRIES[name] = Entry(make, size, group)
+        _ENTRIES[name] = ShapeEntry(make, size, group)
         return make
 
     return register
 
 
 @functools.cache
-def _table() -> Mapping[str, Entry]:
+def _table() -> Mapping[str, ShapeEntry]:
     from etude.catalog import flat, household, letters, solids, sorter, vessels  # noqa: F401
 
     return dict(sorted(_ENTRIES.items()))

@@ -14,7 +14,7 @@ from etude.cli.evaluating import table_of
 from etude.names import EtudeError
 
 if TYPE_CHECKING:
-    from etude.evaluate.store import Run
+    from etude.evaluation.store import Run
 
 
 @app.command()
@@ -26,8 +26,8 @@ def report(
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
     """Tell what some runs showed: a table here, and one page that needs nothing else."""
-    from etude.evaluate.store import read_run
-    from etude.evaluate.tables import by, groups
+    from etude.evaluation.store import read_run
+    from etude.evaluation.tables import by, groups
     from etude.report.evaluation import registered_plausibility, write_report
     from etude.report.exports import collect
     from etude.report.exports import export as write_tables
@@ -75,9 +75,9 @@ def compare(
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
     """Say in words whether two runs differ, on the episodes both have."""
-    from etude.evaluate.inference import anytime
-    from etude.evaluate.pairs import changed_episodes, comparison, left_out, paired_records
-    from etude.evaluate.store import read_run
+    from etude.evaluation.inference import anytime
+    from etude.evaluation.pairs import changed_episodes, comparison, left_out, paired_records
+    from etude.evaluation.store import read_run
 
     a, b = read_run(run_a), read_run(run_b)
     found = comparison(a, b)

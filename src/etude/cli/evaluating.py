@@ -18,9 +18,9 @@ from etude.cli.app import app, console, given, notes, print_json, refuse_place
 from etude.names import PROTOCOL, EtudeError, unknown
 
 if TYPE_CHECKING:
-    from etude.evaluate.plan import Plan
-    from etude.evaluate.record import Record
-    from etude.evaluate.store import Run, Store
+    from etude.evaluation.plan import Plan
+    from etude.evaluation.record import Record
+    from etude.evaluation.store import Run, Store
 
 CHAT = "chat:MODEL@http://host:port/v1"
 POLICY = f"oracle, oracle:noise=0.02, oracle:colour_blind, random, noop, replay:RUN, module:attribute, ws://host:port, {CHAT} (decisions)"
@@ -39,10 +39,10 @@ def rollout(
 ) -> None:
     """Play one episode, and film it."""
     from etude.decisions.showing import told
-    from etude.episode import Episode
-    from etude.evaluate.film import filmed
-    from etude.evaluate.plan import Plan, checked
-    from etude.evaluate.play import Cast, Work, play
+    from etude.episodes import Episode
+    from etude.evaluation.film import filmed
+    from etude.evaluation.plan import Plan, checked
+    from etude.evaluation.play import Players, Work, play
     from etude.library import find
 
     plan = Plan(policy, checked([name]), planner, (mode,))
@@ -53,7 +53,7 @@ def rollout(
         if not isinstance(found, Episode):
             raise EtudeError(f"{name} is a decision, which cannot be filmed: leave --video out")
         refuse_place("--video", video)
-    record, course = play(Cast(Work(policy, planner)), plan.names[0], mode)
+    record, course = play(Players(Work(policy, planner)), plan.names[0], mode)
     if video is not None and course.episode is not None:
         filmed(course.episode, course.actions, course.words, policy, video, every=1)
     if as_json:
@@ -105,10 +105,10 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:  # fmt: skip
     """Run a policy over a plan of episodes and count. Interrupted, it goes on where it stopped."""
-    from etude.evaluate.plan import Plan, make_names, read_names, read_plan, read_shard
-    from etude.evaluate.run import Settings
-    from etude.evaluate.run import evaluate as work_off
-    from etude.evaluate.worker import KEEP
+    from etude.evaluation.plan import Plan, make_names, read_names, read_plan, read_shard
+    from etude.evaluation.run import RunSettings
+    from etude.evaluation.run import evaluate as work_off
+    from etude.evaluation.worker import KEEP
 
     for what, value, valid in (
         ("executor", executor, ("local", "ray")),
@@ -122,7 +122,7 @@ def evaluate(
         raise EtudeError("--ray-address is used by --executor ray, which was not asked for")
     if more < 0:
         raise EtudeError(f"--more must not be negative, got {more}")
-    settings = Settings(workers, timeout, memory, keep, executor, ray_address, retry_errors, allow_mixed)
+    settings = RunSettings(workers, timeout, memory, keep, executor, ray_address, retry_errors, allow_mixed)
     names: tuple[str, ...] = ()
     if plan_file is not None:
         if suite:
@@ -149,7 +149,7 @@ def evaluate(
             raise EtudeError(f"{idle} is settled by the plan of {str(out)!r}, which is gone on with: leave it out, or start a new run")
     else:
         raise EtudeError("say what to play: --suite NAME, --plan FILE, or --out FOLDER of a run to go on with")
-    with Shown() as shown:
+    with ProgressBar() as shown:
         try:
             run = work_off(plan, folder, settings, shown, more)
         except KeyboardInterrupt:
@@ -184,7 +184,7 @@ def _folder_name(plan: Plan) -> str:
     return f"{suites}-{re.sub(r'[^A-Za-z0-9]+', '-', plan.policy).strip('-')}-{plan.digest[:8]}"
 
 
-class Shown:
+class ProgressBar:
     """Progress on standard error: rate, remaining time, running success."""
 
     def __init__(self) -> None:
@@ -195,7 +195,7 @@ class Shown:
         self._bar = Bar(*columns, console=notes, transient=True)
         self._counts = {"success": 0, "failure": 0, "error": 0}
 
-    def __enter__(self) -> Shown:
+    def __enter__(self) -> ProgressBar:
         self._bar.start()
         return self
 
@@ -235,7 +235,7 @@ class Shown:
 
 
 def _tell(run: Run, as_json: bool) -> None:
-    from etude.evaluate.tables import groups
+    from etude.evaluation.tables import groups
 
     rows = groups(run.records)
     failed = [r for r in run.records if not r.success]
@@ -281,7 +281,7 @@ def merge(
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
     """Join shards into one run."""
-    from etude.evaluate.run import merge as joined
+    from etude.evaluation.run import merge as joined
 
     run = joined(runs, out, allow_mixed)
     if run.missing:

@@ -34,8 +34,8 @@ def export(
     """Write a data set: trials of decisions with frames and right answers, or demonstrations as questions for planners."""
     from etude.datasets import decisions, questions
     from etude.decisions.showing import PIXELS
-    from etude.evaluate.plan import make_names, read_names
-    from etude.evaluate.stages import EVERY
+    from etude.evaluation.plan import make_names, read_names
+    from etude.evaluation.stages import EVERY
     from etude.library import find_task
 
     pick("form of export", form, {f: f for f in ("jsonl", "parquet", "questions")})

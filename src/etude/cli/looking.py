@@ -215,7 +215,7 @@ def bench(
 ) -> None:
     """Measure speed, side by side with a reference where one runs."""
     from etude import machine
-    from etude.bench import BENCHES, usual
+    from etude.bench.core import BENCHES, usual
 
     for name in what or ():
         if name not in BENCHES:

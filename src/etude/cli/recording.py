@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from etude.cli.app import app, console, notes, print_json, read_size
-from etude.cli.evaluating import POLICY, Shown, pairs, refuse_choices
+from etude.cli.evaluating import POLICY, ProgressBar, pairs, refuse_choices
 from etude.names import EtudeError, pick, unknown
 
 FORMS = "lerobot (v3.0), lerobot-images, lerobot-v2.1, robomimic, folders; repeat for several"
@@ -45,12 +45,12 @@ def demos(
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:  # fmt: skip
     """Record demonstrations as a data set. Interrupted, it goes on where it stopped."""
-    from etude.datasets.demos import Order, summary
+    from etude.datasets.demos import DemosRequest, summary
     from etude.datasets.demos import demos as make
-    from etude.datasets.taking import How
-    from etude.evaluate.plan import make_names, read_names
-    from etude.evaluate.protocols import PROTOCOLS
-    from etude.evaluate.run import Settings
+    from etude.datasets.taking import RecordingSpec
+    from etude.evaluation.plan import make_names, read_names
+    from etude.evaluation.protocols import PROTOCOLS
+    from etude.evaluation.run import RunSettings
 
     if recipe is not None and suite == [recipe.partition("/")[0]]:
         suite = None  # which the recipe says already
@@ -66,12 +66,12 @@ def demos(
         names = read_names(plan_file)
     else:
         names = pick("recipe", recipe or "", {name.replace("-", "/", 1): names for name, names in PROTOCOLS.items()})()
-    how = How(tuple(camera or ()), _recorded_size(size), spaces=every_space)
+    how = RecordingSpec(tuple(camera or ()), _recorded_size(size), spaces=every_space)
     actor = _acting(policy, takeover, action)
-    order = Order(names, actor, how, tuple(form or ("lerobot",)), episodes if suite else 0, _command())
-    with Shown() as shown:
+    order = DemosRequest(names, actor, how, tuple(form or ("lerobot",)), episodes if suite else 0, _command())
+    with ProgressBar() as shown:
         try:
-            made = make(order, out, Settings(workers, timeout), shown)
+            made = make(order, out, RunSettings(workers, timeout), shown)
         except KeyboardInterrupt:
             shown.close()
             notes.print(f"stopped; the same command goes on from here ({out})", highlight=False, soft_wrap=True)
@@ -163,8 +163,8 @@ def rerender(
     """Make the same episodes with other cameras or another size, without running the oracle again."""
     from etude.datasets.demos import FORMATS
     from etude.datasets.replaying import rerender as make
-    from etude.datasets.taking import How
+    from etude.datasets.taking import RecordingSpec
 
     pick("format", form, FORMATS)
-    count = make(folder, out, How(tuple(camera or ()), _recorded_size(size)), form)
+    count = make(folder, out, RecordingSpec(tuple(camera or ()), _recorded_size(size)), form)
     console.print(f"{count} episodes are in {out}", highlight=False, soft_wrap=True)

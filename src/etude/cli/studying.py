@@ -23,7 +23,7 @@ def study(
     port: Annotated[int, typer.Option(help="0: any free one", min=0, max=65535)] = 8765,
 ) -> None:
     """Have a person answer trials in a browser; answers and response times become a run like any policy's."""
-    from etude.evaluate.plan import make_names
+    from etude.evaluation.plan import make_names
     from etude.names import EtudeError
     from etude.web.study import Study, serve_study, study_plan
 

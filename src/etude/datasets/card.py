@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from etude.datasets.take import Take
-from etude.evaluate.record import Record
-from etude.evaluate.store import Run
+from etude.evaluation.record import Record
+from etude.evaluation.store import Run
 from etude.names import PROTOCOL, EpisodeName
 from etude.render import fingerprint
 
 if TYPE_CHECKING:
-    from etude.datasets.demos import Order
+    from etude.datasets.demos import DemosRequest
 
 SCHEMA = 1
 LICENCE = "apache-2.0"
@@ -26,7 +26,7 @@ PACKAGES = ("etude", "mujoco-core", "numpy", "numba", "av", "pyarrow", "h5py")
 
 
 def facts(
-    order: Order, run: Run, kept: Sequence[Record], failures: Sequence[Record], frames: int, first: Take, hands: Sequence[str]
+    order: DemosRequest, run: Run, kept: Sequence[Record], failures: Sequence[Record], frames: int, first: Take, hands: Sequence[str]
 ) -> dict[str, Any]:
     """``meta/etude.json``."""
     robot = first.episode.scene.robot

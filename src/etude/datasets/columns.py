@@ -28,7 +28,7 @@ COUNTERS = ("timestamp", "frame_index", "episode_index", "index", "task_index")
 
 
 @dataclass(frozen=True)
-class Kind:
+class RecordingKind:
     """What all demonstrations of a data set share: the arm, the action space, the rate and the cameras. Its hands may differ."""
 
     arm: str
@@ -40,7 +40,7 @@ class Kind:
     spaces: tuple[str, ...]
     videos: bool
 
-    def refuse(self, other: Kind, name: str) -> None:
+    def refuse(self, other: RecordingKind, name: str) -> None:
         """Refuse a demonstration of another kind: what differs cannot be in the same columns."""
         for what in ("arm", "control", "fps", "cameras", "size"):
             mine, theirs = getattr(self, what), getattr(other, what)
@@ -48,17 +48,17 @@ class Kind:
                 raise EtudeError(f"{name} has {what} {theirs!r}, those before it {mine!r}: make a data set for each")
 
 
-def kind_of(take: Take, videos: bool) -> Kind:
+def kind_of(take: Take, videos: bool) -> RecordingKind:
     """The kind of a take."""
     robot = take.episode.scene.robot
     assert robot is not None
     joints = (take.proprioception.shape[1] - 10) // 2
-    return Kind(
+    return RecordingKind(
         robot.arm, take.episode.control, take.fps, joints, take.cameras, take.size, tuple(take.spaces), videos
     )  # fmt: skip
 
 
-def features(kind: Kind, language: bool = True) -> dict[str, dict[str, Any]]:
+def features(kind: RecordingKind, language: bool = True) -> dict[str, dict[str, Any]]:
     """``features`` of ``meta/info.json``."""
     joints = [f"joint_{k + 1}" for k in range(kind.joints)]
     state = [*joints, *(f"{j}_velocity" for j in joints), *POSE, "closed", "held", "opening"]

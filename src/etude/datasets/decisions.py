@@ -11,7 +11,7 @@ from typing import Any
 from etude.decisions.graph import operators, structure
 from etude.decisions.prompts import expected, messages, used
 from etude.decisions.showing import PIXELS, crosses, drawn, space_of, stimuli, told
-from etude.decisions.space import LOCATION, NUMBER, VIEW, Space, Thing
+from etude.decisions.space import LOCATION, NUMBER, VIEW, SeenThing, StimulusSpace
 from etude.decisions.trial import SILENT, Trial
 from etude.library import trial as find_trial
 from etude.names import EtudeError, digest, encode, pick
@@ -31,7 +31,7 @@ def png_frames(trial: Trial, size: int = PIXELS) -> list[bytes]:
 
 
 @functools.lru_cache(maxsize=4096)  # frames of one object repeat soon, blank ones always; 25 MB at 224 pixels
-def _frame(set_name: str, grid: tuple[int, int], things: tuple[Thing, ...], cross: bool, size: int) -> bytes:
+def _frame(set_name: str, grid: tuple[int, int], things: tuple[SeenThing, ...], cross: bool, size: int) -> bytes:
     return png(drawn(set_name, grid, things, cross, size))
 
 
@@ -71,14 +71,14 @@ def described(trial: Trial) -> dict[str, Any]:
     }
 
 
-def answer_type(answer: str, space: Space) -> str:
+def answer_type(answer: str, space: StimulusSpace) -> str:
     """What an answer is: "bool", "number", or the property whose value it is."""
     if answer in ("true", "false"):
         return "bool"
     return next((p for p in space.properties if p != VIEW and answer in space.values(p)), NUMBER)
 
 
-def _objects(trial: Trial, space: Space) -> Iterator[dict[str, Any]]:
+def _objects(trial: Trial, space: StimulusSpace) -> Iterator[dict[str, Any]]:
     """Everything on every frame. ``object`` is the number by which the instruction speaks of it, 0 for what it does not speak of."""
     shown, number = stimuli(trial.stimuli), 0
     for frame, things in enumerate(trial.frames):

@@ -1,7 +1,7 @@
 """Making a data set: play, keep takes of what succeeded, and write them in one or several formats.
 
-The takes are a run like any other (see :mod:`etude.evaluate.run`), kept in ``.work`` inside the data set's folder until it is complete. So
-it goes on after any interruption, and what comes out depends on names alone: not on workers, order or machine.
+The takes are a run like any other (see :mod:`etude.evaluation.run`), kept in ``.work`` inside the data set's folder until it is complete.
+So it goes on after any interruption, and what comes out depends on names alone: not on workers, order or machine.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from etude.datasets.card import SCHEMA, card, facts
-from etude.datasets.columns import Kind
+from etude.datasets.columns import RecordingKind
 from etude.datasets.lerobot import LeRobotV3, write_json
 from etude.datasets.lerobot21 import LeRobotV21
 from etude.datasets.take import Take, read_take
-from etude.datasets.taking import How, rate, take_file
+from etude.datasets.taking import RecordingSpec, rate, take_file
 from etude.datasets.video import refuse_odd
-from etude.episode import Episode
-from etude.evaluate.plan import Plan, read_object
-from etude.evaluate.record import Record
-from etude.evaluate.run import Progress, Settings, evaluate
-from etude.evaluate.store import Run, Store, write_whole
+from etude.episodes import Episode
+from etude.evaluation.plan import Plan, read_object
+from etude.evaluation.record import Record
+from etude.evaluation.run import Progress, RunSettings, evaluate
+from etude.evaluation.store import Run, Store, write_whole
 from etude.library import find
 from etude.names import EpisodeName, EtudeError, pick
 from etude.policies.loading import load_policy
@@ -37,7 +37,7 @@ PERFORMER = "etude.datasets.taking:perform"
 SPARE = 20  # more seeds, at least, that are tried where some were not solved
 
 
-class Writer(Protocol):
+class DatasetWriter(Protocol):
     """Writes takes in a format."""
 
     def add(self, take: Take) -> None:
@@ -51,19 +51,19 @@ class Writer(Protocol):
 class Format:
     """How a format is made, and what it wants of a take: ``videos``, or ``images``; ``needs`` are the modules it is written with."""
 
-    make: Callable[[Path], Writer]
+    make: Callable[[Path], DatasetWriter]
     videos: bool
     images: bool
     needs: tuple[str, ...] = ("av", "pyarrow")
 
 
-def _robomimic(folder: Path) -> Writer:
+def _robomimic(folder: Path) -> DatasetWriter:
     from etude.datasets.robomimic import Robomimic
 
     return Robomimic(folder)
 
 
-def _folders(folder: Path) -> Writer:
+def _folders(folder: Path) -> DatasetWriter:
     from etude.datasets.folders import Folders
 
     return Folders(folder)
@@ -79,12 +79,12 @@ FORMATS: dict[str, Format] = {
 
 
 @dataclass(frozen=True)
-class Order:
+class DemosRequest:
     """What is wanted. ``wanted`` successes of every group of seeds, more being tried where some fail; 0: just the names there are."""
 
     names: tuple[str, ...]
     policy: str
-    how: How
+    how: RecordingSpec
     formats: tuple[str, ...] = ("lerobot",)
     wanted: int = 0
     command: str = ""
@@ -95,7 +95,7 @@ class Order:
         if len(set(self.formats)) < len(self.formats):
             raise EtudeError(f"--format {self.formats[0]} is given twice")
 
-    def work(self) -> How:
+    def work(self) -> RecordingSpec:
         """What takes have to hold for these formats."""
         made = [FORMATS[f] for f in self.formats]
         return replace(self.how, videos=any(f.videos for f in made), images=any(f.images for f in made))
@@ -111,7 +111,7 @@ class Made:
     frames: int
 
 
-def demos(order: Order, folder: Path, settings: Settings, progress: Progress) -> Made:
+def demos(order: DemosRequest, folder: Path, settings: RunSettings, progress: Progress) -> Made:
     """Make a data set, or go on making it. Whatever is finished is never lost; once complete, it is left as it is."""
     shutil.rmtree(folder / OLD, ignore_errors=True)  # of one that was complete, and interrupted in tidying up
     if _complete(folder):
@@ -150,7 +150,7 @@ def read_facts(folder: Path) -> dict[str, Any]:
     return found
 
 
-def _known(folder: Path, order: Order) -> Made:
+def _known(folder: Path, order: DemosRequest) -> Made:
     data = read_facts(folder)
     if data["command"] != order.command:
         raise EtudeError(f"{str(folder)!r} holds a data set made by {data['command']!r}; choose another --out")
@@ -158,7 +158,7 @@ def _known(folder: Path, order: Order) -> Made:
     return Made(folder, tuple(data["episodes"]), failures, data["frames"])
 
 
-def _check(order: Order) -> None:
+def _check(order: DemosRequest) -> None:
     """What would fail in the end, and one of each kind of episode, is looked at before any work is done."""
     for name in order.formats:
         for module in FORMATS[name].needs:
@@ -167,7 +167,7 @@ def _check(order: Order) -> None:
             if module == "av":
                 refuse_odd(order.how.size)
     contract = load_policy(order.policy).contract
-    first: Kind | None = None
+    first: RecordingKind | None = None
     for name in _firsts(order.names):
         episode = find(name)
         if not isinstance(episode, Episode):
@@ -178,7 +178,7 @@ def _check(order: Order) -> None:
         known = [c.name for c in episode.scene.cameras if c.name != "render"]
         for camera in order.how.cameras:
             episode.scene.camera(camera)
-        kind = Kind(
+        kind = RecordingKind(
             robot.arm, episode.control, rate(episode), len(arm(robot.arm).home), order.how.cameras or tuple(known),
             order.how.size, (), True,
         )  # fmt: skip
@@ -196,7 +196,7 @@ def _firsts(names: Sequence[str]) -> Iterator[str]:
             yield name
 
 
-def _prepare(folder: Path, order: Order) -> None:
+def _prepare(folder: Path, order: DemosRequest) -> None:
     """Take hold of the folder: it is new, empty, or one in which this very data set was begun."""
     work = folder / WORK
     if folder.exists() and not work.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -222,7 +222,7 @@ def _groups(names: Sequence[str]) -> dict[EpisodeName, list[EpisodeName]]:
     return found
 
 
-def _more(run: Run, order: Order) -> tuple[str, ...]:
+def _more(run: Run, order: DemosRequest) -> tuple[str, ...]:
     """The names of the run, with as many more seeds of each group as it lacks successes."""
     if not order.wanted:
         return run.plan.names
@@ -237,7 +237,7 @@ def _more(run: Run, order: Order) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _chosen(run: Run, order: Order) -> tuple[list[Record], list[Record]]:
+def _chosen(run: Run, order: DemosRequest) -> tuple[list[Record], list[Record]]:
     """What is kept, in the order of the plan, and what failed before enough had succeeded."""
     kept: list[Record] = []
     failures: list[Record] = []
@@ -252,7 +252,7 @@ def _chosen(run: Run, order: Order) -> tuple[list[Record], list[Record]]:
     return kept, failures
 
 
-def _write(order: Order, folder: Path, run: Run, kept: Sequence[Record], failures: Sequence[Record]) -> int:
+def _write(order: DemosRequest, folder: Path, run: Run, kept: Sequence[Record], failures: Sequence[Record]) -> int:
     """Write the formats beside what is there, then put them in place; the work is thrown away last."""
     work, new = folder / WORK, folder / NEW
     for path in folder.iterdir():  # of an earlier attempt to do the same

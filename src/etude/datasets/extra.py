@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from etude.datasets.take import Keystep, Take
-from etude.episode import Episode
+from etude.episodes import Episode
 from etude.library import read_episode
 from etude.names import EtudeError
 

@@ -44,7 +44,7 @@ from etude.datasets.feeling import feeling_of
 from etude.datasets.lerobot import write_json
 from etude.datasets.take import Take
 from etude.datasets.video import Pixels, encoded, frames_of, pixels_of
-from etude.episode import Episode
+from etude.episodes import Episode
 from etude.library import read_episode
 from etude.names import EpisodeName, EtudeError, digest
 from etude.scene.robots import hand

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from etude.datasets import columns, extra, statistics
-from etude.datasets.columns import LANGUAGE, PICTURES, Kind, kind_of
+from etude.datasets.columns import LANGUAGE, PICTURES, RecordingKind, kind_of
 from etude.datasets.take import Take
 from etude.datasets.video import Joiner
 from etude.names import EtudeError
@@ -168,11 +168,11 @@ class Shared:
 
     def __init__(self, videos: bool) -> None:
         self._videos = videos
-        self.kind: Kind | None = None
+        self.kind: RecordingKind | None = None
         self.tasks: dict[str, int] = {}
         self.frames = 0
         self.episodes = 0
-        self._columns: dict[str, statistics.Tally] = {}
+        self._columns: dict[str, statistics.ColumnStatistics] = {}
         self._counts: dict[str, NDArray[np.int64]] = {}
 
     def take_in(self, take: Take) -> tuple[dict[str, NDArray[Any]], dict[str, statistics.Stats]]:
@@ -186,7 +186,7 @@ class Shared:
         stats = {f"{PICTURES}{c}": statistics.of_pictures(h, take.length) for c, h in zip(take.cameras, take.histograms, strict=True)}
         stats |= {name: statistics.of_numbers(values) for name, values in found.items()}
         for name, values in found.items():
-            self._columns.setdefault(name, statistics.Tally()).add(values)
+            self._columns.setdefault(name, statistics.ColumnStatistics()).add(values)
         for camera, counts in zip(take.cameras, take.histograms, strict=True):
             self._counts[camera] = self._counts.get(camera, 0) + counts
         self.frames += take.length
@@ -295,7 +295,7 @@ def language_type() -> Any:
 
 
 @functools.lru_cache(maxsize=8)
-def table_schema(kind: Kind, language: bool = True) -> Any:
+def table_schema(kind: RecordingKind, language: bool = True) -> Any:
     """The schema of the frames of a data set, with the types that Hugging Face's ``datasets`` shall see."""
     pa = arrow()
     fields: list[Any] = []
@@ -329,7 +329,7 @@ _LANGUAGE = {
 }  # fmt: skip
 
 
-def table_of(take: Take, found: Mapping[str, NDArray[Any]], kind: Kind, language: bool = True) -> Any:
+def table_of(take: Take, found: Mapping[str, NDArray[Any]], kind: RecordingKind, language: bool = True) -> Any:
     """The frames of a take as a table."""
     pa = arrow()
     schema = table_schema(kind, language)

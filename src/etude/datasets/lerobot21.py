@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from etude.datasets import columns, extra
-from etude.datasets.columns import ACTION, PICTURES, STATE, Kind
+from etude.datasets.columns import ACTION, PICTURES, STATE, RecordingKind
 from etude.datasets.lerobot import CHUNK, EXTRA_PATH, Place, Rolling, Shared, arrow, table_of, write_json
 from etude.datasets.take import Take
 
@@ -82,7 +82,7 @@ def _line(row: dict[str, Any]) -> str:
     return json.dumps(row, ensure_ascii=False) + "\n"
 
 
-def modality(kind: Kind) -> dict[str, Any]:
+def modality(kind: RecordingKind) -> dict[str, Any]:
     """``modality.json``: what the numbers of state and action are, by name, and which pictures and texts there are."""
     n = kind.joints
     ends = {"joints": n, "joint_velocities": 2 * n, "tip_position": 2 * n + 3, "tip_rotation": 2 * n + 7, "closed": 2 * n + 8}

@@ -15,8 +15,8 @@ from typing import Any
 from etude.datasets.decisions import new_folder
 from etude.envs.observer import Observer
 from etude.envs.simulation import Simulation
-from etude.episode import Episode
-from etude.evaluate.stages import EVERY, Position, asked_every, position
+from etude.episodes import Episode
+from etude.evaluation.stages import EVERY, Position, asked_every, position
 from etude.library import find
 from etude.names import EtudeError
 from etude.policies.scripted import OraclePolicy
@@ -31,7 +31,7 @@ Views = dict[str, bytes]  # a PNG file for each camera
 
 
 @dataclass(frozen=True)
-class Question:
+class PlannerQuestion:
     """A frame of a demonstration, its number the count of control steps before it; ``end`` is the frame at which its stage ends."""
 
     frame: int
@@ -50,19 +50,19 @@ class Exported:
     unsolved: tuple[str, ...]
 
 
-def questions(episode: Episode, size: int = PIXELS) -> list[Question] | None:
+def questions(episode: Episode, size: int = PIXELS) -> list[PlannerQuestion] | None:
     """The questions about an episode, in order, with square pictures of ``size`` pixels; None where the oracle does not solve it."""
     simulation = Simulation(episode.under("ee_delta"))
     oracle = OraclePolicy(action="ee_delta")
     oracle.reset(episode.instruction.text, (), episode.name)
     observer = Observer(simulation, CAMERAS, (size, size), ("rgb",))
     every = asked_every(episode)
-    found: list[Question] = []
+    found: list[PlannerQuestion] = []
     asked: list[tuple[int, Position, Views]] = []  # in the stage that is going on: where it ends is not known yet
 
     def close() -> None:
         views = _views(observer)
-        found.extend(Question(*one, simulation.steps, views) for one in asked)
+        found.extend(PlannerQuestion(*one, simulation.steps, views) for one in asked)
         asked.clear()
 
     while not simulation.over:
@@ -120,7 +120,7 @@ def export(names: Sequence[str], folder: Path, size: int = PIXELS) -> Exported:
     return Exported(count, len(written) + 1, tuple(unsolved))
 
 
-def described(episode: Episode, one: Question, place: str) -> tuple[dict[str, Any], dict[str, bytes]]:
+def described(episode: Episode, one: PlannerQuestion, place: str) -> tuple[dict[str, Any], dict[str, bytes]]:
     """A question as JSON data, and its pictures by their paths in the folder ``place``."""
     task, now, parsed = episode.instruction.text, one.position, episode.parsed
     views, end_views = ({c: f"{place}/{frame:05d}-{c}.png" for c in CAMERAS} for frame in (one.frame, one.end))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from etude.datasets.columns import PICTURES
 from etude.datasets.lerobot import arrow
 from etude.datasets.video import frames_of, pixels_of
-from etude.evaluate.plan import read_object
+from etude.evaluation.plan import read_object
 from etude.names import EtudeError
 
 Pixels = NDArray[np.uint8]
@@ -33,7 +33,7 @@ class Span:
     videos: dict[str, tuple[Path, int]]
 
 
-class Reader:
+class DatasetReader:
     """A data set on disk. Nothing is read before it is asked for."""
 
     def __init__(self, folder: Path) -> None:

@@ -22,10 +22,10 @@ from etude.datasets.card import card
 from etude.datasets.demos import FACTS, FORMATS, read_facts
 from etude.datasets.extra import Extra, extras
 from etude.datasets.lerobot import write_json
-from etude.datasets.reader import Reader
+from etude.datasets.reader import DatasetReader
 from etude.datasets.take import Take
-from etude.datasets.taking import How, performed
-from etude.evaluate.worker import one_thread
+from etude.datasets.taking import RecordingSpec, performed
+from etude.evaluation.worker import one_thread
 from etude.names import EtudeError
 
 CLOSE = 30.0  # dB of brightness: a stored frame that is farther from the picture than this shows something else
@@ -33,7 +33,7 @@ BRIGHTNESS = np.array([0.299, 0.587, 0.114])  # of red, green and blue; videos k
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ReplayResult:
     """How a recorded episode and its replay compare. ``states``: control steps at which any number of the state differs;
 
     ``frames``: pictures whose pixels differ from those that were recorded; ``stored``: pictures that the stored video or image does not
@@ -54,14 +54,14 @@ class Comparison:
         return self.success and not (self.states or self.frames or self.stored)
 
 
-def again(extra: Extra, how: How) -> Take:
+def again(extra: Extra, how: RecordingSpec) -> Take:
     """Carry out a recorded episode once more, in front of these cameras."""
     return performed(extra.episode, extra.arrays["lead"], extra.arrays["actions"], extra.words, how, extra.policy)
 
 
-def replay(folder: Path, episodes: Sequence[int] = (), workers: int = 1) -> Iterator[Comparison]:
+def replay(folder: Path, episodes: Sequence[int] = (), workers: int = 1) -> Iterator[ReplayResult]:
     """Carry out episodes of a data set again, all when none are named, and compare; in order, whatever the number of workers."""
-    wanted = sorted(Reader(folder).chosen(episodes))
+    wanted = sorted(DatasetReader(folder).chosen(episodes))
     if workers < 2 or len(wanted) < 2:
         yield from map(functools.partial(_replayed, folder), wanted)
         return
@@ -69,7 +69,7 @@ def replay(folder: Path, episodes: Sequence[int] = (), workers: int = 1) -> Iter
         yield from pool.map(functools.partial(_replayed, folder), wanted)
 
 
-def _replayed(folder: Path, episode: int) -> Comparison:
+def _replayed(folder: Path, episode: int) -> ReplayResult:
     found = list(extras(folder, episode))
     if not found:
         raise EtudeError(f"{str(folder)!r} has no row of its own for episode {episode}; see 'etude validate {folder}'")
@@ -77,16 +77,16 @@ def _replayed(folder: Path, episode: int) -> Comparison:
 
 
 @functools.lru_cache(maxsize=1)
-def _reader(folder: Path) -> Reader:
-    return Reader(folder)
+def _reader(folder: Path) -> DatasetReader:
+    return DatasetReader(folder)
 
 
-def compared(extra: Extra, reader: Reader) -> Comparison:
+def compared(extra: Extra, reader: DatasetReader) -> ReplayResult:
     """One episode against its replay."""
     try:
-        take = again(extra, How(extra.cameras, extra.size, videos=False, images=False, keep=True))
+        take = again(extra, RecordingSpec(extra.cameras, extra.size, videos=False, images=False, keep=True))
     except EtudeError:  # it does not end in success any more
-        return Comparison(extra.episode_index, extra.episode.name, len(extra.arrays["actions"]), 0, 0, 0, False)
+        return ReplayResult(extra.episode_index, extra.episode.name, len(extra.arrays["actions"]), 0, 0, 0, False)
     kept, seen = extra.arrays["states"], take.states
     states = int((kept != seen).any(axis=1).sum()) if kept.shape == seen.shape else max(len(kept), len(seen))
     frames = int((extra.arrays["digests"] != take.digests).sum())
@@ -95,7 +95,7 @@ def compared(extra: Extra, reader: Reader) -> Comparison:
         pictures = reader.frames(extra.episode_index, camera)
         exact = not reader.videos
         stored += sum(not _shows(a, b, exact) for a, b in zip(pictures, take.pixels[camera], strict=False))
-    return Comparison(extra.episode_index, extra.episode.name, take.length, states, frames, stored, bool(take.success[-1]))
+    return ReplayResult(extra.episode_index, extra.episode.name, take.length, states, frames, stored, bool(take.success[-1]))
 
 
 def _shows(stored: Any, pixels: Any, exact: bool) -> bool:
@@ -105,7 +105,7 @@ def _shows(stored: Any, pixels: Any, exact: bool) -> bool:
     return error < 1e-9 or 10 * math.log10(255.0**2 / error) > CLOSE
 
 
-def rerender(folder: Path, out: Path, how: How, form: str = "lerobot") -> int:
+def rerender(folder: Path, out: Path, how: RecordingSpec, form: str = "lerobot") -> int:
     """Make the same episodes with other cameras or another size; gives how many. States must come out as they were recorded."""
     if out.exists() and any(out.iterdir()):
         raise EtudeError(f"--out {str(out)!r} is not empty; choose an empty or new folder")
@@ -125,7 +125,7 @@ def rerender(folder: Path, out: Path, how: How, form: str = "lerobot") -> int:
     return count
 
 
-def _rewritten(folder: Path, out: Path, how: How, form: str) -> int:
+def _rewritten(folder: Path, out: Path, how: RecordingSpec, form: str) -> int:
     writer, count, cameras = FORMATS[form].make(out), 0, how.cameras
     for extra in extras(folder):
         take = again(extra, how)

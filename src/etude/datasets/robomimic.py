@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from etude import __version__
 from etude.datasets import columns
-from etude.datasets.columns import Kind, kind_of
+from etude.datasets.columns import RecordingKind, kind_of
 from etude.datasets.feeling import feeling_of
 from etude.datasets.take import Take
 from etude.datasets.video import pixels_of
@@ -65,7 +65,7 @@ class Robomimic:
         self._fresh = self._path.with_suffix(".new")
         self._file = hdf5().File(self._fresh, "w")
         self._data = self._file.create_group("data")
-        self._kind: Kind | None = None
+        self._kind: RecordingKind | None = None
         self._layouts: dict[str, int] = {}
         self._layout_of: list[int] = []  # for each demonstration
         self._environments: dict[str, None] = {}
@@ -128,7 +128,7 @@ def _environment(name: str, kwargs: dict[str, Any]) -> str:
     return _json({"env_name": name, "env_version": __version__, "type": GYM, "env_kwargs": kwargs})
 
 
-def _shown(kind: Kind) -> dict[str, Any]:
+def _shown(kind: RecordingKind) -> dict[str, Any]:
     return {"control": kind.control, "cameras": kind.cameras, "size": kind.size}
 
 

@@ -15,7 +15,7 @@ Stats = dict[str, list[Any]]
 
 def of_numbers(values: NDArray[Any]) -> Stats:
     """Of a column (N,) or (N, D): lists of D numbers."""
-    tally = Tally()
+    tally = ColumnStatistics()
     tally.add(values)
     return tally.stats()
 
@@ -34,7 +34,7 @@ def of_pictures(histogram: NDArray[np.int64], frames: int) -> Stats:
     return {name: [[[float(v)]] for v in found[name]] if name != "count" else [frames] for name in NAMES}
 
 
-class Tally:
+class ColumnStatistics:
     """Statistics of a column that grows, in bounded memory: quantiles of very many rows are those of every second, fourth, … one."""
 
     def __init__(self) -> None:

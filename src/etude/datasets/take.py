@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from etude.episode import Episode
+from etude.episodes import Episode
 from etude.library import read_episode
 from etude.names import EtudeError, canonical_json
 

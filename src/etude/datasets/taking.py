@@ -22,10 +22,10 @@ from etude.datasets.video import encoded, histogram, png
 from etude.envs.actions import numbers
 from etude.envs.boxes import bounding_boxes
 from etude.envs.simulation import Simulation
-from etude.episode import PRIMITIVES, Episode
-from etude.evaluate.play import Cast, Course, attempted
-from etude.evaluate.record import Record
-from etude.evaluate.worker import Job
+from etude.episodes import PRIMITIVES, Episode
+from etude.evaluation.play import Players, Trajectory, attempted
+from etude.evaluation.record import Record
+from etude.evaluation.worker import Job
 from etude.library import told_in
 from etude.names import EtudeError, decode
 from etude.policies.calling import in_a_line
@@ -38,7 +38,7 @@ from etude.render.camera import intrinsics
 from etude.render.studio import Studio
 from etude.scene.manipulator import DELTA_POSITION, DELTA_ROTATION
 from etude.scene.scene import Body
-from etude.skills.subtasks import said
+from etude.skills.subtasks import describe
 
 TAKES = "takes"
 SPACES = ("ee_delta", "ee_pose", "joint")
@@ -46,7 +46,7 @@ STATE = mujoco.mjtState.mjSTATE_FULLPHYSICS
 
 
 @dataclass(frozen=True)
-class How:
+class RecordingSpec:
     """What is recorded. ``cameras``: all but the onlooker's when empty; ``size`` (width, height); ``spaces``: the action in others too.
 
     ``keep``: the pixels themselves stay in the take, for as long as it is in memory.
@@ -65,9 +65,9 @@ class How:
         return json.dumps(asdict(self))
 
     @classmethod
-    def from_json(cls, text: str) -> How:
+    def from_json(cls, text: str) -> RecordingSpec:
         """From text."""
-        found: How = decode(cls, json.loads(text), "how")
+        found: RecordingSpec = decode(cls, json.loads(text), "how")
         return found
 
 
@@ -92,8 +92,8 @@ class Rounded:
         return found
 
 
-def perform(cast: Cast, job: Job, name: str, mode: str) -> Record:
-    """Play one episode; if it succeeds, keep a take of it. The work of a worker (see :class:`~etude.evaluate.worker.Job`)."""
+def perform(cast: Players, job: Job, name: str, mode: str) -> Record:
+    """Play one episode; if it succeeds, keep a take of it. The work of a worker (see :class:`~etude.evaluation.worker.Job`)."""
     if not isinstance(cast.policy, Rounded):
         cast.policy = Rounded(cast.policy)
     record, course = attempted(cast, name, mode)
@@ -104,7 +104,7 @@ def perform(cast: Cast, job: Job, name: str, mode: str) -> Record:
     if lead is None:
         return replace(record, outcome="failure", cause="no takeover")
     try:
-        write_take(recorded(course, How.from_json(job.how), job.work.policy, lead), take_file(Path(job.folder), name, mode))
+        write_take(recorded(course, RecordingSpec.from_json(job.how), job.work.policy, lead), take_file(Path(job.folder), name, mode))
     except Exception as error:
         return replace(record, outcome="error", error=f"the take could not be kept: {in_a_line(error)}")
     return record
@@ -115,7 +115,7 @@ def take_file(folder: Path, name: str, mode: str = "vanilla") -> Path:
     return folder / TAKES / f"{file_stem(name, mode)}.npz"
 
 
-def recorded(course: Course, how: How, policy: str, lead: int = 0) -> Take:
+def recorded(course: Trajectory, how: RecordingSpec, policy: str, lead: int = 0) -> Take:
     """A take of what was done; the first ``lead`` actions come before the recording."""
     if course.episode is None:
         raise EtudeError("there is nothing to record of a decision: it has no robot; 'etude export' writes decisions")
@@ -129,7 +129,7 @@ def performed(
     lead: NDArray[np.float32],
     actions: NDArray[np.float32],
     words: tuple[tuple[str, str], ...],
-    how: How,
+    how: RecordingSpec,
     policy: str,
 ) -> Take:
     """Carry out actions in a fresh world in front of the cameras; refused where they do not lead to success."""
@@ -179,7 +179,7 @@ def rate(episode: Episode) -> int:
     return 1 if episode.control in PRIMITIVES else round(RATE)
 
 
-def _others(episode: Episode, how: How) -> tuple[str, ...]:
+def _others(episode: Episode, how: RecordingSpec) -> tuple[str, ...]:
     return tuple(s for s in SPACES if s != episode.control) if how.spaces and episode.control not in PRIMITIVES else ()
 
 
@@ -208,7 +208,7 @@ class _Told:
 
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
-        self.nodes = tuple((n.path, said(n.goal)) for n in simulation.monitor.nodes())
+        self.nodes = tuple((n.path, describe(n.goal)) for n in simulation.monitor.nodes())
         self._leaves = [n.path for n in simulation.monitor.nodes() if not n.members]
         self.rewards: list[float] = []
         self.success: list[bool] = []
@@ -228,13 +228,13 @@ class _Told:
             if node.status.satisfied and node.path not in self._reached:
                 self._reached.add(node.path)
                 if node.path in self._leaves:
-                    self.keysteps.append(Keystep(len(self.rewards), node.path, said(node.goal)))
+                    self.keysteps.append(Keystep(len(self.rewards), node.path, describe(node.goal)))
 
 
 class _Eyes:
     """What the cameras see, look by look."""
 
-    def __init__(self, simulation: Simulation, how: How) -> None:
+    def __init__(self, simulation: Simulation, how: RecordingSpec) -> None:
         self._simulation, self._how = simulation, how
         scene = simulation.world.scene
         self._cameras = how.cameras or tuple(c.name for c in scene.cameras if c.name != "render")

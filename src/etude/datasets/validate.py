@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from etude.datasets.checks.findings import CODES, Defect, Findings, Report, reason
 from etude.datasets.checks.info import V3, Info, check_totals, read_info
-from etude.datasets.checks.layout import Layout, read_layout
+from etude.datasets.checks.layout import DatasetLayout, read_layout
 from etude.datasets.checks.modality import check_modality
 from etude.datasets.checks.ours import check_ours, is_ours
 from etude.datasets.checks.stats import check_frames
@@ -63,7 +63,7 @@ def _check(folder: Path, info: Info, findings: Findings) -> dict[str, int]:
     return {"episodes": episodes, "frames": seen.rows if seen else 0, "tasks": len(layout.tasks or ()) if layout else 0, "videos": videos}
 
 
-def _check_totals(layout: Layout, findings: Findings) -> None:
+def _check_totals(layout: DatasetLayout, findings: Findings) -> None:
     info, episodes = layout.info, len(layout.episodes)
     totals = {"total_episodes": episodes, "total_frames": layout.frames, "total_tasks": None if layout.tasks is None else len(layout.tasks)}
     if info.version != V3:

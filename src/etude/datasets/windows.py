@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from etude.datasets.columns import ACTION, STATE
 from etude.datasets.extra import prompts
-from etude.datasets.reader import Reader
+from etude.datasets.reader import DatasetReader
 from etude.datasets.video import Decoder, Pixels, pixels_of
 from etude.names import EtudeError
 
@@ -23,7 +23,7 @@ PROMPTS = 512  # episodes whose pictures stay decoded
 
 
 @dataclass(frozen=True)
-class Shape:
+class WindowShape:
     """Of a window: ``seen`` frames up to the present one, ``done`` actions from it on, at most ``pictures`` of the prompt."""
 
     seen: int = 1
@@ -46,9 +46,9 @@ class Windows:
     """
 
     def __init__(
-        self, folder: Path, shape: Shape = Shape(), cameras: tuple[str, ...] = (), action: str = ACTION, prompt: bool = True
+        self, folder: Path, shape: WindowShape = WindowShape(), cameras: tuple[str, ...] = (), action: str = ACTION, prompt: bool = True
     ) -> None:
-        self.reader, self.shape, self._action = Reader(folder), shape, action
+        self.reader, self.shape, self._action = DatasetReader(folder), shape, action
         for camera in cameras:
             if camera not in self.reader.cameras:
                 raise EtudeError(f"there is no camera {camera!r}; there are {', '.join(self.reader.cameras)}")

@@ -15,8 +15,8 @@ from etude.decisions.balance import turn
 from etude.decisions.classics import compare, report
 from etude.decisions.compose import make_trial
 from etude.decisions.distract import Distraction
-from etude.decisions.graph import Task
-from etude.decisions.listing import BOOLEAN, Draw, Lister, fresh_thing
+from etude.decisions.graph import DecisionGraph
+from etude.decisions.listing import BOOLEAN, Lister, TrialDraw, fresh_thing
 from etude.decisions.space import LOCATION
 from etude.decisions.trial import Trial
 from etude.names import Stream
@@ -33,20 +33,20 @@ class Ability:
 
     properties: tuple[str, ...]
     distraction: Distraction | None
-    tasks: Callable[[str, str, Stream], Task]
+    tasks: Callable[[str, str, Stream], DecisionGraph]
 
 
-def _at_once(prop: str, form: str, stream: Stream) -> Task:
+def _at_once(prop: str, form: str, stream: Stream) -> DecisionGraph:
     return report(prop) if form == "report" else compare(prop, 1)
 
 
-def _among_others(prop: str, form: str, stream: Stream) -> Task:
+def _among_others(prop: str, form: str, stream: Stream) -> DecisionGraph:
     length = stream.integer(*FRAMES)
     earlier, later = sorted(stream.sample(range(length), 2), reverse=True)
     return report(prop, earlier, length) if form == "report" else compare(prop, earlier, later, length)
 
 
-def _after_a_delay(prop: str, form: str, stream: Stream) -> Task:
+def _after_a_delay(prop: str, form: str, stream: Stream) -> DecisionGraph:
     delay = stream.integer(1, LONGEST_DELAY)
     return report(prop, delay) if form == "report" else compare(prop, delay + 1, delay)
 
@@ -61,7 +61,7 @@ ABILITIES = {
 }
 
 
-def ability(draw: Draw, name: str, kinds: tuple[tuple[str, str], ...]) -> Trial:
+def ability(draw: TrialDraw, name: str, kinds: tuple[tuple[str, str], ...]) -> Trial:
     """A trial for one ability. ``kinds`` are (property, form), which take turns, as the answers of each do."""
     (prop, form), visit = turn(kinds, draw.list, draw.seed)
     values = draw.domain.space.values(prop)

@@ -14,10 +14,10 @@ import functools
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
-from etude.decisions.graph import Task
-from etude.decisions.meaning import Atom, Choice, Formula, Meaning, Outcome, holds, meaning
+from etude.decisions.graph import DecisionGraph
+from etude.decisions.meaning import Atom, Branch, Formula, Meaning, Outcome, holds, meaning
 from etude.decisions.solver import Domain, bits, posed, solvable, solved
-from etude.decisions.space import Space, Thing
+from etude.decisions.space import SeenThing, StimulusSpace
 from etude.names import EtudeError, Stream, unknown
 
 MOST_ATOMS = 12  # 4,096 truths to be looked through
@@ -38,7 +38,7 @@ class TooLarge(EtudeError):
 class Question:
     """A task in a space, ready to be asked. ``offset`` is the frame on which it begins."""
 
-    def __init__(self, task: Task, space: Space, offset: int = 0, domain: Domain | None = None) -> None:
+    def __init__(self, task: DecisionGraph, space: StimulusSpace, offset: int = 0, domain: Domain | None = None) -> None:
         self.task, self.space, self.offset = task, space, offset
         self._domain = domain or Domain(space)
         self.meaning: Meaning = meaning(task, space, offset)
@@ -47,7 +47,7 @@ class Question:
             raise TooLarge(f"a question with {self._count} comparisons is too large; at most {MOST_ATOMS}")
         root = self.meaning.root
         self._classes, self._agreeing = _classes(root, self._count)
-        self._yes = _truths(root.condition, self._count) if isinstance(root, Choice) else 0
+        self._yes = _truths(root.condition, self._count) if isinstance(root, Branch) else 0
         self._read = [key for key in self._classes if isinstance(key, Outcome) and key.frame >= 0]
         self._loose = _independent((*self.meaning.atoms, *(Atom(o.property, o.frame, None, 0) for o in self._read)), self._domain)
         self._possible = self._feasible()
@@ -161,7 +161,7 @@ class Question:
                 raise unknown("answer", answer, self.answers)
             found: dict[bool | None, tuple[Option, ...]] = {}
             whole = _everything(self._count)
-            sides = ((True, self._yes), (False, whole & ~self._yes)) if isinstance(self.meaning.root, Choice) else ((None, whole),)
+            sides = ((True, self._yes), (False, whole & ~self._yes)) if isinstance(self.meaning.root, Branch) else ((None, whole),)
             for side, condition in sides:
                 options: tuple[Option, ...] = ()
                 for read, value, truths in self._sets(answer):
@@ -211,14 +211,14 @@ class Question:
                 elif (alone := self._extras(truth, read, value, (False,))) is not None:
                     yield self._pairs(truth) + alone
 
-    def things(self, answer: str, stream: Stream) -> dict[int, Thing]:
+    def things(self, answer: str, stream: Stream) -> dict[int, SeenThing]:
         """An object for every frame that is looked at, so that the answer is this one."""
         wanted = self.way(answer, stream)
         return solved(posed(self._domain, self.meaning.frames, wanted), stream, foils_of(wanted), self.space)
 
 
 @functools.lru_cache(maxsize=4096)
-def asked(task: Task, domain: Domain, offset: int) -> Question:
+def asked(task: DecisionGraph, domain: Domain, offset: int) -> Question:
     """The question of a task; the same one as long as it is remembered."""
     return Question(task, domain.space, offset, domain)
 
@@ -267,9 +267,9 @@ def _truths(formula: Formula, count: int) -> int:
     return parts[0] & parts[1] | ~parts[0] & parts[2]
 
 
-def _classes(root: Outcome | Choice, count: int) -> tuple[Classes, int]:
+def _classes(root: Outcome | Branch, count: int) -> tuple[Classes, int]:
     """The truths by what is answered, and those in which some branch that is not taken says the same."""
-    if isinstance(root, Choice):
+    if isinstance(root, Branch):
         yes = _truths(root.condition, count)
         (then, then_agrees), (otherwise, otherwise_agrees) = _classes(root.then, count), _classes(root.otherwise, count)
         agrees = yes & then_agrees | ~yes & otherwise_agrees
@@ -291,12 +291,12 @@ def _classes(root: Outcome | Choice, count: int) -> tuple[Classes, int]:
     return {root: _everything(count)}, 0
 
 
-def _left_out(root: Outcome | Choice, truth: Sequence[bool]) -> list[Outcome]:
+def _left_out(root: Outcome | Branch, truth: Sequence[bool]) -> list[Outcome]:
     """The outcomes of the branches that are not taken."""
     left: list[Outcome] = []
-    while isinstance(root, Choice):
+    while isinstance(root, Branch):
         taken, other = (root.then, root.otherwise) if holds(root.condition, truth) else (root.otherwise, root.then)
-        while isinstance(other, Choice):
+        while isinstance(other, Branch):
             other = other.then if holds(other.condition, truth) else other.otherwise
         left.append(other)
         root = taken

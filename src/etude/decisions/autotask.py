@@ -13,17 +13,17 @@ from dataclasses import dataclass
 
 from etude.arithmetic import total
 from etude.decisions.asking import Degenerate, Question, TooLarge, asked
-from etude.decisions.connectivity import CONNECTIVITY, MOST_COUNTED, TRUTHS, Drawing, Maker, Settings, Unfit
-from etude.decisions.graph import Switch, Task, structure
+from etude.decisions.connectivity import CONNECTIVITY, MOST_COUNTED, TRUTHS, GraphAttempt, Maker, TaskSpace, Unfit
+from etude.decisions.graph import DecisionGraph, Switch, structure
 from etude.decisions.solver import Domain
-from etude.decisions.space import Space, standard_space
+from etude.decisions.space import StimulusSpace, standard_space
 from etude.names import EtudeError, Stream, unknown
 
 KEPT = 100  # attempts with the same kinds of answers; some kinds cannot be had with every setting
 MOST_MISSES = 20_000  # tasks in a row that were there before: the space of tasks is used up
 
 
-def auto_question(settings: Settings, stream: Stream, domain: Domain, answer: str | None = None, branch: bool | None = None) -> Question:
+def auto_question(settings: TaskSpace, stream: Stream, domain: Domain, answer: str | None = None, branch: bool | None = None) -> Question:
     """A task drawn at random, ready to be asked. With ``answer`` it is one that can have this answer, in the branch that is asked for where
     only one of two can have it.
 
@@ -45,12 +45,12 @@ def auto_question(settings: Settings, stream: Stream, domain: Domain, answer: st
     raise EtudeError(f"AutoTask found no task in {settings.attempts} attempts: its settings ask for what cannot be had together")
 
 
-def auto_task(settings: Settings, stream: Stream, space: Space) -> Task:
+def auto_task(settings: TaskSpace, stream: Stream, space: StimulusSpace) -> DecisionGraph:
     """A task drawn at random."""
     return auto_question(settings, stream, Domain(space)).task
 
 
-def distinct_tasks(settings: Settings, stream: Stream, count: int, space: Space | None = None) -> Iterator[Task]:
+def distinct_tasks(settings: TaskSpace, stream: Stream, count: int, space: StimulusSpace | None = None) -> Iterator[DecisionGraph]:
     """Tasks of which no two have the same :func:`~etude.decisions.graph.structure`; the canonical form is the proof."""
     domain = Domain(space or standard_space())
     seen: set[str] = set()
@@ -78,7 +78,7 @@ class Spread:
     evenness: float
 
 
-def spread(tasks: Iterable[Task]) -> Spread:
+def spread(tasks: Iterable[DecisionGraph]) -> Spread:
     """Measured over the structures of some tasks."""
     counts = Counter(structure(task) for task in tasks)
     count = counts.total()
@@ -86,7 +86,7 @@ def spread(tasks: Iterable[Task]) -> Spread:
     return Spread(count, len(counts), max(counts.values()) / count, entropy / math.log(len(counts)) if len(counts) > 1 else 1.0)
 
 
-def _check(settings: Settings, space: Space) -> None:
+def _check(settings: TaskSpace, space: StimulusSpace) -> None:
     for name in (*settings.roots, *settings.booleans, *settings.operators):
         if name not in CONNECTIVITY:
             raise unknown("operator", name, CONNECTIVITY)
@@ -95,7 +95,7 @@ def _check(settings: Settings, space: Space) -> None:
             raise unknown("property", prop, space.properties)
 
 
-def _ends(settings: Settings, stream: Stream, space: Space, count: int, answer: str | None, branch: bool | None) -> list[str]:
+def _ends(settings: TaskSpace, stream: Stream, space: StimulusSpace, count: int, answer: str | None, branch: bool | None) -> list[str]:
     """What is answered at the end of each branch: "bool", "number" or a property."""
     kinds = ["bool"] if any(r in TRUTHS for r in settings.roots) else []
     kinds += settings.reported if "Get" in settings.roots else ()
@@ -114,14 +114,14 @@ def _ends(settings: Settings, stream: Stream, space: Space, count: int, answer: 
     return ends
 
 
-def _answers(kind: str, answer: str, space: Space) -> bool:
+def _answers(kind: str, answer: str, space: StimulusSpace) -> bool:
     if kind == "bool":
         return answer in ("true", "false")
     return answer.isdigit() and int(answer) <= MOST_COUNTED if kind == "number" else answer in space.values(kind)
 
 
-def _drawn(settings: Settings, stream: Stream, space: Space, ends: list[str], ordered: bool) -> Task:
-    drawing = Drawing(settings, stream, space)
+def _drawn(settings: TaskSpace, stream: Stream, space: StimulusSpace, ends: list[str], ordered: bool) -> DecisionGraph:
+    drawing = GraphAttempt(settings, stream, space)
     conditions = len(ends) - 1
     rooms = [drawing.room(settings.roots) if end == "bool" else 0 for end in ends] + [drawing.room(settings.booleans)] * conditions
     shares = _shared_out(settings.joins, rooms, stream)
@@ -130,10 +130,10 @@ def _drawn(settings: Settings, stream: Stream, space: Space, ends: list[str], or
     for k in range(conditions):
         whole = _switched(drawing.part(settings.booleans, shares[len(ends) + k]), whole, made[k + 1], ordered or stream.chance(0.5))
     when, length = drawing.frames()
-    return Task(whole(when), length)
+    return DecisionGraph(whole(when), length)
 
 
-def _end(drawing: Drawing, end: str, joins: int) -> Maker:
+def _end(drawing: GraphAttempt, end: str, joins: int) -> Maker:
     if end == "bool":
         return drawing.part(drawing.settings.roots, joins)
     return drawing.number("Count", 0, 0) if end == "number" else drawing.report(end)

@@ -25,10 +25,10 @@ from etude.decisions.classics import (
 )
 from etude.decisions.compose import condition, interleave, make_trial, overlap, queue
 from etude.decisions.distract import Distraction
-from etude.decisions.graph import Task
-from etude.decisions.listing import BOOLEAN, Draw, Lister, fresh_thing
+from etude.decisions.graph import DecisionGraph
+from etude.decisions.listing import BOOLEAN, Lister, TrialDraw, fresh_thing
 from etude.decisions.solver import Domain
-from etude.decisions.space import LOCATION, Space
+from etude.decisions.space import LOCATION, StimulusSpace
 from etude.decisions.trial import Placed, Trial
 from etude.names import EtudeError, Stream, digest, pick, unknown
 
@@ -44,14 +44,14 @@ ATTEMPTS = 200
 PAIRS = ((LOCATION, "category"), (LOCATION, "identity"))  # category and identity depend on each other
 
 
-def match(draw: Draw, properties: Sequence[str]) -> Trial:
+def match(draw: TrialDraw, properties: Sequence[str]) -> Trial:
     """Delayed match to sample, with a delay of 0 to 4 frames."""
     prop, visit = turn(properties, draw.list, draw.seed)
     stream = draw.stream()
     return _matched(draw, match_to_sample(prop, stream.integer(*DELAYS)), prop, visit, stream)
 
 
-def dual_match(draw: Draw) -> Trial:
+def dual_match(draw: TrialDraw) -> Trial:
     """Delayed match to sample in two properties: in both, or in one at least."""
     kinds = tuple((*pair, join) for pair in PAIRS for join in ("and", "or"))
     (first, second, join), visit = turn(kinds, draw.list, draw.seed)
@@ -59,7 +59,7 @@ def dual_match(draw: Draw) -> Trial:
     return _matched(draw, dual_match_to_sample(first, second, stream.integer(*DELAYS), join), f"{second}/{join}", visit, stream)
 
 
-def context(draw: Draw) -> Trial:
+def context(draw: TrialDraw) -> Trial:
     """Contextual decision making with three objects: which property of the last two counts depends on the first two."""
     kinds = tuple((first, *order) for first in PROPERTIES for pair in PAIRS for order in (pair, pair[::-1]))
     (first, then, otherwise), visit = turn(kinds, draw.list, draw.seed)
@@ -67,14 +67,14 @@ def context(draw: Draw) -> Trial:
     return _matched(draw, contextual_decision(first, then, otherwise, stream.integer(0, 1)), f"{first}/{then}/{otherwise}", visit, stream)
 
 
-def _matched(draw: Draw, task: Task, kind: str, visit: int, stream: Stream) -> Trial:
+def _matched(draw: TrialDraw, task: DecisionGraph, kind: str, visit: int, stream: Stream) -> Trial:
     (answer, branch), again = turn([(a, b) for a in BOOLEAN for b in (True, False)], f"{draw.list}/{kind}", visit)
     thing = fresh_thing(draw.domain, f"{draw.list}/{kind}/{answer}/{branch}", again)
     showing = draw.showing("classic")
     return make_trial(draw.name, task, draw.domain, answer, stream, showing=showing, branch=branch, given={0: thing})
 
 
-def several(draw: Draw, properties: Sequence[str], name: str) -> Trial:
+def several(draw: TrialDraw, properties: Sequence[str], name: str) -> Trial:
     """Several decisions in one trial: n-back, or samples and tests that interlock."""
     prop, visit = turn(properties, draw.list, draw.seed)
     tasks = _several(name, prop)
@@ -94,7 +94,7 @@ SHORT = replace(levels.LOW, joins=(0, 1), frames=(2, 5), delays=(0, 2), constant
 LOOSE = replace(SHORT, frames=(4, 6), delays=(1, 3))  # with room between its objects
 
 
-def combined(draw: Draw, how: str) -> Trial:
+def combined(draw: TrialDraw, how: str) -> Trial:
     """Short tasks drawn at random and combined; in every second trial there are distractors."""
     distraction, visit = turn((None, Distraction(time=1, frames=1)), draw.list, draw.seed)
     first, second = wanted(tuple(product(BOOLEAN, BOOLEAN)), f"{draw.list}/{distraction is None}", visit)
@@ -115,11 +115,11 @@ def combined(draw: Draw, how: str) -> Trial:
     raise EtudeError(f"{draw.name}: no two tasks were found in {ATTEMPTS} attempts that can be combined by {how}")
 
 
-def _any(draw: Draw, stream: Stream, how: str) -> Question:
+def _any(draw: TrialDraw, stream: Stream, how: str) -> Question:
     return auto_question(LOOSE if how == "interleave" else SHORT, stream, draw.domain)
 
 
-def _combined(tasks: Sequence[Task], how: str, stream: Stream) -> tuple[Placed, ...]:
+def _combined(tasks: Sequence[DecisionGraph], how: str, stream: Stream) -> tuple[Placed, ...]:
     if how == "queue":
         return queue(*tasks, gap=stream.integer(0, 1))
     if how == "condition":
@@ -154,7 +154,7 @@ def standard_domain(split: str) -> Domain:
         raise unknown("split", split, SPLITS)
     stimuli = Procedural()
     views = [stimuli.views(s) for s in SPLITS]
-    return Domain(Space(stimuli.classes, stimuli.properties, 1 + max(max(v) for v in views)), stimuli.views(split))
+    return Domain(StimulusSpace(stimuli.classes, stimuli.properties, 1 + max(max(v) for v in views)), stimuli.views(split))
 
 
 def trial(task: str, split: str, seed: int, domain: Domain | None = None, stimuli: str = "procedural") -> Trial:
@@ -162,7 +162,7 @@ def trial(task: str, split: str, seed: int, domain: Domain | None = None, stimul
     lister = pick("list of trials", task, LISTS)
     if split not in SPLITS:
         raise unknown("split", split, SPLITS)
-    return lister(Draw(task, split, seed, domain or standard_domain(split), stimuli))
+    return lister(TrialDraw(task, split, seed, domain or standard_domain(split), stimuli))
 
 
 def fingerprint(task: str, split: str, count: int = 100) -> str:

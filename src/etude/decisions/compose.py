@@ -13,18 +13,18 @@ from dataclasses import dataclass
 
 from etude.decisions.asking import asked
 from etude.decisions.distract import Distraction, distracted
-from etude.decisions.graph import Task
-from etude.decisions.joint import Joint
+from etude.decisions.graph import DecisionGraph
+from etude.decisions.joint import LinkedQuestions
 from etude.decisions.meaning import answer
 from etude.decisions.solver import Domain
-from etude.decisions.space import Thing
+from etude.decisions.space import SeenThing
 from etude.decisions.trial import SILENT, Placed, Trial
 from etude.names import EtudeError, Stream
 
 # ------------------------------------------------------------------------------------------------ tasks in time
 
 
-def queue(*tasks: Task, gap: int = 0) -> tuple[Placed, ...]:
+def queue(*tasks: DecisionGraph, gap: int = 0) -> tuple[Placed, ...]:
     """One task after the other, with ``gap`` empty frames between them."""
     found: list[Placed] = []
     for task in tasks:
@@ -32,14 +32,14 @@ def queue(*tasks: Task, gap: int = 0) -> tuple[Placed, ...]:
     return _checked(found)
 
 
-def laid_out(*tasks: Task, starts: Sequence[int]) -> tuple[Placed, ...]:
+def laid_out(*tasks: DecisionGraph, starts: Sequence[int]) -> tuple[Placed, ...]:
     """Tasks that begin on the given frames, whatever they share."""
     if len(tasks) != len(starts):
         raise EtudeError(f"{len(tasks)} tasks need {len(tasks)} frames to begin on, not {len(starts)}")
     return _checked([Placed(task, start) for task, start in zip(tasks, starts, strict=True)])
 
 
-def overlap(*tasks: Task, starts: Sequence[int]) -> tuple[Placed, ...]:
+def overlap(*tasks: DecisionGraph, starts: Sequence[int]) -> tuple[Placed, ...]:
     """Tasks that begin on the given frames and share objects: every one but the first looks at an object of an earlier one."""
     found = laid_out(*tasks, starts=starts)
     for k in range(1, len(found)):
@@ -48,7 +48,7 @@ def overlap(*tasks: Task, starts: Sequence[int]) -> tuple[Placed, ...]:
     return found
 
 
-def interleave(*tasks: Task, starts: Sequence[int]) -> tuple[Placed, ...]:
+def interleave(*tasks: DecisionGraph, starts: Sequence[int]) -> tuple[Placed, ...]:
     """Tasks that begin on the given frames, each before some earlier one has ended, and share no object."""
     found = laid_out(*tasks, starts=starts)
     for k in range(1, len(found)):
@@ -59,7 +59,7 @@ def interleave(*tasks: Task, starts: Sequence[int]) -> tuple[Placed, ...]:
     return found
 
 
-def condition(first: Task, then: Task, otherwise: Task, gap: int = 0) -> tuple[Placed, ...]:
+def condition(first: DecisionGraph, then: DecisionGraph, otherwise: DecisionGraph, gap: int = 0) -> tuple[Placed, ...]:
     """A task, and after it one task or the other, depending on whether its answer was true."""
     if first.root.kind() != "bool":
         raise EtudeError(f"a condition must be answered with true or false, not with a {first.root.kind()}")
@@ -107,7 +107,7 @@ class Showing:
 
 def make_trial(
     name: str,
-    tasks: Task | Sequence[Placed],
+    tasks: DecisionGraph | Sequence[Placed],
     domain: Domain,
     answers: Sequence[str | None] | str | None,
     stream: Stream,
@@ -115,7 +115,7 @@ def make_trial(
     showing: Showing = Showing(),
     distraction: Distraction | None = None,
     branch: bool | None = None,
-    given: Mapping[int, Thing] | None = None,
+    given: Mapping[int, SeenThing] | None = None,
     adapt: bool = True,
 ) -> Trial:
     """A trial in which every task is answered as wanted (None: as it comes).
@@ -123,22 +123,22 @@ def make_trial(
     ``branch`` asks the first task to go through this branch of its first condition, where the answer allows it; ``given`` settles the
     objects of some frames. With ``adapt`` a later task takes another answer where its own is impossible; without, the trial is refused.
     """
-    placed = (Placed(tasks),) if isinstance(tasks, Task) else _checked(tasks)
+    placed = (Placed(tasks),) if isinstance(tasks, DecisionGraph) else _checked(tasks)
     questions = [asked(p.task, domain, p.start) for p in placed]
     each = [answers] if isinstance(answers, str) or answers is None else list(answers)
     if len(each) != len(placed):
         raise EtudeError(f"{len(placed)} tasks need {len(placed)} answers, not {len(each)}")
     wishes = [stream.choice(q.answers) if a is None else a for q, a in zip(questions, each, strict=True)]
-    things: dict[int, Thing] = {}
+    things: dict[int, SeenThing] = {}
     said = list(wishes)
     for group in _groups(placed):
-        joint = Joint([questions[k] for k in group], domain, stream, given)
+        joint = LinkedQuestions([questions[k] for k in group], domain, stream, given)
         found, which = joint.objects([wishes[k] for k in group], branch if 0 in group else None, adapt)
         things.update(found)
         for k, answered in zip(group, which, strict=True):
             said[k] = answered
     count = max(p.end for p in placed) + 1
-    frames: list[tuple[Thing, ...]] = [(things[f],) if f in things else () for f in range(count)]
+    frames: list[tuple[SeenThing, ...]] = [(things[f],) if f in things else () for f in range(count)]
     named: tuple[tuple[int, str], ...] = ()
     if distraction is not None:
         frames, named = distracted(frames, placed, distraction, domain, stream)

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from etude.arithmetic import total
-from etude.decisions.graph import Const, Count, Exist, Get, Match, Node, Relative, Select
+from etude.decisions.graph import Const, Count, Exist, Get, Match, Operator, Relative, Select
 from etude.decisions.meaning import RELATIONS
-from etude.decisions.space import LOCATION, NUMBER, Space
+from etude.decisions.space import LOCATION, NUMBER, StimulusSpace
 from etude.names import Stream
 
 PAPER = ("Get", "Const", "IsSame", "NotSame", "And", "Or")
@@ -16,7 +16,7 @@ MOST_COUNTED = 3  # frames a Count looks at
 
 
 @dataclass(frozen=True)
-class Settings:
+class TaskSpace:
     """A space of tasks. Ranges are (least, most), both included.
 
     ``roots`` are operators a question may begin with, ``booleans`` those a condition may begin with, ``operators`` those that may occur
@@ -52,7 +52,7 @@ VALUES = ("Get", "Const", "Count")
 
 
 @dataclass(frozen=True)
-class Line:
+class OperatorRule:
     """What an operator takes for each input, the least depth and number of nodes from it down, and how AutoTask draws it."""
 
     takes: tuple[tuple[str, ...], ...]
@@ -62,21 +62,21 @@ class Line:
     joins: bool = False
 
 
-CONNECTIVITY: dict[str, Line] = {
-    "Get": Line((("Select",),), 2, 2),
-    "Const": Line((), 1, 1),
-    "Count": Line((("Select",),), 2, 3, "number"),
-    "IsSame": Line((VALUES, VALUES), 3, 5, "comparison"),
-    "NotSame": Line((VALUES, VALUES), 3, 5, "comparison"),
-    "Exist": Line((("Select",),), 2, 3, "existence"),
-    "Relative": Line((("Select",), ("Select",)), 2, 3, "relation"),
-    "Not": Line((("IsSame", "NotSame", "Exist", "Relative", "And", "Or", "Xor"),), 3, 4, "inputs"),
-    "And": Line((TRUTHS, TRUTHS), 3, 7, "inputs", joins=True),
-    "Or": Line((TRUTHS, TRUTHS), 3, 7, "inputs", joins=True),
-    "Xor": Line((TRUTHS, TRUTHS), 3, 7, "inputs", joins=True),
+CONNECTIVITY: dict[str, OperatorRule] = {
+    "Get": OperatorRule((("Select",),), 2, 2),
+    "Const": OperatorRule((), 1, 1),
+    "Count": OperatorRule((("Select",),), 2, 3, "number"),
+    "IsSame": OperatorRule((VALUES, VALUES), 3, 5, "comparison"),
+    "NotSame": OperatorRule((VALUES, VALUES), 3, 5, "comparison"),
+    "Exist": OperatorRule((("Select",),), 2, 3, "existence"),
+    "Relative": OperatorRule((("Select",), ("Select",)), 2, 3, "relation"),
+    "Not": OperatorRule((("IsSame", "NotSame", "Exist", "Relative", "And", "Or", "Xor"),), 3, 4, "inputs"),
+    "And": OperatorRule((TRUTHS, TRUTHS), 3, 7, "inputs", joins=True),
+    "Or": OperatorRule((TRUTHS, TRUTHS), 3, 7, "inputs", joins=True),
+    "Xor": OperatorRule((TRUTHS, TRUTHS), 3, 7, "inputs", joins=True),
 }
 
-Maker = Callable[[Sequence[int]], Node]  # from the frame of every look to the node
+Maker = Callable[[Sequence[int]], Operator]  # from the frame of every look to the node
 
 
 @dataclass(frozen=True)
@@ -91,10 +91,10 @@ class Unfit(Exception):
     """This drawing leads to no task that fits."""
 
 
-class Drawing:
+class GraphAttempt:
     """One attempt at a task."""
 
-    def __init__(self, settings: Settings, stream: Stream, space: Space) -> None:
+    def __init__(self, settings: TaskSpace, stream: Stream, space: StimulusSpace) -> None:
         self.settings, self.stream, self.space = settings, stream, space
         self.looks: list[_Look] = []
         self._spare = 0
@@ -153,12 +153,12 @@ class Drawing:
             share = self.stream.choice(first)
             shares = [share, joins - 1 - share]
         parts = [self.truth(among, share, depth - 1) for among, share in zip(takes, shares, strict=True)]
-        kind = Node.kinds[name]
+        kind = Operator.kinds[name]
         return lambda when: kind(*(part(when) for part in parts))
 
     def comparison(self, name: str, joins: int, depth: int) -> Maker:
         """Two values of one property; at times one of them is a constant, or a number of objects."""
-        kind = Node.kinds[name]
+        kind = Operator.kinds[name]
         ways = [way for way in CONNECTIVITY[name].takes[0] if way in self.settings.operators and way != "Const"]
         if self.stream.choice(ways) == "Count":
             many, count = self._counted()
@@ -201,7 +201,7 @@ class Drawing:
         value, count = self._value(prop), self.stream.integer(2, MOST_COUNTED)
         looks = [self._look(prop, tells=True) for _ in range(count)]
 
-        def made(when: Sequence[int]) -> Node:
+        def made(when: Sequence[int]) -> Operator:
             return Count(tuple(Select(w, (Match(prop, Const(prop, value)),)) for w in sorted((when[k] for k in looks), reverse=True)))
 
         return made, count

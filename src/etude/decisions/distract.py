@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from etude.decisions.graph import Get, Relative, Select, walk
 from etude.decisions.meaning import answer
 from etude.decisions.solver import Domain, bits
-from etude.decisions.space import LOCATION, VIEW, Space, Thing
+from etude.decisions.space import LOCATION, VIEW, SeenThing, StimulusSpace
 from etude.decisions.trial import Placed
 from etude.names import EtudeError, Stream, unknown
 
 TRIES = 8  # draws of a distractor that would mislead
 
-Frames = list[tuple[Thing, ...]]
+Frames = list[tuple[SeenThing, ...]]
 
 
 @dataclass(frozen=True)
@@ -76,12 +76,12 @@ def distracted(
     return frames, tuple(named)
 
 
-def told_by(read: set[str], by: Sequence[str], space: Space) -> list[str]:
+def told_by(read: set[str], by: Sequence[str], space: StimulusSpace) -> list[str]:
     """The properties that may tell an object from others, given what is asked about it: those that give nothing of it away."""
     return [p for p in by if len(space.values(p)) > 1 and not any(_entangled(p, q, space) for q in read)]
 
 
-def _entangled(first: str, second: str, space: Space) -> bool:
+def _entangled(first: str, second: str, space: StimulusSpace) -> bool:
     """Are they the same, or does one of them follow from the other, as the category from the identity?"""
     if first == second or LOCATION in (first, second) or VIEW in (first, second):
         return first == second
@@ -91,16 +91,16 @@ def _entangled(first: str, second: str, space: Space) -> bool:
 
 def _crowded(
     frames: Frames, frame: int, prop: str, count: int, tasks: Sequence[Placed], domain: Domain, stream: Stream
-) -> tuple[Thing, ...]:
+) -> tuple[SeenThing, ...]:
     """The object that is meant, and others in other cells that differ from it in a property."""
     (target,) = frames[frame]
-    others: list[Thing] = []
+    others: list[SeenThing] = []
     for cell in stream.sample([c for c in range(domain.space.cells) if c != target.location], count):
         others.append(_misleading(frames, frame, prop, cell, tasks, domain, stream))
     return tuple(stream.shuffled([target, *others]))
 
 
-def _misleading(frames: Frames, frame: int, prop: str, cell: int, tasks: Sequence[Placed], domain: Domain, stream: Stream) -> Thing:
+def _misleading(frames: Frames, frame: int, prop: str, cell: int, tasks: Sequence[Placed], domain: Domain, stream: Stream) -> SeenThing:
     """An object that, taken for the one that is meant, gives a wrong answer, where one is found soon."""
     target = made = frames[frame][0]
     others = bits(domain.alone(prop, domain.space.of(prop, target), False))
@@ -114,6 +114,6 @@ def _misleading(frames: Frames, frame: int, prop: str, cell: int, tasks: Sequenc
     return made
 
 
-def _anything(domain: Domain, stream: Stream) -> Thing:
+def _anything(domain: Domain, stream: Stream) -> SeenThing:
     item, cell, view = (stream.choice(bits(domain.full(sort))) for sort in ("item", LOCATION, VIEW))
-    return Thing(item, cell, view, distractor=True)
+    return SeenThing(item, cell, view, distractor=True)

@@ -18,10 +18,10 @@ Kind = str  # "objects", "bool", "number", or the name of a property
 Relation = Literal["left of", "right of", "above", "below"]
 
 
-class Node(Family):
+class Operator(Family):
     """An operator with its inputs."""
 
-    def inputs(self) -> tuple[Node, ...]:
+    def inputs(self) -> tuple[Operator, ...]:
         """What it takes, in order."""
         return ()
 
@@ -35,17 +35,17 @@ class Match:
     """One condition of a :class:`Select`: the property equals what ``value`` gives."""
 
     property: str
-    value: Node
+    value: Operator
 
 
 @dataclass(frozen=True)
-class Select(Node):
+class Select(Operator):
     """The objects on the frame ``when`` frames before the last one of the task, that match every condition."""
 
     when: int
     matches: tuple[Match, ...] = ()
 
-    def inputs(self) -> tuple[Node, ...]:
+    def inputs(self) -> tuple[Operator, ...]:
         return tuple(m.value for m in self.matches)
 
     def kind(self) -> Kind:
@@ -58,13 +58,13 @@ class Select(Node):
 
 
 @dataclass(frozen=True)
-class Get(Node):
+class Get(Operator):
     """A property of the one object that is selected."""
 
     property: str
     of: Select
 
-    def inputs(self) -> tuple[Node, ...]:
+    def inputs(self) -> tuple[Operator, ...]:
         return (self.of,)
 
     def kind(self) -> Kind:
@@ -73,7 +73,7 @@ class Get(Node):
 
 
 @dataclass(frozen=True)
-class Const(Node):
+class Const(Operator):
     """A value of a property, by its name; or a number, of the property "number"."""
 
     property: str
@@ -84,12 +84,12 @@ class Const(Node):
 
 
 @dataclass(frozen=True)
-class Exist(Node):
+class Exist(Operator):
     """Is there an object that is selected?"""
 
     of: Select
 
-    def inputs(self) -> tuple[Node, ...]:
+    def inputs(self) -> tuple[Operator, ...]:
         return (self.of,)
 
     def kind(self) -> Kind:
@@ -98,12 +98,12 @@ class Exist(Node):
 
 
 @dataclass(frozen=True)
-class Count(Node):
+class Count(Operator):
     """How many objects are selected, over several frames."""
 
     of: tuple[Select, ...]
 
-    def inputs(self) -> tuple[Node, ...]:
+    def inputs(self) -> tuple[Operator, ...]:
         return self.of
 
     def kind(self) -> Kind:
@@ -115,14 +115,14 @@ class Count(Node):
 
 
 @dataclass(frozen=True)
-class Relative(Node):
+class Relative(Operator):
     """Does the first object lie left of, right of, above or below the second, each on its own frame?"""
 
     relation: Relation
     first: Select
     second: Select
 
-    def inputs(self) -> tuple[Node, ...]:
+    def inputs(self) -> tuple[Operator, ...]:
         return (self.first, self.second)
 
     def kind(self) -> Kind:
@@ -133,11 +133,11 @@ class Relative(Node):
 
 
 @dataclass(frozen=True)
-class _Comparison(Node):
-    left: Node
-    right: Node
+class _Comparison(Operator):
+    left: Operator
+    right: Operator
 
-    def inputs(self) -> tuple[Node, ...]:
+    def inputs(self) -> tuple[Operator, ...]:
         return (self.left, self.right)
 
     def kind(self) -> Kind:
@@ -161,11 +161,11 @@ class NotSame(_Comparison):
 
 
 @dataclass(frozen=True)
-class _Connective(Node):
-    left: Node
-    right: Node
+class _Connective(Operator):
+    left: Operator
+    right: Operator
 
-    def inputs(self) -> tuple[Node, ...]:
+    def inputs(self) -> tuple[Operator, ...]:
         return (self.left, self.right)
 
     def kind(self) -> Kind:
@@ -189,12 +189,12 @@ class Xor(_Connective):
 
 
 @dataclass(frozen=True)
-class Not(Node):
+class Negation(Operator, kind="Not"):
     """Is it false?"""
 
-    of: Node
+    of: Operator
 
-    def inputs(self) -> tuple[Node, ...]:
+    def inputs(self) -> tuple[Operator, ...]:
         return (self.of,)
 
     def kind(self) -> Kind:
@@ -203,14 +203,14 @@ class Not(Node):
 
 
 @dataclass(frozen=True)
-class Switch(Node):
+class Switch(Operator):
     """One question or the other, depending on a condition."""
 
-    condition: Node
-    then: Node
-    otherwise: Node
+    condition: Operator
+    then: Operator
+    otherwise: Operator
 
-    def inputs(self) -> tuple[Node, ...]:
+    def inputs(self) -> tuple[Operator, ...]:
         return (self.condition, self.then, self.otherwise)
 
     def kind(self) -> Kind:
@@ -222,7 +222,7 @@ class Switch(Node):
         return then if then == otherwise else "mixed"
 
 
-def _all_bool(node: Node) -> None:
+def _all_bool(node: Operator) -> None:
     for part in node.inputs():
         if part.kind() != "bool":
             raise EtudeError(f"{type(node).__name__} combines what is true or false, not {part.kind()}")
@@ -232,10 +232,10 @@ def _all_bool(node: Node) -> None:
 
 
 @dataclass(frozen=True)
-class Task:
+class DecisionGraph:
     """A graph with the number of frames it takes. The last frame is the one on which the answer is given."""
 
-    root: Node
+    root: Operator
     frames: int
 
     def __post_init__(self) -> None:
@@ -253,7 +253,7 @@ class Task:
         return canonical_json(self)
 
     @classmethod
-    def from_json(cls, text: str) -> Task:
+    def from_json(cls, text: str) -> DecisionGraph:
         """The task written as ``text``."""
         return from_json(cls, text)
 
@@ -263,19 +263,19 @@ class Task:
         return tuple(sorted({self.frames - 1 - s.when for s in selects(self.root)}))
 
 
-def walk(node: Node) -> Iterator[Node]:
+def walk(node: Operator) -> Iterator[Operator]:
     """Every node, parents first; shared ones as often as they are used."""
     yield node
     for part in node.inputs():
         yield from walk(part)
 
 
-def selects(node: Node) -> Iterator[Select]:
+def selects(node: Operator) -> Iterator[Select]:
     """Every look at a frame."""
     return (n for n in walk(node) if isinstance(n, Select))
 
 
-def operators(node: Node) -> dict[str, int]:
+def operators(node: Operator) -> dict[str, int]:
     """How often each operator occurs."""
     found: dict[str, int] = {}
     for part in walk(node):
@@ -283,7 +283,7 @@ def operators(node: Node) -> dict[str, int]:
     return found
 
 
-def depth(node: Node) -> int:
+def depth(node: Operator) -> int:
     """The longest way from the root to a leaf, in nodes."""
     return 1 + max((depth(part) for part in node.inputs()), default=0)
 
@@ -291,7 +291,7 @@ def depth(node: Node) -> int:
 COMMUTATIVE = (And, Or, Xor, IsSame, NotSame)
 
 
-def canonical(node: Node) -> Node:
+def canonical(node: Operator) -> Operator:
     """The same question with the inputs of commutative operators in a fixed order: equal questions become equal values."""
     changed = _with_inputs(node, tuple(canonical(part) for part in node.inputs()))
     if isinstance(changed, COMMUTATIVE) and canonical_json(changed.left) > canonical_json(changed.right):
@@ -299,7 +299,7 @@ def canonical(node: Node) -> Node:
     return changed
 
 
-def structure(task: Task) -> str:
+def structure(task: DecisionGraph) -> str:
     """What a task asks, whatever objects are called and however long the delays are: equal texts mean equal structures.
 
     Frames are renumbered in the order of time, without the empty ones.
@@ -308,17 +308,17 @@ def structure(task: Task) -> str:
     return canonical_json(canonical(_renumbered(task.root, order)))
 
 
-def _renumbered(node: Node, order: dict[int, int]) -> Node:
+def _renumbered(node: Operator, order: dict[int, int]) -> Operator:
     changed = _with_inputs(node, tuple(_renumbered(part, order) for part in node.inputs()))
     return replace(changed, when=order[changed.when]) if isinstance(changed, Select) else changed
 
 
-def _with_inputs(node: Node, inputs: tuple[Node, ...]) -> Node:
+def _with_inputs(node: Operator, inputs: tuple[Operator, ...]) -> Operator:
     if isinstance(node, Select):
         return replace(node, matches=tuple(replace(m, value=v) for m, v in zip(node.matches, inputs, strict=True)))
     if isinstance(node, Count):
         return Count(tuple(part for part in inputs if isinstance(part, Select)))
-    if isinstance(node, (Get, Exist, Not)):
+    if isinstance(node, (Get, Exist, Negation)):
         return replace(node, of=inputs[0])  # type: ignore[arg-type]
     if isinstance(node, Relative):
         return replace(node, first=inputs[0], second=inputs[1])  # type: ignore[arg-type]
@@ -329,7 +329,7 @@ def _with_inputs(node: Node, inputs: tuple[Node, ...]) -> Node:
     return node
 
 
-def shifted(node: Node, by: int) -> Node:
+def shifted(node: Operator, by: int) -> Operator:
     """The same question asked ``by`` frames later."""
     changed = _with_inputs(node, tuple(shifted(part, by) for part in node.inputs()))
     return replace(changed, when=changed.when + by) if isinstance(changed, Select) else changed

@@ -6,21 +6,21 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from etude.decisions.asking import Question, Wanted, foils_of
 from etude.decisions.solver import Domain, posed, solvable, solved
-from etude.decisions.space import Thing
+from etude.decisions.space import SeenThing
 from etude.names import EtudeError, Stream
 
 MOST_TRIES = 1000  # combinations of ways: many large questions about the same objects have more than can be gone through
 
 
-class Joint:
+class LinkedQuestions:
     """Questions that share objects, directly or through others. ``given`` are objects that are settled already, by frame."""
 
-    def __init__(self, questions: Sequence[Question], domain: Domain, stream: Stream, given: Mapping[int, Thing] | None = None) -> None:
+    def __init__(self, questions: Sequence[Question], domain: Domain, stream: Stream, given: Mapping[int, SeenThing] | None = None) -> None:
         self._questions, self._domain, self._stream = questions, domain, stream
         self._frames = sorted({f for q in questions for f in q.meaning.frames})
         self._given = {f: thing for f, thing in (given or {}).items() if f in self._frames}
 
-    def objects(self, wishes: Sequence[str], branch: bool | None = None, adapt: bool = True) -> tuple[dict[int, Thing], list[str]]:
+    def objects(self, wishes: Sequence[str], branch: bool | None = None, adapt: bool = True) -> tuple[dict[int, SeenThing], list[str]]:
         """An object for every frame, and the answers: the wishes, or where a wish cannot be had with those before it, another one.
 
         ``branch`` asks the first question to go through this branch, where it can.

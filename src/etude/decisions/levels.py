@@ -12,47 +12,47 @@ from itertools import product
 from etude.decisions.autotask import auto_question
 from etude.decisions.balance import turn, wanted
 from etude.decisions.compose import make_trial
-from etude.decisions.connectivity import Settings
-from etude.decisions.graph import Const, Get, IsSame, NotSame, Select, Task
-from etude.decisions.listing import BOOLEAN, Draw, Lister, fresh_thing
-from etude.decisions.space import LOCATION, Space
+from etude.decisions.connectivity import TaskSpace
+from etude.decisions.graph import Const, DecisionGraph, Get, IsSame, NotSame, Select
+from etude.decisions.listing import BOOLEAN, Lister, TrialDraw, fresh_thing
+from etude.decisions.space import LOCATION, StimulusSpace
 from etude.decisions.trial import Trial
 
 COMPARING = ("IsSame", "And", "Or", "NotSame")
 
 # Frames, And, Or and Switch are the paper's (table 1); depth, operators and constants those of its configuration files. 15 operators leave
 # no room for And or Or within And or Or. Delays are what is left of the frames: between none and four.
-LOW = Settings(roots=COMPARING, constants=0.2, max_switch=0, max_depth=5, max_operators=15, joins=(1, 1), frames=(6, 6), delays=(0, 4))
+LOW = TaskSpace(roots=COMPARING, constants=0.2, max_switch=0, max_depth=5, max_operators=15, joins=(1, 1), frames=(6, 6), delays=(0, 4))
 MEDIUM = replace(LOW, max_switch=1, switch_chance=1.0, max_depth=7, frames=(8, 8))
 HIGH = replace(MEDIUM, roots=(*COMPARING, "Get"), max_depth=8, joins=(1, 2), frames=(9, 9))
 LEVELS = {"low": LOW, "medium": MEDIUM, "high": HIGH}
 ONE_PROPERTY = {LOCATION: 0.1, "category": 0.1, "identity": 0.0}  # the chance of constants then
 
 
-def restricted(settings: Settings, prop: str) -> Settings:
+def restricted(settings: TaskSpace, prop: str) -> TaskSpace:
     """The same level with one property only. Identities have no names: they are neither told nor compared with one."""
     named = (prop,) if ONE_PROPERTY[prop] else ()
     return replace(settings, properties=((prop, 1.0),), reported=named, named=named, constants=ONE_PROPERTY[prop])
 
 
-def possible_answers(settings: Settings, space: Space) -> tuple[str, ...]:
+def possible_answers(settings: TaskSpace, space: StimulusSpace) -> tuple[str, ...]:
     """Every answer that a task with these settings can have."""
     values = [v for prop in settings.reported for v in space.values(prop)] if "Get" in settings.roots else []
     return (*BOOLEAN, *values)
 
 
-def level(draw: Draw, name: str, settings: Settings) -> Trial:
+def level(draw: TrialDraw, name: str, settings: TaskSpace) -> Trial:
     """A trial of a level."""
     return _with_its_turn(draw, name, settings, draw.list, draw.seed)
 
 
-def composite(draw: Draw, name: str, settings: Settings) -> Trial:
+def composite(draw: TrialDraw, name: str, settings: TaskSpace) -> Trial:
     """A trial of a level in which everything is about categories, or everything about locations, in turn."""
     prop, visit = turn(("category", LOCATION), f"{draw.list}/property", draw.seed)
     return _with_its_turn(draw, name, restricted(settings, prop), f"{draw.list}/{prop}", visit)
 
 
-def _with_its_turn(draw: Draw, name: str, settings: Settings, order: str, visit: int) -> Trial:
+def _with_its_turn(draw: TrialDraw, name: str, settings: TaskSpace, order: str, visit: int) -> Trial:
     """The answer whose turn it is, in the branch whose turn it is, of a task of its own."""
     branches = (True, False) if settings.max_switch else (None,)
     answer, branch = wanted(tuple(product(possible_answers(settings, draw.domain.space), branches)), order, visit)
@@ -61,7 +61,7 @@ def _with_its_turn(draw: Draw, name: str, settings: Settings, order: str, visit:
     return make_trial(draw.name, question.task, draw.domain, answer, stream, showing=draw.showing(name), branch=branch)
 
 
-def single_frame(draw: Draw, prop: str) -> Trial:
+def single_frame(draw: TrialDraw, prop: str) -> Trial:
     """One frame with one object: does its property have a given value, or has it not?"""
     values = draw.domain.space.values(prop)
     cells = tuple(product((IsSame, NotSame), range(len(values)), BOOLEAN))
@@ -70,7 +70,9 @@ def single_frame(draw: Draw, prop: str) -> Trial:
     thing = fresh_thing(draw.domain, f"{draw.list}/{kind.__name__}/{value}/{answer}", visit, prop, value, equal)
     stream = draw.stream()
     sides = stream.shuffled([Get(prop, Select(0)), Const(prop, values[value])])
-    return make_trial(draw.name, Task(kind(*sides), 1), draw.domain, answer, stream, showing=draw.showing("single_frame"), given={0: thing})
+    return make_trial(
+        draw.name, DecisionGraph(kind(*sides), 1), draw.domain, answer, stream, showing=draw.showing("single_frame"), given={0: thing}
+    )
 
 
 def _lists() -> dict[str, Lister]:

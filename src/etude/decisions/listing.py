@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from etude.decisions.balance import unrepeated
 from etude.decisions.compose import Showing
 from etude.decisions.solver import Domain, bits
-from etude.decisions.space import LOCATION, VIEW, Thing
+from etude.decisions.space import LOCATION, VIEW, SeenThing
 from etude.decisions.trial import Trial
 from etude.names import Stream, rng
 
@@ -17,7 +17,7 @@ BOOLEAN = ("true", "false")
 
 
 @dataclass(frozen=True)
-class Draw:
+class TrialDraw:
     """One place in a list. ``domain`` has the views of the split only."""
 
     task: str
@@ -45,10 +45,10 @@ class Draw:
         return Showing(level, self.stimuli, self.split)
 
 
-Lister = Callable[[Draw], Trial]
+Lister = Callable[[TrialDraw], Trial]
 
 
-def fresh_thing(domain: Domain, name: str, visit: int, prop: str = "", value: int = 0, equal: bool = True) -> Thing:
+def fresh_thing(domain: Domain, name: str, visit: int, prop: str = "", value: int = 0, equal: bool = True) -> SeenThing:
     """An object that is another one for every visit until all have been: in a short trial this is what keeps trials from being the same.
 
     With ``prop`` it is one whose property has (or, if not ``equal``, has not) this value.
@@ -60,4 +60,4 @@ def fresh_thing(domain: Domain, name: str, visit: int, prop: str = "", value: in
     number = unrepeated(range(len(items) * len(cells) * len(views)), name, visit)
     number, view = divmod(number, len(views))
     item, cell = divmod(number, len(cells))
-    return Thing(items[item], cells[cell], views[view])
+    return SeenThing(items[item], cells[cell], views[view])

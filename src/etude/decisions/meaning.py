@@ -13,31 +13,31 @@ from etude.decisions.graph import (
     And,
     Const,
     Count,
+    DecisionGraph,
     Exist,
     Get,
     IsSame,
-    Node,
-    Not,
+    Negation,
     NotSame,
+    Operator,
     Or,
     Relative,
     Select,
     Switch,
-    Task,
     Xor,
 )
-from etude.decisions.space import LOCATION, NUMBER, Space, Thing
+from etude.decisions.space import LOCATION, NUMBER, SeenThing, StimulusSpace
 from etude.names import EtudeError
 
 Answer = str
-Frames = Sequence[Sequence[Thing]]
+Frames = Sequence[Sequence[SeenThing]]
 RELATIONS = ("left of", "right of", "above", "below")
 
 
 # ------------------------------------------------------------------------------------------------ forward
 
 
-def answer(task: Task, frames: Frames, space: Space, offset: int = 0) -> Answer | None:
+def answer(task: DecisionGraph, frames: Frames, space: StimulusSpace, offset: int = 0) -> Answer | None:
     """The answer on these frames, in words; None where the question makes no sense (nothing, or more than one thing, is selected)."""
     value = _value(task.root, frames, space, offset + task.frames - 1)
     if value is None or isinstance(value, bool):
@@ -46,7 +46,7 @@ def answer(task: Task, frames: Frames, space: Space, offset: int = 0) -> Answer 
     return str(number) if prop == NUMBER else space.values(prop)[number]
 
 
-def _value(node: Node, frames: Frames, space: Space, now: int) -> bool | tuple[str, int] | None:
+def _value(node: Operator, frames: Frames, space: StimulusSpace, now: int) -> bool | tuple[str, int] | None:
     """A truth, or a value with its property; None where there is none."""
     if isinstance(node, Get):
         found = _selected(node.of, frames, space, now)
@@ -79,12 +79,12 @@ def _value(node: Node, frames: Frames, space: Space, now: int) -> bool | tuple[s
         return bool(parts[0] or parts[1])
     if isinstance(node, Xor):
         return parts[0] is not parts[1]
-    if isinstance(node, Not):
+    if isinstance(node, Negation):
         return not parts[0]
     raise EtudeError(f"{type(node).__name__} has no value")
 
 
-def _selected(select: Select, frames: Frames, space: Space, now: int) -> list[Thing] | None:
+def _selected(select: Select, frames: Frames, space: StimulusSpace, now: int) -> list[SeenThing] | None:
     there = frames[now - select.when]
     if not select.matches:
         return [t for t in there if not t.distractor]
@@ -97,7 +97,7 @@ def _selected(select: Select, frames: Frames, space: Space, now: int) -> list[Th
     return [t for t in there if not t.distractor and all(space.of(prop, t) == number for prop, number in wanted)]
 
 
-def related(relation: str, first: int, second: int, space: Space) -> bool:
+def related(relation: str, first: int, second: int, space: StimulusSpace) -> bool:
     """Does one place lie so to another?"""
     if relation in ("left of", "right of"):
         a, b = space.column(first), space.column(second)
@@ -138,12 +138,12 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Choice:
+class Branch:
     """One of two outcomes, by a formula."""
 
     condition: Formula
-    then: Outcome | Choice
-    otherwise: Outcome | Choice
+    then: Outcome | Branch
+    otherwise: Outcome | Branch
 
 
 @dataclass(frozen=True)
@@ -151,21 +151,21 @@ class Meaning:
     """A graph as formulas over atoms. ``asserted`` must hold for the question to make sense."""
 
     atoms: tuple[Atom, ...]
-    root: Outcome | Choice
+    root: Outcome | Branch
     asserted: tuple[Formula, ...]
     frames: tuple[int, ...]
 
 
 class _Reader:
-    def __init__(self, space: Space, now: int) -> None:
+    def __init__(self, space: StimulusSpace, now: int) -> None:
         self._space, self._now = space, now
         self.atoms: dict[Atom, int] = {}
         self.asserted: list[Formula] = []
         self.frames: set[int] = set()
 
-    def outcome(self, node: Node) -> Outcome | Choice:
+    def outcome(self, node: Operator) -> Outcome | Branch:
         if isinstance(node, Switch):
-            return Choice(self.formula(node.condition), self.outcome(node.then), self.outcome(node.otherwise))
+            return Branch(self.formula(node.condition), self.outcome(node.then), self.outcome(node.otherwise))
         if node.kind() == "bool":
             return Outcome(formula=self.formula(node))
         if isinstance(node, Count):
@@ -173,7 +173,7 @@ class _Reader:
         prop, frame, value = self._operand(node)
         return Outcome(property=prop, frame=frame, value=value)
 
-    def formula(self, node: Node) -> Formula:
+    def formula(self, node: Operator) -> Formula:
         if isinstance(node, (IsSame, NotSame)):
             same = self._same(node.left, node.right)
             return same if isinstance(node, IsSame) else negated(same)
@@ -182,7 +182,7 @@ class _Reader:
         if isinstance(node, Relative):
             first, second = self._one(node.first), self._one(node.second)
             return self._atom(Atom(LOCATION, first, second, relation=node.relation))
-        if isinstance(node, Not):
+        if isinstance(node, Negation):
             return negated(self.formula(node.of))
         if isinstance(node, (And, Or, Xor)):
             return type(node).__name__.lower(), self.formula(node.left), self.formula(node.right)
@@ -190,7 +190,7 @@ class _Reader:
             return "if", self.formula(node.condition), self.formula(node.then), self.formula(node.otherwise)
         raise EtudeError(f"{type(node).__name__} is neither true nor false")
 
-    def _same(self, left: Node, right: Node) -> Formula:
+    def _same(self, left: Operator, right: Operator) -> Formula:
         if isinstance(left, Const):
             left, right = right, left
         if isinstance(left, Count):
@@ -203,13 +203,13 @@ class _Reader:
             return True
         return self._atom(Atom(prop, min(frame, other), max(frame, other)))
 
-    def _counted(self, left: Count, right: Node) -> Formula:
+    def _counted(self, left: Count, right: Operator) -> Formula:
         """Exactly so many of the conditions hold."""
         if not isinstance(right, Const):
             raise EtudeError("a Count is compared with a number")
         return exactly(int(right.value), [self._matching(s) for s in left.of])
 
-    def _operand(self, node: Node) -> tuple[str, int, int]:
+    def _operand(self, node: Operator) -> tuple[str, int, int]:
         """Property, frame and value; the frame is −1 for a constant."""
         if isinstance(node, Const):
             return node.property, -1, int(node.value) if node.property == NUMBER else self._space.value(node.property, node.value)
@@ -242,7 +242,7 @@ class _Reader:
         return self.atoms.setdefault(atom, len(self.atoms))
 
 
-def meaning(task: Task, space: Space, offset: int = 0) -> Meaning:
+def meaning(task: DecisionGraph, space: StimulusSpace, offset: int = 0) -> Meaning:
     """The graph as formulas; frames are counted from ``offset`` on."""
     reader = _Reader(space, offset + task.frames - 1)
     root = reader.outcome(task.root)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from etude.decisions.graph import Count, Match, Node, Select, Task
+from etude.decisions.graph import Count, DecisionGraph, Match, Operator, Select
 from etude.names import EtudeError
 
 if TYPE_CHECKING:
@@ -21,26 +21,26 @@ class Edge:
     role: str
 
 
-def inputs_by_role(node: Node) -> list[tuple[str, Node]]:
+def inputs_by_role(node: Operator) -> list[tuple[str, Operator]]:
     """The inputs of an operator, each with what it is for: the name of its field, or the property that a Select compares."""
     if isinstance(node, Select):
         return [(m.property, m.value) for m in node.matches]
     if isinstance(node, Count):
         return [(f"of {k}", part) for k, part in enumerate(node.of)]
-    return [(f.name, getattr(node, f.name)) for f in fields(node) if isinstance(getattr(node, f.name), Node)]  # type: ignore[arg-type]
+    return [(f.name, getattr(node, f.name)) for f in fields(node) if isinstance(getattr(node, f.name), Operator)]  # type: ignore[arg-type]
 
 
-def parameters(node: Node) -> dict[str, Any]:
+def parameters(node: Operator) -> dict[str, Any]:
     """What an operator is set to, its inputs aside."""
     plain = {f.name: getattr(node, f.name) for f in fields(node)}  # type: ignore[arg-type]
-    return {name: value for name, value in plain.items() if not isinstance(value, (Node, tuple))}
+    return {name: value for name, value in plain.items() if not isinstance(value, (Operator, tuple))}
 
 
-def nodes_and_edges(task: Task) -> tuple[list[Node], list[Edge]]:
+def nodes_and_edges(task: DecisionGraph) -> tuple[list[Operator], list[Edge]]:
     """Every different node once, the root first, inputs after what they are inputs of; and the edges from inputs to operators."""
-    numbers: dict[Node, int] = {}
+    numbers: dict[Operator, int] = {}
 
-    def visit(node: Node) -> None:
+    def visit(node: Operator) -> None:
         for _, part in inputs_by_role(node):
             if part not in numbers:
                 visit(part)
@@ -52,7 +52,7 @@ def nodes_and_edges(task: Task) -> tuple[list[Node], list[Edge]]:
     return order, [Edge(place[part], place[node], role) for node in order for role, part in inputs_by_role(node)]
 
 
-def to_networkx(task: Task) -> MultiDiGraph[int]:
+def to_networkx(task: DecisionGraph) -> MultiDiGraph[int]:
     """The task as a networkx graph whose edges run from inputs to operators; node 0 is the root.
 
     Nodes have ``operator``, ``kind`` (what they give) and their parameters, edges their ``role``.
@@ -68,31 +68,31 @@ def to_networkx(task: Task) -> MultiDiGraph[int]:
     return found
 
 
-def from_networkx(graph: MultiDiGraph[int]) -> Task:
+def from_networkx(graph: MultiDiGraph[int]) -> DecisionGraph:
     """The task of such a graph."""
     import networkx
 
     if not networkx.is_directed_acyclic_graph(graph):
         raise EtudeError("a task must be a directed graph without cycles")
-    made: dict[int, Node] = {}
+    made: dict[int, Operator] = {}
     roots = [k for k in graph if graph.out_degree(k) == 0]
     if len(roots) != 1:
         raise EtudeError(f"a task must have one root, that is a node without an outgoing edge; this graph has {len(roots)}")
     for k in networkx.topological_sort(graph):
         ins = sorted(graph.in_edges(k, data=True), key=lambda edge: edge[2]["order"])
         made[k] = _node(graph.nodes[k], [(data["role"], made[source]) for source, _, data in ins])
-    return Task(made[roots[0]], graph.graph["frames"])
+    return DecisionGraph(made[roots[0]], graph.graph["frames"])
 
 
-def _node(data: dict[str, Any], inputs: list[tuple[str, Node]]) -> Node:
-    kind = Node.kinds.get(data["operator"])
+def _node(data: dict[str, Any], inputs: list[tuple[str, Operator]]) -> Operator:
+    kind = Operator.kinds.get(data["operator"])
     if kind is None:
-        raise EtudeError(f"unknown operator {data['operator']!r}; valid: {', '.join(Node.kinds)}")
+        raise EtudeError(f"unknown operator {data['operator']!r}; valid: {', '.join(Operator.kinds)}")
     if kind is Select:
         return Select(data["parameters"]["when"], tuple(Match(role, value) for role, value in inputs))
     given: dict[str, Any] = {"of": tuple(value for _, value in inputs)} if kind is Count else dict(inputs)
     try:
-        found: Node = kind(**data["parameters"], **given)
+        found: Operator = kind(**data["parameters"], **given)
     except TypeError:
         raise EtudeError(f"{data['operator']} does not take the inputs {', '.join(given) or 'none'}") from None
     return found

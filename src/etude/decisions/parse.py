@@ -6,15 +6,15 @@ a delay is one blank frame unless the number of a later frame tells more. It als
 
 from __future__ import annotations
 
-from etude.decisions.graph import And, Exist, Get, IsSame, Node, Not, NotSame, Or, Select, Switch, Xor
-from etude.decisions.reading import DEEPEST, Reader, Words
-from etude.decisions.space import Space
+from etude.decisions.graph import And, Exist, Get, IsSame, Negation, NotSame, Operator, Or, Select, Switch, Xor
+from etude.decisions.reading import DEEPEST, NamedWords, SentenceReader
+from etude.decisions.space import StimulusSpace
 from etude.decisions.trial import Placed
 from etude.decisions.wording import ORIGINAL_NAMES
 from etude.names import pick
 
 
-def parse(text: str, space: Space, grammar: str = "exact") -> tuple[Placed, ...]:
+def parse(text: str, space: StimulusSpace, grammar: str = "exact") -> tuple[Placed, ...]:
     """The tasks of an instruction: in the order of their numbers where it has any, otherwise in that of their answers.
 
     Raises :class:`EtudeError` with the place in the text where it cannot be read.
@@ -22,38 +22,38 @@ def parse(text: str, space: Space, grammar: str = "exact") -> tuple[Placed, ...]
     return pick("grammar", grammar, _READERS)(text, space).placed()
 
 
-class _Exact(Reader):
-    def question(self) -> Node:
+class _Exact(SentenceReader):
+    def question(self) -> Operator:
         found = self.whole()
         self.tokens.expect("?")
         return found
 
-    def nested(self) -> Node:
+    def nested(self) -> Operator:
         found = self.whole()
         self.tokens.expect(")")
         return found
 
-    def whole(self) -> Node:
+    def whole(self) -> Operator:
         self.enter()
         if self.tokens.accept("if"):
             condition = self.joined()
             self.tokens.expect(",", "then")
             then = self.joined()
             self.tokens.expect("?", "else")
-            found: Node = Switch(condition, then, self.whole())
+            found: Operator = Switch(condition, then, self.whole())
         else:
             found = self.joined()
         self.leave()
         return found
 
-    def joined(self) -> Node:
+    def joined(self) -> Operator:
         left = self.part()
         for word, kind in (("and", And), ("or", Or), ("xor", Xor)):
             if self.tokens.accept(word):
                 return kind(left, self.part())
         return left
 
-    def part(self) -> Node:
+    def part(self) -> Operator:
         left = self.operand()
         sign = self.sign()
         return self.settled(left) if sign is None else self.compared(sign, left, self.operand())
@@ -63,12 +63,12 @@ class _Exact(Reader):
             return IsSame
         return NotSame if self.tokens.accept("not", "equals") else None
 
-    def operand(self) -> Node | Words:
+    def operand(self) -> Operator | NamedWords:
         tokens = self.tokens
         if tokens.accept("("):
             return self.nested()
         if tokens.accept("not", "("):
-            return Not(self.nested())
+            return Negation(self.nested())
         if tokens.at("object"):
             select = self.select()
             if tokens.accept("exists"):
@@ -82,7 +82,7 @@ class _Exact(Reader):
 
 
 class _Original(_Exact):
-    def whole(self) -> Node:
+    def whole(self) -> Operator:
         tokens = self.tokens
         self.enter()
         if tokens.accept("if"):
@@ -92,13 +92,13 @@ class _Original(_Exact):
             if not tokens.accept(","):  # as it was written before the paper
                 tokens.expect("?")
             tokens.expect("else")
-            found: Node = Switch(condition, then, self.whole())
+            found: Operator = Switch(condition, then, self.whole())
         else:
             found = self.joined()
         self.leave()
         return found
 
-    def joined(self) -> Node:
+    def joined(self) -> Operator:
         found = self._conjunction()
         for _ in range(DEEPEST):
             if not self.tokens.accept("or"):
@@ -106,7 +106,7 @@ class _Original(_Exact):
             found = Or(found, self._conjunction())
         return found
 
-    def _conjunction(self) -> Node:
+    def _conjunction(self) -> Operator:
         found = self.part()
         for _ in range(DEEPEST):
             if not self.tokens.accept("and"):
@@ -119,7 +119,7 @@ class _Original(_Exact):
             return IsSame
         return NotSame if self.tokens.accept("not", "equals") or self.tokens.accept("not", "equal") else None
 
-    def operand(self) -> Node | Words:
+    def operand(self) -> Operator | NamedWords:
         if self.tokens.accept("object", "of"):
             return Get("identity", self.select())
         words = self.words()
@@ -129,7 +129,7 @@ class _Original(_Exact):
             return self.const(self.property(words), self.words())
         return words
 
-    def property(self, words: Words) -> str:
+    def property(self, words: NamedWords) -> str:
         names = {name: prop for prop, name in ORIGINAL_NAMES.items() if prop in self.space.properties}
         if words.text not in names:
             raise self.tokens.wrong(f"a property ({', '.join(names)})", words.tokens[0])
@@ -156,7 +156,7 @@ class _Original(_Exact):
         super().asked()
 
 
-class _Fluent(Reader):
+class _Fluent(SentenceReader):
     look = ("look", "at")
     wait = "wait"
     stop = "."
@@ -167,7 +167,7 @@ class _Fluent(Reader):
         if self.tokens.accept(",", "the", "one"):
             super().distinguished()
 
-    def question(self) -> Node:
+    def question(self) -> Operator:
         tokens = self.tokens
         self.enter()
         if tokens.accept("if"):
@@ -185,7 +185,7 @@ class _Fluent(Reader):
         self.leave()
         return found
 
-    def _switched(self) -> Node:
+    def _switched(self) -> Operator:
         condition = self.clause()
         self.tokens.expect(",")
         if self.tokens.accept("("):
@@ -196,43 +196,43 @@ class _Fluent(Reader):
         self.tokens.expect("otherwise", ",")
         return Switch(condition, then, self.question())
 
-    def _asked_whether(self) -> Node:
+    def _asked_whether(self) -> Operator:
         tokens = self.tokens
         if tokens.accept("there", "an"):
             return Exist(self.select())
         if tokens.accept("it", "true", "that"):
             return self.clause()
         if tokens.accept("it", "false", "that"):
-            return Not(self.part())
+            return Negation(self.part())
         return self._said_of(self.select() if tokens.at("object") else self.settled(self._operand()))
 
-    def nested(self) -> Node:
+    def nested(self) -> Operator:
         tokens = self.tokens
         if tokens.accept("if"):
             condition = self.clause()
             tokens.expect(",", "then")
             then = self.clause()
             tokens.expect(",", "otherwise")
-            found: Node = Switch(condition, then, self.clause())
+            found: Operator = Switch(condition, then, self.clause())
         else:
             found = self.clause()
         tokens.expect(")")
         return found
 
-    def clause(self) -> Node:
+    def clause(self) -> Operator:
         tokens = self.tokens
         self.enter()
         if tokens.accept("both"):
             left = self.part()
             tokens.expect("and")
-            found: Node = And(left, self.part())
+            found: Operator = And(left, self.part())
         elif tokens.accept("either"):
             left = self.part()
             tokens.expect("or")
             found = Xor(left, self.part())
             tokens.expect("but", "not", "both")
         elif tokens.accept("it", "is", "false", "that"):
-            found = Not(self.part())
+            found = Negation(self.part())
         else:
             found = self.part()
             if tokens.accept("or"):
@@ -241,7 +241,7 @@ class _Fluent(Reader):
         self.leave()
         return found
 
-    def part(self) -> Node:
+    def part(self) -> Operator:
         tokens = self.tokens
         if tokens.accept("there", "is", "an"):
             return Exist(self.select())
@@ -252,7 +252,7 @@ class _Fluent(Reader):
         found = self.settled(self._operand())
         return self._said_of(found) if tokens.accept("is") else found
 
-    def _operand(self) -> Node | Words:
+    def _operand(self) -> Operator | NamedWords:
         tokens = self.tokens
         if tokens.accept("("):
             return self.nested()
@@ -264,7 +264,7 @@ class _Fluent(Reader):
             return Get(self.property(words), self.select())
         return self.words()
 
-    def _said_of(self, subject: Node) -> Node:
+    def _said_of(self, subject: Operator) -> Operator:
         """What a sentence says of what it is about."""
         tokens = self.tokens
         if isinstance(subject, Select):
@@ -277,4 +277,4 @@ class _Fluent(Reader):
         return self.compared(IsSame, subject, self._operand())
 
 
-_READERS: dict[str, type[Reader]] = {"exact": _Exact, "fluent": _Fluent, "original": _Original}
+_READERS: dict[str, type[SentenceReader]] = {"exact": _Exact, "fluent": _Fluent, "original": _Original}

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from etude.arithmetic import total
-from etude.decisions.graph import Const, Get, IsSame, Relative, Select, Task, walk
+from etude.decisions.graph import Const, DecisionGraph, Get, IsSame, Relative, Select, walk
 from etude.decisions.meaning import answer
-from etude.decisions.space import LOCATION, VIEW, Space, Thing
+from etude.decisions.space import LOCATION, VIEW, SeenThing, StimulusSpace
 from etude.decisions.text import instruction
 from etude.decisions.trial import SILENT, Placed, Trial
 from etude.names import EtudeError, pick
@@ -40,7 +40,7 @@ class Example:
 def messages(
     trial: Trial,
     pictures: Sequence[Picture | str],
-    space: Space,
+    space: StimulusSpace,
     *,
     examples: Sequence[tuple[Example, Sequence[Picture | str]]] = (),
     properties: Literal["all", "used"] = "all",
@@ -88,7 +88,7 @@ class _Prompt:
         else:
             self.parts.append({"type": "text", "text": text})
 
-    def show(self, trial: Trial, pictures: Sequence[Picture | str], space: Space, grammar: str) -> None:
+    def show(self, trial: Trial, pictures: Sequence[Picture | str], space: StimulusSpace, grammar: str) -> None:
         if len(pictures) != len(trial.frames):
             raise EtudeError(f"the trial {trial.name} has {len(trial.frames)} frames, but came with {len(pictures)} pictures")
         self.say(f'Instruction: "{instruction(trial, space, grammar)}"\n')
@@ -111,7 +111,7 @@ def _url(picture: Picture | str) -> str:
 # ------------------------------------------------------------------------------------------------ what it says
 
 
-def _introduction(trial: Trial, examples: Sequence[Trial], space: Space, properties: str) -> str:
+def _introduction(trial: Trial, examples: Sequence[Trial], space: StimulusSpace, properties: str) -> str:
     several = any(len(things) > 1 for things in trial.frames)
     shown = "one or more objects" if several else "an object"
     if len(trial.frames) == 1 and not examples:
@@ -132,7 +132,7 @@ def _introduction(trial: Trial, examples: Sequence[Trial], space: Space, propert
     return " ".join(said)
 
 
-def _explained(prop: str, space: Space) -> str:
+def _explained(prop: str, space: StimulusSpace) -> str:
     """A property in a sentence."""
     if prop == LOCATION:
         return f"An object is at one of {space.cells} locations: {_listed(space.places)}."
@@ -144,7 +144,7 @@ def _explained(prop: str, space: Space) -> str:
     return f"The {prop} says which one an object is: there are {len(words)} in all{share}."
 
 
-def _coarser(prop: str, space: Space) -> str:
+def _coarser(prop: str, space: StimulusSpace) -> str:
     """A property with a few values that divides the values of ``prop`` into parts of the same size; "" if there is none."""
     for other, classes in space.classes.items():
         groups: dict[int, set[int]] = {}
@@ -187,7 +187,7 @@ def used(trial: Trial) -> frozenset[str]:
 # ------------------------------------------------------------------------------------------------ worked examples
 
 
-def worked(trial: Trial, space: Space) -> tuple[Example, ...]:
+def worked(trial: Trial, space: StimulusSpace) -> tuple[Example, ...]:
     """Small examples for the prompt of a trial: one about location, and one about each of the first two other properties of the space.
 
     They ask for the value where the trial's answers hold it, otherwise whether it is the same twice; one whose answer is not among those
@@ -197,31 +197,31 @@ def worked(trial: Trial, space: Space) -> tuple[Example, ...]:
     view = min(1, space.views - 1)
     one, other = _alike(space, coarse, apart=coarse, least=True)
     found = [
-        _example(trial, space, LOCATION, [Thing(one, 0), Thing(space.items - 1, space.cells - 1, view)]),
-        _example(trial, space, coarse, [Thing(one, 1 % space.cells), None, Thing(other, 0, view)]),
+        _example(trial, space, LOCATION, [SeenThing(one, 0), SeenThing(space.items - 1, space.cells - 1, view)]),
+        _example(trial, space, coarse, [SeenThing(one, 1 % space.cells), None, SeenThing(other, 0, view)]),
     ]
     for fine in finer:
         one, other = _alike(space, coarse, apart=fine, least=False)
-        found.append(_example(trial, space, fine, [Thing(one, 0), Thing(other, 1 % space.cells, view)]))
+        found.append(_example(trial, space, fine, [SeenThing(one, 0), SeenThing(other, 1 % space.cells, view)]))
     return tuple(
         Example(replace(example.trial, name=f"iwisdm/example-{k}@{trial.split}#0"), example.reason)
         for k, example in enumerate(filter(None, found), 1)
     )
 
 
-def _alike(space: Space, prop: str, apart: str, least: bool) -> tuple[int, int]:
+def _alike(space: StimulusSpace, prop: str, apart: str, least: bool) -> tuple[int, int]:
     """Two items with the same value of one property, the least or the greatest, and where it can be different ones of another."""
     values, others = space.classes[prop], space.classes[apart]
     members = [k for k, value in enumerate(values) if value == (min(values) if least else max(values))]
     return members[0], next((k for k in members if others[k] != others[members[0]]), members[-1])
 
 
-def _example(trial: Trial, space: Space, prop: str, things: Sequence[Thing | None]) -> Example | None:
+def _example(trial: Trial, space: StimulusSpace, prop: str, things: Sequence[SeenThing | None]) -> Example | None:
     """An example with a thing or nothing on each frame, asked about the last object, or about the first and the last."""
     frames = tuple(() if thing is None else (thing,) for thing in things)
     first, last = Get(prop, Select(len(things) - 1)), Get(prop, Select(0))
     for root in (last, IsSame(first, last)):
-        task = Task(root, len(things))
+        task = DecisionGraph(root, len(things))
         given = answer(task, frames, space)
         if given in trial.choices:
             answers = (*[SILENT] * (len(things) - 1), given)
@@ -230,7 +230,7 @@ def _example(trial: Trial, space: Space, prop: str, things: Sequence[Thing | Non
     return None
 
 
-def _reason(root: Get | IsSame, frames: Sequence[Sequence[Thing]], space: Space) -> str:
+def _reason(root: Get | IsSame, frames: Sequence[Sequence[SeenThing]], space: StimulusSpace) -> str:
     one, other = frames[0][0], frames[-1][0]
     prop = root.kind() if isinstance(root, Get) else root.left.kind()
     a, b = (space.values(prop)[space.of(prop, thing)] for thing in (one, other))

@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import get_args
 
-from etude.decisions.graph import Const, Count, Get, IsSame, Match, Node, NotSame, Relation, Relative, Select, Task, selects
-from etude.decisions.space import LOCATION, NUMBER, Space
-from etude.decisions.tokens import Token, Tokens
+from etude.decisions.graph import Const, Count, DecisionGraph, Get, IsSame, Match, NotSame, Operator, Relation, Relative, Select, selects
+from etude.decisions.space import LOCATION, NUMBER, StimulusSpace
+from etude.decisions.tokens import Token, TokenReader
 from etude.decisions.trial import Placed
 from etude.decisions.wording import spoken
 from etude.names import EtudeError, unknown
@@ -18,7 +18,7 @@ RELATIONS: tuple[Relation, ...] = get_args(Relation)
 
 
 @dataclass(frozen=True)
-class Words:
+class NamedWords:
     """A name of a property or of a value: which, and of what, is known from what follows."""
 
     tokens: tuple[Token, ...]
@@ -34,14 +34,14 @@ class _Asked:
     """A question that was read, on which frame. ``label`` is its number, 0 if it has none."""
 
     at: Token
-    root: Node
+    root: Operator
     frame: int
     label: int
     after: int | None
     given: str
 
 
-class Reader(ABC):
+class SentenceReader(ABC):
     """Reads one instruction."""
 
     look: tuple[str, ...] = ("observe",)
@@ -50,9 +50,9 @@ class Reader(ABC):
     then_do: tuple[str, ...] = ("then", "do")
     separators: tuple[str, ...] = (",",)  # in a list of numbers
 
-    def __init__(self, text: str, space: Space) -> None:
-        self.tokens, self.space = Tokens(text), space
-        self._properties = sorted(((p, _signature(Tokens(spoken(p)).all)) for p in space.properties), key=lambda p: -len(p[1]))
+    def __init__(self, text: str, space: StimulusSpace) -> None:
+        self.tokens, self.space = TokenReader(text), space
+        self._properties = sorted(((p, _signature(TokenReader(spoken(p)).all)) for p in space.properties), key=lambda p: -len(p[1]))
         self._depth = 0
         self.frame = -1  # the last one that was told
         self.last = ""  # what was told last: object, blank, begin or question
@@ -81,7 +81,7 @@ class Reader(ABC):
         if asked.after is not None and (asked.after + 1 == asked.label or not 0 <= asked.after < len(self._asked)):
             raise self.tokens.wrong("a condition on another task", asked.at)
         try:
-            return Placed(Task(asked.root, asked.frame - start + 1), start, asked.after, asked.given)
+            return Placed(DecisionGraph(asked.root, asked.frame - start + 1), start, asked.after, asked.given)
         except EtudeError as error:
             raise self.tokens.wrong(f"a question that makes sense: {error}", asked.at) from None
 
@@ -143,11 +143,11 @@ class Reader(ABC):
     # ---------------------------------------------------------------------------------------- questions
 
     @abstractmethod
-    def question(self) -> Node:
+    def question(self) -> Operator:
         """A question with the mark at its end."""
 
     @abstractmethod
-    def nested(self) -> Node:
+    def nested(self) -> Operator:
         """What stands in brackets; the first of them has been read."""
 
     def _question(self) -> None:
@@ -244,30 +244,30 @@ class Reader(ABC):
 
     # ---------------------------------------------------------------------------------------- names
 
-    def words(self) -> Words:
+    def words(self) -> NamedWords:
         """A name: all words up to one that has a meaning of its own."""
         found = []
         while self.tokens.peek().is_name:
             found.append(self.tokens.take())
         if not found:
             raise self.tokens.wrong("the name of a property or a value")
-        return Words(tuple(found))
+        return NamedWords(tuple(found))
 
-    def property(self, words: Words) -> str:
+    def property(self, words: NamedWords) -> str:
         """The property of this name."""
         for prop, signature in self._properties:
             if _signature(words.tokens) == signature:
                 return prop
         raise self.tokens.wrong(f"a property: {unknown('property', words.text, self.space.properties)}", words.tokens[0])
 
-    def named_value(self, words: Words) -> Const:
+    def named_value(self, words: NamedWords) -> Const:
         """A property with its value."""
         for prop, signature in self._properties:
             if len(words.tokens) > len(signature) and _signature(words.tokens[: len(signature)]) == signature:
-                return self.const(prop, Words(words.tokens[len(signature) :]))
+                return self.const(prop, NamedWords(words.tokens[len(signature) :]))
         raise self.tokens.wrong(f"a property ({', '.join(self.space.properties)}) and its value", words.tokens[0])
 
-    def const(self, prop: str, words: Words) -> Const:
+    def const(self, prop: str, words: NamedWords) -> Const:
         """A value of a property."""
         name, first = words.text, words.tokens[0]
         if prop == NUMBER:
@@ -279,21 +279,21 @@ class Reader(ABC):
             raise self.tokens.wrong(f"a value of {prop}: {unknown('value', name, self.space.values(prop))}", first)
         return Const(prop, name)
 
-    def settled(self, part: Node | Words) -> Node:
+    def settled(self, part: Operator | NamedWords) -> Operator:
         """A part of a question that stands alone."""
-        return self.named_value(part) if isinstance(part, Words) else part
+        return self.named_value(part) if isinstance(part, NamedWords) else part
 
-    def compared(self, sign: type[IsSame] | type[NotSame], left: Node | Words, right: Node | Words) -> Node:
+    def compared(self, sign: type[IsSame] | type[NotSame], left: Operator | NamedWords, right: Operator | NamedWords) -> Operator:
         """A comparison; a value says nothing of its property, so the other side must."""
-        if isinstance(left, Words):
+        if isinstance(left, NamedWords):
             left = self.const(self._kind(right), left)
-        if isinstance(right, Words):
+        if isinstance(right, NamedWords):
             right = self.const(self._kind(left), right)
         return sign(left, right)
 
-    def _kind(self, part: Node | Words) -> str:
+    def _kind(self, part: Operator | NamedWords) -> str:
         try:
-            return "" if isinstance(part, Words) else part.kind()
+            return "" if isinstance(part, NamedWords) else part.kind()
         except EtudeError as error:
             raise self.tokens.wrong(f"something that can be compared: {error}") from None
 

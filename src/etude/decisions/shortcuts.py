@@ -26,10 +26,10 @@ from dataclasses import dataclass
 
 from etude.arithmetic import total
 from etude.decisions.asking import Wanted, asked
-from etude.decisions.graph import And, Const, Count, Get, Node, Not, Or, Switch, Task, Xor, structure, walk
+from etude.decisions.graph import And, Const, Count, DecisionGraph, Get, Negation, Operator, Or, Switch, Xor, structure, walk
 from etude.decisions.meaning import answer
 from etude.decisions.solver import Domain
-from etude.decisions.space import LOCATION, VIEW, Space, Thing
+from etude.decisions.space import LOCATION, VIEW, SeenThing, StimulusSpace
 from etude.decisions.trial import Placed, Trial
 
 ENOUGH = 20  # questions of a kind from which their usual answer is learnt
@@ -40,12 +40,12 @@ class Asked:
     """One answer that is due in a trial."""
 
     placed: Placed
-    frames: tuple[tuple[Thing, ...], ...]
+    frames: tuple[tuple[SeenThing, ...], ...]
     right: str
     choices: tuple[str, ...]
 
     @property
-    def root(self) -> Node:
+    def root(self) -> Operator:
         """The question."""
         return self.placed.task.root
 
@@ -137,7 +137,7 @@ def _keys(one: Asked) -> list[str]:
     return [structure(task), _form(task.root), f"{type(task.root).__name__} {one.choices}", str(one.choices)]
 
 
-def _form(node: Node) -> str:
+def _form(node: Operator) -> str:
     what = getattr(node, "property", "")
     return f"{type(node).__name__}{what}({','.join(_form(part) for part in node.inputs())})"
 
@@ -145,29 +145,29 @@ def _form(node: Node) -> str:
 # ------------------------------------------------------------------------------------------------ half of the question
 
 
-def _having(due: Sequence[Asked], *kinds: type[Node]) -> list[Asked]:
+def _having(due: Sequence[Asked], *kinds: type[Operator]) -> list[Asked]:
     return [one for one in due if any(isinstance(node, kinds) for node in walk(one.root))]
 
 
-def _right(one: Asked, root: Node, space: Space) -> float:
+def _right(one: Asked, root: Operator, space: StimulusSpace) -> float:
     """Is the answer of another question, asked in its place, the right one?"""
-    return float(answer(Task(root, one.placed.task.frames), one.frames, space, one.placed.start) == one.right)
+    return float(answer(DecisionGraph(root, one.placed.task.frames), one.frames, space, one.placed.start) == one.right)
 
 
-def _cut(node: Node, kinds: tuple[type[Node], ...], part: int) -> Node:
+def _cut(node: Operator, kinds: tuple[type[Operator], ...], part: int) -> Operator:
     """The question with one input in place of every operator of these kinds."""
     if isinstance(node, kinds):
         return _cut(node.inputs()[part], kinds, part)
     if isinstance(node, (And, Or, Xor)):
         return type(node)(_cut(node.left, kinds, part), _cut(node.right, kinds, part))
-    if isinstance(node, Not):
-        return Not(_cut(node.of, kinds, part))
+    if isinstance(node, Negation):
+        return Negation(_cut(node.of, kinds, part))
     if isinstance(node, Switch):
         return Switch(*(_cut(each, kinds, part) for each in node.inputs()))
     return node
 
 
-def _shares(node: Node, space: Space) -> tuple[float, float]:
+def _shares(node: Operator, space: StimulusSpace) -> tuple[float, float]:
     """How often each branch of a Switch is taken if all answers are equally likely."""
     if not isinstance(node, Switch) or node.then.kind() == node.otherwise.kind():
         return 0.5, 0.5
@@ -175,7 +175,7 @@ def _shares(node: Node, space: Space) -> tuple[float, float]:
     return then / (then + otherwise), otherwise / (then + otherwise)
 
 
-def _loss(node: Node, space: Space, share: float = 1.0) -> float:
+def _loss(node: Operator, space: StimulusSpace, share: float = 1.0) -> float:
     """The most that looking at one part of every And and Or can cost, in the mean of both parts."""
     if isinstance(node, Switch):
         then, otherwise = _shares(node, space)
@@ -187,7 +187,7 @@ def _loss(node: Node, space: Space, share: float = 1.0) -> float:
     return total(_loss(part, space, share) for part in node.inputs())
 
 
-def _weight(node: Node, space: Space) -> int:
+def _weight(node: Operator, space: StimulusSpace) -> int:
     """How many answers a question has."""
     if isinstance(node, Switch):
         return _weight(node.then, space) + _weight(node.otherwise, space)
@@ -213,7 +213,7 @@ def _from_last_frame(one: Asked, domain: Domain) -> float:
     return (one.right in best) / len(best)
 
 
-def _likelihood(seen: Thing, last: int, wanted: Wanted, domain: Domain) -> float:
+def _likelihood(seen: SeenThing, last: int, wanted: Wanted, domain: Domain) -> float:
     """How likely this object is on the last frame, as far as conditions on it alone tell."""
     found = 1.0
     for sort, value in (("item", seen.item), (LOCATION, seen.location), (VIEW, seen.view)):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from etude.decisions.space import Space, Thing
+from etude.decisions.space import SeenThing, StimulusSpace
 from etude.decisions.stimuli.canvas import cell_pixels, frame
 from etude.decisions.stimuli.sets import Procedural, StimulusSet
 from etude.decisions.text import instruction
@@ -26,11 +26,11 @@ def stimuli(name: str) -> StimulusSet:
 
 
 @functools.cache
-def space_of(name: str, grid: tuple[int, int] = (2, 2)) -> Space:
+def space_of(name: str, grid: tuple[int, int] = (2, 2)) -> StimulusSpace:
     """What can be seen with a stimulus set."""
     found = stimuli(name)
     views = [v for split in ("train", "val", "test") for v in found.views(split)]
-    return Space(found.classes, found.properties, 1 + max(views), grid)
+    return StimulusSpace(found.classes, found.properties, 1 + max(views), grid)
 
 
 def told(trial: Trial, grammar: str = "exact") -> str:
@@ -48,7 +48,7 @@ def crosses(trial: Trial) -> list[bool]:
     return [trial.fixation == ("withhold" if right == SILENT else "action") for right in trial.answers]
 
 
-def drawn(set_name: str, grid: tuple[int, int], things: Sequence[Thing], cross: bool, size: int = PIXELS) -> NDArray[np.uint8]:
+def drawn(set_name: str, grid: tuple[int, int], things: Sequence[SeenThing], cross: bool, size: int = PIXELS) -> NDArray[np.uint8]:
     """One frame (size, size, 3)."""
     shown, pixels = stimuli(set_name), cell_pixels(size, grid)
     placed = [(shown.picture(t.item, t.view, pixels), t.location) for t in things]

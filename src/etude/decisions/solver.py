@@ -10,7 +10,7 @@ import functools
 from collections.abc import Iterator, Mapping, Sequence
 
 from etude.decisions.meaning import Atom, related
-from etude.decisions.space import LOCATION, VIEW, Space, Thing
+from etude.decisions.space import LOCATION, VIEW, SeenThing, StimulusSpace
 from etude.names import Stream
 
 Tie = tuple[int, int, tuple[int, ...]]  # variable, other variable, and for each value of the one the values left to the other, as bits
@@ -26,7 +26,7 @@ def bits(mask: int) -> tuple[int, ...]:
 class Domain:
     """The tables of one space that atoms are looked up in. ``views`` are those that may be shown: a split has its own."""
 
-    def __init__(self, space: Space, views: Sequence[int] | None = None) -> None:
+    def __init__(self, space: StimulusSpace, views: Sequence[int] | None = None) -> None:
         self.space = space
         self._tables: dict[tuple[str, str, bool], tuple[int, ...]] = {}
         shown = sum(1 << v for v in set(range(space.views) if views is None else views))
@@ -88,7 +88,7 @@ Wanted = Sequence[tuple[Atom, bool]]
 Problem = dict[str, tuple[dict[int, int], list[Tie]]]  # for each sort: what each frame's variable may be, and the ties between them
 
 
-def posed(domain: Domain, frames: Sequence[int], wanted: Wanted, given: Mapping[int, Thing] | None = None) -> Problem:
+def posed(domain: Domain, frames: Sequence[int], wanted: Wanted, given: Mapping[int, SeenThing] | None = None) -> Problem:
     """The search as data. ``given`` are frames whose object is settled already."""
     problem: Problem = {sort: ({f: domain.full(sort) for f in frames}, []) for sort in ("item", LOCATION, VIEW)}
     for frame, thing in (given or {}).items():
@@ -104,7 +104,7 @@ def posed(domain: Domain, frames: Sequence[int], wanted: Wanted, given: Mapping[
     return problem
 
 
-def solvable(domain: Domain, frames: Sequence[int], wanted: Wanted, given: Mapping[int, Thing] | None = None) -> bool:
+def solvable(domain: Domain, frames: Sequence[int], wanted: Wanted, given: Mapping[int, SeenThing] | None = None) -> bool:
     """Is there any way?"""
     for allowed, ties in posed(domain, frames, wanted, given).values():
         if 0 in allowed.values():
@@ -120,7 +120,7 @@ Pairs = frozenset[tuple[int, int]]
 Links = dict[int, list[tuple[int, tuple[int, ...]]]]
 
 
-def solved(problem: Problem, stream: Stream, foils: Pairs = frozenset(), space: Space | None = None) -> dict[int, Thing]:
+def solved(problem: Problem, stream: Stream, foils: Pairs = frozenset(), space: StimulusSpace | None = None) -> dict[int, SeenThing]:
     """One thing for each frame; the problem must have a solution. ``foils`` are pairs that shall differ in little."""
     values: dict[str, dict[int, int]] = {}
     for sort, (allowed, ties) in problem.items():
@@ -137,7 +137,7 @@ def solved(problem: Problem, stream: Stream, foils: Pairs = frozenset(), space: 
             if frame not in found:
                 found[frame] = _drawn(mask, stream)
     items, places, views = values["item"], values[LOCATION], values[VIEW]
-    return {f: Thing(items[f], places[f], views[f]) for f in problem["item"][0]}
+    return {f: SeenThing(items[f], places[f], views[f]) for f in problem["item"][0]}
 
 
 def _tied(ties: list[Tie]) -> Links:
@@ -147,7 +147,7 @@ def _tied(ties: list[Tie]) -> Links:
     return links
 
 
-def _with_foils(links: Links, foils: Pairs, space: Space, stream: Stream) -> Links:
+def _with_foils(links: Links, foils: Pairs, space: StimulusSpace, stream: Stream) -> Links:
     """The same ties, and half of the foils tied to one category."""
     found = {a: list(others) for a, others in links.items()}
     same = tuple(space.masks("category")[c] for c in space.classes["category"])

@@ -15,7 +15,7 @@ QUARTERS = ("top left", "top right", "bottom left", "bottom right")
 
 
 @dataclass(frozen=True)
-class Thing:
+class SeenThing:
     """One object on one frame: an item of the stimulus set, where it is shown and from which view.
 
     ``distractor`` says that no question is about it.
@@ -28,7 +28,7 @@ class Thing:
 
 
 @dataclass(frozen=True)
-class Space:
+class StimulusSpace:
     """The domain of all decisions with one stimulus set.
 
     ``classes`` gives for every property the value (a number) of each item, ``names`` the words for the values. Locations are cells of a
@@ -93,7 +93,7 @@ class Space:
             raise unknown(f"value of {prop}", name, words)
         return words.index(name)
 
-    def of(self, prop: str, thing: Thing) -> int:
+    def of(self, prop: str, thing: SeenThing) -> int:
         """The value (a number) of a thing's property."""
         if prop == LOCATION:
             return thing.location
@@ -114,8 +114,8 @@ class Space:
         return location // self.grid[0]
 
 
-def standard_space(grid: tuple[int, int] = (2, 2), views: int = 12) -> Space:
+def standard_space(grid: tuple[int, int] = (2, 2), views: int = 12) -> StimulusSpace:
     """Eight categories of eight identities each, as in the paper."""
     items = range(len(CATEGORIES) * IDENTITIES)
     names = {"category": CATEGORIES, "identity": tuple(f"{CATEGORIES[k // IDENTITIES]} {k % IDENTITIES + 1}" for k in items)}
-    return Space({"category": tuple(k // IDENTITIES for k in items), "identity": tuple(items)}, names, views, grid)
+    return StimulusSpace({"category": tuple(k // IDENTITIES for k in items), "identity": tuple(items)}, names, views, grid)

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from etude.decisions.graph import Task
-from etude.decisions.space import LOCATION, Space
+from etude.decisions.graph import DecisionGraph
+from etude.decisions.space import LOCATION, StimulusSpace
 from etude.decisions.trial import Placed, Trial
-from etude.decisions.wording import Exact, Fluent, Original, Writer, spoken, told
+from etude.decisions.wording import Exact, Fluent, Original, SentenceWriter, spoken, told
 from etude.names import EtudeError, pick
 
 Names = tuple[tuple[str, str], ...]  # (property, value) that tell which of several things on a frame is meant
@@ -27,10 +27,10 @@ Names = tuple[tuple[str, str], ...]  # (property, value) that tell which of seve
 class _ExactSteps:
     """The words around the questions."""
 
-    writer: type[Writer] = Exact
+    writer: type[SentenceWriter] = Exact
     blank_answers = True  # a blank frame on which a question is asked is a delay like others
 
-    def look(self, number: int, frame: int | None, names: Names, space: Space) -> str:
+    def look(self, number: int, frame: int | None, names: Names, space: StimulusSpace) -> str:
         return f"observe object {number}{_anchor(frame)}{_told(names, space)},"
 
     def delays(self, count: int, runs: bool) -> list[str]:
@@ -49,7 +49,7 @@ class _ExactSteps:
 class _FluentSteps(_ExactSteps):
     writer = Fluent
 
-    def look(self, number: int, frame: int | None, names: Names, space: Space) -> str:
+    def look(self, number: int, frame: int | None, names: Names, space: StimulusSpace) -> str:
         meant = f", the one{_told(names, space)}" if names else ""
         return f"Look at object {number}{_anchor(frame)}{meant}."
 
@@ -70,7 +70,7 @@ class _OriginalSteps(_ExactSteps):
     writer = Original
     blank_answers = False
 
-    def look(self, number: int, frame: int | None, names: Names, space: Space) -> str:
+    def look(self, number: int, frame: int | None, names: Names, space: StimulusSpace) -> str:
         given = dict(names)
         if given.keys() - {"category", LOCATION}:
             raise EtudeError(f"the original grammar cannot name a thing by its {', '.join(given)}; it names category and location")
@@ -94,7 +94,7 @@ def _anchor(frame: int | None) -> str:
     return "" if frame is None else f" in frame {frame + 1}"
 
 
-def _told(names: Names, space: Space) -> str:
+def _told(names: Names, space: StimulusSpace) -> str:
     return "".join(f" {'at' if prop == LOCATION else 'with'} {told(prop, value, space)}" for prop, value in names)
 
 
@@ -104,13 +104,13 @@ _MOST_KEPT = 8192
 _kept: dict[Any, tuple[str, Any]] = {}
 
 
-def question(task: Task, space: Space, grammar: str = "exact") -> str:
+def question(task: DecisionGraph, space: StimulusSpace, grammar: str = "exact") -> str:
     """The question of a task on its own; its objects are numbered from 1."""
     numbers = {task.frames - 1 - frame: k for k, frame in enumerate(task.seen, 1)}
     return pick("grammar", grammar, _STEPS).writer(space, numbers).question(task.root)
 
 
-def instruction(trial: Trial, space: Space, grammar: str = "exact", *, runs: bool = False, anchored: bool = False) -> str:
+def instruction(trial: Trial, space: StimulusSpace, grammar: str = "exact", *, runs: bool = False, anchored: bool = False) -> str:
     """The instruction of a trial.
 
     With ``runs`` blank frames in a row are counted ("delay for 3 frames"; ``original`` never does); ``anchored`` adds the number of the
@@ -127,7 +127,7 @@ def instruction(trial: Trial, space: Space, grammar: str = "exact", *, runs: boo
     return found[0]
 
 
-def _shown(trial: Trial, space: Space) -> tuple[Names | None, ...]:
+def _shown(trial: Trial, space: StimulusSpace) -> tuple[Names | None, ...]:
     """For each frame what tells the thing that is meant, or None where the frame is blank."""
     if trial.grid != space.grid:
         raise EtudeError(f"the trial has a grid of {trial.grid}, but the space one of {space.grid}")
@@ -149,7 +149,7 @@ def _shown(trial: Trial, space: Space) -> tuple[Names | None, ...]:
     return tuple(found)
 
 
-def _written(tasks: Sequence[Placed], shown: Sequence[Names | None], space: Space, grammar: str, runs: bool, anchored: bool) -> str:
+def _written(tasks: Sequence[Placed], shown: Sequence[Names | None], space: StimulusSpace, grammar: str, runs: bool, anchored: bool) -> str:
     steps = pick("grammar", grammar, _STEPS)
     outside = [i + 1 for i, p in enumerate(tasks) if not 0 <= p.start <= p.end < len(shown)]
     if outside:
@@ -185,7 +185,7 @@ def _told_beginnings(tasks: Sequence[Placed]) -> dict[int, list[int]]:
     return found
 
 
-def _asked(i: int, tasks: Sequence[Placed], numbers: Mapping[int, int], space: Space, steps: _ExactSteps, labelled: bool) -> str:
+def _asked(i: int, tasks: Sequence[Placed], numbers: Mapping[int, int], space: StimulusSpace, steps: _ExactSteps, labelled: bool) -> str:
     placed = tasks[i]
     said = steps.writer(space, {placed.end - frame: number for frame, number in numbers.items()}).question(placed.task.root)
     if placed.after is not None:

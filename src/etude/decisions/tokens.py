@@ -36,7 +36,7 @@ class Token(NamedTuple):
         return self.kind == "word" and re.fullmatch("[0-9]{1,6}", self.text) is not None
 
 
-class Tokens:
+class TokenReader:
     """A text that is read from its beginning to its end."""
 
     def __init__(self, text: str) -> None:

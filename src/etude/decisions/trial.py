@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from etude.decisions.graph import Task
-from etude.decisions.space import Thing
+from etude.decisions.graph import DecisionGraph
+from etude.decisions.space import SeenThing
 from etude.names import EpisodeName, canonical_json, episode_id, from_json
 
 SILENT = ""  # the right action on a frame on which no task ends
@@ -18,7 +18,7 @@ class Placed:
     ``after`` makes it conditional: it is done only if the task of that number was answered with ``given``.
     """
 
-    task: Task
+    task: DecisionGraph
     start: int = 0
     after: int | None = None
     given: str = ""
@@ -39,7 +39,7 @@ class Trial:
 
     name: str
     tasks: tuple[Placed, ...]
-    frames: tuple[tuple[Thing, ...], ...]
+    frames: tuple[tuple[SeenThing, ...], ...]
     answers: tuple[str, ...]
     choices: tuple[str, ...]
     level: str = ""

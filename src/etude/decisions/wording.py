@@ -7,8 +7,24 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
-from etude.decisions.graph import And, Const, Count, Exist, Get, IsSame, Match, Node, Not, NotSame, Or, Relative, Select, Switch, Xor
-from etude.decisions.space import LOCATION, NUMBER, VIEW, Space
+from etude.decisions.graph import (
+    And,
+    Const,
+    Count,
+    Exist,
+    Get,
+    IsSame,
+    Match,
+    Negation,
+    NotSame,
+    Operator,
+    Or,
+    Relative,
+    Select,
+    Switch,
+    Xor,
+)
+from etude.decisions.space import LOCATION, NUMBER, VIEW, StimulusSpace
 from etude.names import EtudeError, unknown
 
 # A name of a property or value that holds one of these is put in quotes: they are how the end of a name is found.
@@ -28,28 +44,28 @@ def spoken(name: str) -> str:
     return json.dumps(name, ensure_ascii=False)
 
 
-def told(prop: str, value: str, space: Space) -> str:
+def told(prop: str, value: str, space: StimulusSpace) -> str:
     """A property with its value; the value in quotes where its first words could belong to the name of another property."""
     said = spoken(value)
     longer = any(f"{prop} {said} ".startswith(f"{p} ") for p in space.properties if len(p) > len(prop))
     return f"{spoken(prop)} {json.dumps(value, ensure_ascii=False) if longer else said}"
 
 
-class Writer(ABC):
+class SentenceWriter(ABC):
     """What all grammars share: ``numbers`` gives the number of the object seen ``when`` frames ago."""
 
     article = ""
     last_comma = ", "  # before the last number of a list
 
-    def __init__(self, space: Space, numbers: Mapping[int, int]) -> None:
+    def __init__(self, space: StimulusSpace, numbers: Mapping[int, int]) -> None:
         self._space, self._numbers = space, numbers
 
     @abstractmethod
-    def question(self, node: Node) -> str:
+    def question(self, node: Operator) -> str:
         """The root of a task, as a question with its mark."""
 
     @abstractmethod
-    def nested(self, node: Node) -> str:
+    def nested(self, node: Operator) -> str:
         """A question within a question, in brackets."""
 
     def property(self, name: str) -> str:
@@ -95,7 +111,7 @@ class Writer(ABC):
             return f"{self.article}{name} of " + (f"({of})" if match.value.of.matches else of)
         return f"{name} {self.nested(match.value)}"
 
-    def fetched(self, node: Node) -> str:
+    def fetched(self, node: Operator) -> str:
         """A property of an object, or a number of objects."""
         if isinstance(node, Get):
             return f"{self.article}{self.property(node.property)} of {self.select(node.of)}"
@@ -112,18 +128,18 @@ class Writer(ABC):
         return f"objects {', '.join(first)}{self.last_comma}{last}{self.matches(count.of[0].matches)}"
 
 
-class Exact(Writer):
+class Exact(SentenceWriter):
     """The paper's words, with brackets around every and, or and xor within another, and words for the operators it lacks."""
 
-    signs: Mapping[type[Node], str] = {And: "and", Or: "or", Xor: "xor", IsSame: "equals", NotSame: "not equals"}
+    signs: Mapping[type[Operator], str] = {And: "and", Or: "or", Xor: "xor", IsSame: "equals", NotSame: "not equals"}
 
-    def question(self, node: Node) -> str:
+    def question(self, node: Operator) -> str:
         return f"{self._whole(node)}?"
 
-    def nested(self, node: Node) -> str:
+    def nested(self, node: Operator) -> str:
         return f"({self._whole(node)})"
 
-    def _whole(self, node: Node) -> str:
+    def _whole(self, node: Operator) -> str:
         if isinstance(node, Switch):
             condition, then = (self._part(part, Switch) for part in (node.condition, node.then))
             return f"if {condition}, then {then}? else {self._whole(node.otherwise)}"
@@ -133,7 +149,7 @@ class Exact(Writer):
         if isinstance(node, (IsSame, NotSame)):
             left, right = (self.value(part) if isinstance(part, Const) else self._part(part, Switch) for part in node.inputs())
             return f"{left} {self.signs[type(node)]} {right}"
-        if isinstance(node, Not):
+        if isinstance(node, Negation):
             return f"not {self.nested(node.of)}"
         if isinstance(node, Exist):
             return f"{self.select(node.of)} exists"
@@ -141,25 +157,25 @@ class Exact(Writer):
             return f"{self.select(node.first)} is {node.relation} {self.select(node.second)}"
         return self.named_value(node) if isinstance(node, Const) else self.fetched(node)
 
-    def _part(self, node: Node, *bracketed: type[Node]) -> str:
+    def _part(self, node: Operator, *bracketed: type[Operator]) -> str:
         return self.nested(node) if isinstance(node, bracketed) else self._whole(node)
 
 
 class Original(Exact):
     """The paper's words and no others."""
 
-    def question(self, node: Node) -> str:
+    def question(self, node: Operator) -> str:
         _refuse_what_is_new(node, (Switch, And, Or, IsSame, NotSame, Get))
         return super().question(node)
 
-    def nested(self, node: Node) -> str:
+    def nested(self, node: Operator) -> str:
         return self._whole(node)  # its fault: and and or are not told apart
 
     def property(self, name: str) -> str:
         return ORIGINAL_NAMES[name]
 
 
-def _refuse_what_is_new(node: Node, allowed: tuple[type[Node], ...]) -> None:
+def _refuse_what_is_new(node: Operator, allowed: tuple[type[Operator], ...]) -> None:
     """Raise where the paper's grammar has no words for a graph."""
     what = ""
     if not isinstance(node, allowed):
@@ -172,7 +188,7 @@ def _refuse_what_is_new(node: Node, allowed: tuple[type[Node], ...]) -> None:
         what = "a Select with conditions"
     if what:
         raise EtudeError(f"the original grammar has no words for {what}; valid for this question: exact, fluent")
-    below: tuple[type[Node], ...] = (Select,)
+    below: tuple[type[Operator], ...] = (Select,)
     if isinstance(node, Switch):
         _refuse_what_is_new(node.condition, (And, Or, IsSame, NotSame))
         _refuse_what_is_new(node.then, allowed)
@@ -186,23 +202,23 @@ def _refuse_what_is_new(node: Node, allowed: tuple[type[Node], ...]) -> None:
         _refuse_what_is_new(part, below)
 
 
-class Fluent(Writer):
+class Fluent(SentenceWriter):
     """Whole sentences, with brackets where English alone would leave a doubt."""
 
     article = "the "
     last_comma = " and "
     relations: Mapping[str, str] = {"left of": "to the left of", "right of": "to the right of"}
 
-    def question(self, node: Node) -> str:
+    def question(self, node: Operator) -> str:
         said = self._asked(node)
         return said[0].upper() + said[1:]
 
-    def nested(self, node: Node) -> str:
+    def nested(self, node: Operator) -> str:
         if isinstance(node, Switch):
             return f"(if {self._clause(node.condition)}, then {self._clause(node.then)}, otherwise {self._clause(node.otherwise)})"
         return f"({self._clause(node)})"
 
-    def _asked(self, node: Node) -> str:
+    def _asked(self, node: Operator) -> str:
         if isinstance(node, Switch):
             then = self._asked(node.then)
             if isinstance(node.then, Switch):
@@ -215,13 +231,13 @@ class Fluent(Writer):
             return f"is {subject} {rest}?"
         if isinstance(node, Exist):
             return f"is there an {self.select(node.of)}?"
-        if isinstance(node, Not):
+        if isinstance(node, Negation):
             return f"is it false that {self._part(node.of)}?"
         if isinstance(node, (And, Or, Xor)):
             return f"is it true that {self._clause(node)}?"
         return f"what is {self.fetched(node)}?"
 
-    def _clause(self, node: Node) -> str:
+    def _clause(self, node: Operator) -> str:
         if isinstance(node, Switch):
             return self.nested(node)
         if isinstance(node, And):
@@ -230,7 +246,7 @@ class Fluent(Writer):
             return f"{self._part(node.left)} or {self._part(node.right)} or both"
         if isinstance(node, Xor):
             return f"either {self._part(node.left)} or {self._part(node.right)} but not both"
-        if isinstance(node, Not):
+        if isinstance(node, Negation):
             return f"it is false that {self._part(node.of)}"
         if isinstance(node, Exist):
             return f"there is an {self.select(node.of)}"
@@ -239,8 +255,8 @@ class Fluent(Writer):
             return f"{subject} is {rest}"
         return self.named_value(node) if isinstance(node, Const) else self.fetched(node)
 
-    def _part(self, node: Node) -> str:
-        return self.nested(node) if isinstance(node, (And, Or, Xor, Not)) else self._clause(node)
+    def _part(self, node: Operator) -> str:
+        return self.nested(node) if isinstance(node, (And, Or, Xor, Negation)) else self._clause(node)
 
     def _said_of(self, node: IsSame | NotSame | Relative) -> tuple[str, str]:
         """What a sentence is about, and what it says of it."""

@@ -19,7 +19,7 @@ from etude.envs.actions import numbers
 from etude.envs.arguments import RENDER_MODES, asked_episode, choice, seed_or_none, text
 from etude.envs.env import CHARSET, SEEDS
 from etude.envs.observer import LONGEST_TEXT, Observation
-from etude.episode import picture_size
+from etude.episodes import picture_size
 from etude.library import tasks
 from etude.library import trial as find_trial
 from etude.names import EtudeError, unknown

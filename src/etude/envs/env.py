@@ -15,7 +15,7 @@ from etude.envs.arguments import RENDER_MODES, asked_episode, choice, episode_op
 from etude.envs.boxes import bounding_boxes
 from etude.envs.observer import LONGEST_TEXT, SLOTS, Observation, Observer, key
 from etude.envs.simulation import BOUNDS, Simulation, Snapshot
-from etude.episode import MODALITIES, PRIMITIVES, ActionSpace, Episode, picture_size
+from etude.episodes import MODALITIES, PRIMITIVES, ActionSpace, Episode, picture_size
 from etude.goals.goal import Status
 from etude.library import episode as find_episode
 from etude.library import tasks, told_in

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from etude.envs.simulation import Simulation
-from etude.episode import MODALITIES
+from etude.episodes import MODALITIES
 from etude.names import EtudeError, unknown
 from etude.perturb.perturbation import observed
 from etude.pose import matrix
@@ -37,8 +37,8 @@ class Observer:
     seen), ``NAME_intrinsics`` (3, 3) and ``NAME_extrinsics`` (4, 4), the world pose of its optical frame (x right, y down, z forward).
 
     The modality "objects" adds ``objects_crops`` uint8 (V, SLOTS, 32, 32, 3), ``objects_boxes`` int32 (V, SLOTS, 4) and ``objects_mask``
-    bool (V, SLOTS), see :class:`~etude.render.tokens.Tokens`. Views are in the order of the cameras. Slot k is the k-th entity of the scene
-    that is no marker, in every view and at every step; slots without an object are masked.
+    bool (V, SLOTS), see :class:`~etude.render.tokens.ObjectTokens`. Views are in the order of the cameras. Slot k is the k-th entity of the
+    scene that is no marker, in every view and at every step; slots without an object are masked.
     """
 
     def __init__(

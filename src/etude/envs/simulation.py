@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from etude.envs.actions import numbers
-from etude.episode import PRIMITIVES, Episode
+from etude.episodes import PRIMITIVES, Episode
 from etude.goals.goal import Status
 from etude.goals.markers import changed_markers, marked
 from etude.goals.monitor import Memory, Monitor
@@ -17,7 +17,7 @@ from etude.names import EtudeError, rng
 from etude.pose import Array
 from etude.scene.rooms import VIMA_LOWER, VIMA_UPPER
 from etude.scene.scene import Body
-from etude.scene.world import State, World
+from etude.scene.world import World, WorldState
 from etude.skills.aim import delta_action
 from etude.skills.journeys import Journey, Keypose, pose_of
 from etude.skills.strokes import Kind, Motion, Stroke
@@ -36,7 +36,7 @@ class Snapshot:
     """An exact state of a simulation, and the name of its episode."""
 
     episode: str
-    world: State
+    world: WorldState
     monitor: Memory
     steps: int
 

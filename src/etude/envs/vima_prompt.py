@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from etude.episode import Episode
+from etude.episodes import Episode
 from etude.library import told_in
 from etude.names import EtudeError
-from etude.prompts.instruction import ObjectPicture, Part
+from etude.prompts.instruction import InstructionPart, ObjectPicture
 from etude.prompts.views import Views, part_views
 from etude.scene.visual import TABLE
 
@@ -28,7 +28,7 @@ def prompt_assets(episode: Episode, size: tuple[int, int] = (256, 128)) -> tuple
     """
     scene = told_in(episode)
     assets: dict[str, dict[str, Any]] = {}
-    parts: dict[str, Part] = {}
+    parts: dict[str, InstructionPart] = {}
     for part in episode.instruction.pictures():
         slot = getattr(part, "slot", "")
         if not slot:
@@ -41,7 +41,7 @@ def prompt_assets(episode: Episode, size: tuple[int, int] = (256, 128)) -> tuple
     return episode.instruction.template(slots=True), assets
 
 
-def _asset(part: Part, views: Views) -> dict[str, Any]:
+def _asset(part: InstructionPart, views: Views) -> dict[str, Any]:
     alone = isinstance(part, ObjectPicture)
     ids = {thing.id: k + (0 if alone else FIRST_THING) for k, thing in enumerate(views.objects)}
     renumbered: NDArray[np.uint8] = np.full(2**16, NOTHING, np.uint8)

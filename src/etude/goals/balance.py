@@ -8,7 +8,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from etude.arithmetic import total
-from etude.goals.goal import Goal, Node, Status, listed
+from etude.goals.goal import Goal, GoalNode, Status, listed
 from etude.names import EtudeError, pick
 from etude.scene.scene import Fixture
 
@@ -80,7 +80,7 @@ class Balanced(Goal):
     def words(self) -> str:
         return f"Balance {{{self.scale}}} with {listed(self.blocks)}"
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         memory = node.memory
         standing = memory["standing"] = self.standing(watch)
         wanted = memory["wanted"] = self.wanted(memory["splits"], standing)

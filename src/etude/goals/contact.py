@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from etude.arithmetic import dot, norm
-from etude.goals.goal import Goal, Node, Status, listed, spoken_place
+from etude.goals.goal import Goal, GoalNode, Status, listed, spoken_place
 from etude.goals.shaping import across_of, judged
 from etude.pose import Vec3
 
@@ -50,7 +50,7 @@ class PushedTo(_Remembers):
     def words(self) -> str:
         return f"Pushing {{{self.thing}}} to {spoken_place(self.position)}"
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         self._remember(watch, node.memory)
         there = across_of(watch.position(self.thing), self.position) < self.tolerance
         return _pushed(watch, node, self.thing, self.position, there)
@@ -68,7 +68,7 @@ class PushedTowards(_Remembers):
     def words(self) -> str:
         return f"Pushing {{{self.thing}}} to {spoken_place(self.position)}"
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         self._remember(watch, node.memory)
         start, now = node.memory["start"], watch.position(self.thing)
         wanted, made = np.subtract(self.position, start)[:2], (now - start)[:2]
@@ -78,7 +78,7 @@ class PushedTowards(_Remembers):
         return _pushed(watch, node, self.thing, self.position, nearer and straight)
 
 
-def _pushed(watch: Watch, node: Node, thing: str, target: Vec3, there: bool) -> Status:
+def _pushed(watch: Watch, node: GoalNode, thing: str, target: Vec3, there: bool) -> Status:
     if node.memory["grasped"]:
         return judged(False, 0.0, 5.0, violated=True)
     gap = watch.gap("hand", thing)
@@ -103,7 +103,7 @@ class Touched(_Remembers):
     def words(self) -> str:
         return f"{self.manner.capitalize()} {{{self.thing}}}"
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         self._remember(watch, node.memory)
         memory = node.memory
         moved = norm(watch.position(self.thing) - memory["start"])
@@ -134,7 +134,7 @@ class Untouched(Goal):
     def words(self) -> str:
         return f"Do not touch {listed(self.things)}"
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         hit = any(watch.by_robot(t) or (watch.held is not None and watch.touches(t, watch.held)) for t in self.things)
         return Status(not hit, float(not hit), 0.0)
 
@@ -149,7 +149,7 @@ class StructureToppled(Goal):
     def words(self) -> str:
         return f"Topple the structure that consists of {listed(self.things)}"
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         down = [t for t in self.things if watch.touches(t, "table")]
         up = [t for t in self.things if t not in down]
         reward = 3.0 * len(down) + max((self._nearly(watch, t) for t in up), default=0.0)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from etude.arithmetic import hypot, norm, norms, product, turned
-from etude.goals.goal import Goal, Node, Status
+from etude.goals.goal import Goal, GoalNode, Status
 from etude.pose import Vec2, Vec3
 from etude.scene.scene import Specks
 
@@ -34,7 +34,7 @@ class Detected(Goal):
     upper: Vec3
     points: tuple[Vec3, ...] = ((0.0, 0.0, 0.0),)
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         points = watch.position(self.thing) + turned(np.asarray(self.points), watch.axes(self.thing))
         local = watch.world.pose(self.by).inverse().apply(points)
         off = float(norms(local - np.clip(local, self.lower, self.upper)).min())
@@ -49,7 +49,7 @@ class Piled(Goal):
     upper: str
     lower: str
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         done = not watch.by_robot(self.upper) and watch.static(self.upper) and watch.rests_on(self.upper, self.lower)
         off = math.dist(watch.position(self.upper), watch.position(self.lower))
         return Status(done, 1.0 if done else max(0.0, 0.9 - off), float(done))
@@ -63,7 +63,7 @@ class OnTable(Goal):
     lower: Vec2
     upper: Vec2
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         place = watch.position(self.thing)
         off = norm(place[:2] - np.clip(place[:2], self.lower, self.upper))
         let_go = not watch.by_robot(self.thing) and watch.static(self.thing)
@@ -90,7 +90,7 @@ class JointMoved(Goal):
     def begin(self, watch: Watch, memory: dict[str, Any]) -> None:
         memory["start"] = watch.world.joint(self.joint)
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         value, memory = watch.world.joint(self.joint), node.memory
         moved = (value - memory["start"]) * (1 if self.up else -1)
         done = _at_rest(value, memory) and self.least < moved < self.most
@@ -105,7 +105,7 @@ class JointAt(Goal):
     least: float
     most: float
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         value = watch.world.joint(self.joint)
         off = max(self.least - value, value - self.most, 0.0)
         done = _at_rest(value, node.memory) and off == 0.0
@@ -123,7 +123,7 @@ class Poured(Goal):
     radius: float
     height: float
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         local = watch.world.pose(self.into).inverse().apply(watch.world.particles(self.drops)) - np.asarray(self.middle)
         inside = (hypot(local[:, 0], local[:, 1]) < self.radius) & (local[:, 2] > 0.0) & (local[:, 2] < self.height)
         there = int(inside.sum())
@@ -149,7 +149,7 @@ class Wiped(Goal):
         memory["there"] = {s.name: s.positions for s in specks if isinstance(s, Specks)}
         memory["first"] = len(memory["there"][self.dirt])
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         there = node.memory["there"]
         if watch.touches(self.sponge, "table"):
             node.memory["there"] = there = {name: self._remaining(watch, cells) for name, cells in there.items()}
@@ -178,7 +178,7 @@ class Contained(Goal):
     upper: Vec3
     count: int
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         places = watch.world.particles(self.grains)
         moved = norms(places - node.memory.get("last", places))
         node.memory["last"] = places

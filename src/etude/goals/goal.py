@@ -27,12 +27,12 @@ class Status(NamedTuple):
 
 
 @dataclass
-class Node:
+class GoalNode:
     """A goal with its memory and those of its members: one monitor's view of the tree."""
 
     goal: Goal
     path: str
-    members: list[Node]
+    members: list[GoalNode]
     status: Status = Status(False, 0.0, 0.0)
     memory: dict[str, Any] = field(default_factory=dict)
     begun: bool = False
@@ -56,15 +56,15 @@ class Goal(Family):
     def begin(self, watch: Watch, memory: dict[str, Any]) -> None:
         """Note what must be remembered from the moment the goal is first looked at."""
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         """How the goal stands now."""
         raise TypeError(f"{type(self).__name__} cannot be judged")
 
-    def following(self, node: Node) -> Node | None:
+    def following(self, node: GoalNode) -> GoalNode | None:
         """The leaf to work on next: the node itself unless it is satisfied."""
         return None if node.status.satisfied else node
 
-    def choices(self, node: Node) -> list[Node]:
+    def choices(self, node: GoalNode) -> list[GoalNode]:
         """Every leaf that may be worked on next; the first is :meth:`following`'s, unless the order is free."""
         following = self.following(node)
         return [] if following is None else [following]
@@ -73,11 +73,11 @@ class Goal(Family):
         """The goal as a sub-task in words, names of entities between braces. Groups have none: their members do."""
         return ""
 
-    def saying(self, node: Node) -> str:
+    def saying(self, node: GoalNode) -> str:
         """The sub-task that is worked on now, in words."""
         return self.words()
 
-    def cause(self, watch: Watch, node: Node) -> str:
+    def cause(self, watch: Watch, node: GoalNode) -> str:
         """What went wrong, in categories of its own; empty where it has none."""
         return ""
 
@@ -103,20 +103,20 @@ class _Group(Goal):
     def parts(self) -> tuple[Goal, ...]:
         return self.members
 
-    def following(self, node: Node) -> Node | None:
+    def following(self, node: GoalNode) -> GoalNode | None:
         for member in node.members:
             if not member.status.satisfied:
                 return member.goal.following(member)
         return None
 
-    def choices(self, node: Node) -> list[Node]:
+    def choices(self, node: GoalNode) -> list[GoalNode]:
         following = self.following(node)
         if following is None:
             return []
         turn = next(m for m in node.members if f"{following.path}.".startswith(f"{m.path}."))
         return turn.goal.choices(turn)
 
-    def _any_order(self, node: Node) -> list[Node]:
+    def _any_order(self, node: GoalNode) -> list[GoalNode]:
         return [leaf for m in node.members if not m.status.satisfied for leaf in m.goal.choices(m)]
 
 
@@ -126,7 +126,7 @@ class All(_Group):
 
     members: tuple[Goal, ...]
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         found = [m.judge(watch) for m in node.members]
         done = [s for s in found if s.satisfied]
         open_ = [s.reward for s in found if not s.satisfied]
@@ -137,7 +137,7 @@ class All(_Group):
             any(s.violated for s in found),
         )
 
-    def choices(self, node: Node) -> list[Node]:
+    def choices(self, node: GoalNode) -> list[GoalNode]:
         return self._any_order(node)
 
 
@@ -147,7 +147,7 @@ class Sequence(_Group):
 
     members: tuple[Goal, ...]
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         found = [m.judge(watch) for m in node.members]
         reward, progress, intact = 0.0, 0.0, True
         for status in found:
@@ -167,7 +167,7 @@ class Order(_Group):
     def begin(self, watch: Watch, memory: dict[str, Any]) -> None:
         memory.update(turn=0, best=[0.0] * len(self.members))
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         memory, count = node.memory, len(self.members)
         status = Status(True, 1.0, 0.0)
         while memory["turn"] < count:
@@ -182,7 +182,7 @@ class Order(_Group):
             return Status(True, 1.0, total(memory["best"]))
         return Status(False, (turn + min(status.progress, 1.0)) / count, total(memory["best"][:turn]) + status.reward, status.violated)
 
-    def following(self, node: Node) -> Node | None:
+    def following(self, node: GoalNode) -> GoalNode | None:
         turn: int = node.memory.get("turn", 0)
         if turn >= len(node.members):
             return None
@@ -202,7 +202,7 @@ class Swap(_Group):
     def begin(self, watch: Watch, memory: dict[str, Any]) -> None:
         memory.update(turn=0, best=[0.0] * len(self.members))
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         found = [m.judge(watch) for m in node.members]
         best, turn = node.memory["best"], node.memory["turn"]
         while turn < len(found) and found[turn].satisfied:
@@ -214,7 +214,7 @@ class Swap(_Group):
         progress = 1.0 if satisfied else min(0.99, (turn + (found[turn].progress if turn < len(found) else 0.0)) / len(found))
         return Status(satisfied, progress, reward, any(s.violated for s in found))
 
-    def following(self, node: Node) -> Node | None:
+    def following(self, node: GoalNode) -> GoalNode | None:
         if node.status.satisfied:
             return None
         first, *rest = node.members
@@ -236,7 +236,7 @@ class Once(Goal):
     def parts(self) -> tuple[Goal, ...]:
         return (self.member,)
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         if "then" not in node.memory:
             status = node.members[0].judge(watch)
             if not status.satisfied:
@@ -244,10 +244,10 @@ class Once(Goal):
             node.memory["then"] = status.reward
         return Status(True, 1.0, node.memory["then"])
 
-    def following(self, node: Node) -> Node | None:
+    def following(self, node: GoalNode) -> GoalNode | None:
         return None if node.status.satisfied else node.members[0].goal.following(node.members[0])
 
-    def choices(self, node: Node) -> list[Node]:
+    def choices(self, node: GoalNode) -> list[GoalNode]:
         return [] if node.status.satisfied else node.members[0].goal.choices(node.members[0])
 
 
@@ -257,7 +257,7 @@ class Either(_Group):
 
     members: tuple[Goal, ...]
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         found = [m.judge(watch) for m in node.members]
         return Status(
             any(s.satisfied for s in found),
@@ -266,13 +266,13 @@ class Either(_Group):
             bool(found) and all(s.violated for s in found),
         )
 
-    def following(self, node: Node) -> Node | None:
+    def following(self, node: GoalNode) -> GoalNode | None:
         if node.status.satisfied or not node.members:
             return None
         best = max(node.members, key=lambda m: m.status.progress)
         return best.goal.following(best)
 
-    def choices(self, node: Node) -> list[Node]:
+    def choices(self, node: GoalNode) -> list[GoalNode]:
         return [] if node.status.satisfied else self._any_order(node)
 
 
@@ -285,7 +285,7 @@ class Not(Goal):
     def parts(self) -> tuple[Goal, ...]:
         return (self.member,)
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         status = node.members[0].judge(watch)
         return Status(not status.satisfied, 1.0 - status.progress, 0.0)
 
@@ -302,7 +302,7 @@ class Always(Goal):
     def parts(self) -> tuple[Goal, ...]:
         return (self.member,)
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         kept = node.memory.get("kept", True) and node.members[0].judge(watch).satisfied
         node.memory["kept"] = kept
         return Status(kept, float(kept), 0.0, not kept)

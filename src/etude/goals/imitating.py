@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from etude.goals.goal import Goal, Node, Status
+from etude.goals.goal import Goal, GoalNode, Status
 from etude.goals.laying import Laid
 from etude.goals.shaping import across_of, judged
 from etude.pose import Vec3
@@ -37,13 +37,13 @@ class Anew(Goal):
     def begin(self, watch: Watch, memory: dict[str, Any]) -> None:
         memory.update(start=_place(watch, self.member.thing), moved=False)
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         thing, memory = self.member.thing, node.memory
         status = node.members[0].judge(watch)
         memory["moved"] = memory["moved"] or watch.grasped(thing) or math.dist(_place(watch, thing), memory["start"]) > ELSEWHERE
         return status if memory["moved"] or not status.satisfied else judged(False, watch.reach(thing), 6.0)
 
-    def following(self, node: Node) -> Node | None:
+    def following(self, node: GoalNode) -> GoalNode | None:
         return None if node.status.satisfied else node.members[0]
 
 
@@ -61,7 +61,7 @@ class Followed(Goal):
     def begin(self, watch: Watch, memory: dict[str, Any]) -> None:
         memory.update(turn=0, right=True, rest={t: _place(watch, t) for t in self.things})
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         memory = node.memory
         moved = self._moved(watch, memory["rest"])
         if moved:
@@ -95,7 +95,7 @@ class InTurn(Goal):
     def begin(self, watch: Watch, memory: dict[str, Any]) -> None:
         memory.update(turn=0, old=[self._near(watch, s) for s in self.steps])
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         memory = node.memory
         memory["old"] = [old and self._near(watch, s) for old, s in zip(memory["old"], self.steps, strict=True)]
         holds = [s.judge(watch, node).satisfied for s in self.steps]

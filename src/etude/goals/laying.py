@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from etude.goals.goal import Goal, Node, Status, listed, spoken_place
+from etude.goals.goal import Goal, GoalNode, Status, listed, spoken_place
 from etude.goals.shaping import across_of, carrying, judged
 from etude.pose import Vec2
 
@@ -34,7 +34,7 @@ class Laid(Goal):
         where = f"into {{{self.into}}}" if self.into else f"at {spoken_place((*self.place, 0.0))}"
         return f"Put {{{self.thing}}} {where}{turned}"
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         p = watch.position(self.thing)
         target = (*self.place, 0.0)
         across = across_of(p, target)
@@ -68,7 +68,7 @@ class Clear(Goal):
     def words(self) -> str:
         return f"Keep {listed(self.things)} away from where others belong" if self.things else ""
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         wrong = self.intruder(watch) is not None
         return Status(not wrong, float(not wrong), 0.0)
 
@@ -108,7 +108,7 @@ class OnBoard(Goal):
     def words(self) -> str:
         return f"Keep {listed(self.things)} on the table"
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         inside = all(
             self.lower[0] <= p[0] <= self.upper[0] and self.lower[1] <= p[1] <= self.upper[1]
             for p in (watch.position(t) for t in self.things)

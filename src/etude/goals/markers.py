@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from etude.goals.detecting import Wiped
-from etude.goals.goal import Node
+from etude.goals.goal import GoalNode
 from etude.goals.leaves import Traced
 from etude.pose import Pose, Vec3
 from etude.scene.scene import Entity, Marker, Scene, Specks
@@ -23,12 +23,12 @@ def marker(name: str, position: Vec3, look: tuple[str, float]) -> Marker:
     return Marker(name, "sphere", texture, Pose(position), (2 * radius, 2 * radius, 2 * radius))
 
 
-def marked(nodes: Iterable[Node]) -> bool:
+def marked(nodes: Iterable[GoalNode]) -> bool:
     """Has any of these goals something that follows it?"""
     return any(isinstance(node.goal, (Traced, Wiped)) for node in nodes)
 
 
-def changed_markers(nodes: Iterable[Node], scene: Scene) -> list[Entity]:
+def changed_markers(nodes: Iterable[GoalNode], scene: Scene) -> list[Entity]:
     """The markers and the dirt of these goals that should no longer look as they do in the scene."""
     found: list[Entity] = []
     for node in nodes:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 
-from etude.goals.goal import Goal, Node, Status
+from etude.goals.goal import Goal, GoalNode, Status
 from etude.goals.watch import Watch
 from etude.pose import Array
 from etude.scene.world import World
 
-Memory = tuple[Node, tuple[Array, Array] | None]
+Memory = tuple[GoalNode, tuple[Array, Array] | None]
 
 
-def _node(goal: Goal, path: str) -> Node:
-    return Node(goal, path, [_node(part, f"{path}.{i}") for i, part in enumerate(goal.parts())])
+def _node(goal: Goal, path: str) -> GoalNode:
+    return GoalNode(goal, path, [_node(part, f"{path}.{i}") for i, part in enumerate(goal.parts())])
 
 
 class Monitor:
@@ -48,7 +48,7 @@ class Monitor:
         """How the whole goal stands."""
         return self.root.status
 
-    def nodes(self) -> Iterator[Node]:
+    def nodes(self) -> Iterator[GoalNode]:
         """Every node of the tree, parents first."""
         stack = [self.root]
         while stack:
@@ -60,17 +60,17 @@ class Monitor:
         """Every sub-goal's status by its path: "goal" is the whole, "goal.0" its first member, and so on."""
         return {node.path: node.status for node in self.nodes()}
 
-    def parent(self, node: Node) -> Node | None:
+    def parent(self, node: GoalNode) -> GoalNode | None:
         """What a node is a member of."""
         return next((n for n in self.nodes() if any(m is node for m in n.members)), None)
 
-    def next_leaf(self) -> Node | None:
+    def next_leaf(self) -> GoalNode | None:
         """The leaf to work on next, chosen greedily; None when all is done."""
         if self.root.status.satisfied:
             return None
         return self.goal.following(self.root)
 
-    def choices(self) -> list[Node]:
+    def choices(self) -> list[GoalNode]:
         """Every leaf that may be worked on now."""
         return [] if self.root.status.satisfied else self.goal.choices(self.root)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from etude.arithmetic import dot, product
 from etude.catalog.polygon import Outline, contains
 from etude.catalog.registry import shape
-from etude.goals.goal import Goal, Node, Status, listed, spoken_place
+from etude.goals.goal import Goal, GoalNode, Status, listed, spoken_place
 from etude.goals.shaping import across_of, carrying, judged
 from etude.names import EtudeError
 from etude.pose import Array, Pose, Vec3, matrix
@@ -31,7 +31,7 @@ class Picked(Goal):
     def words(self) -> str:
         return f"Pick up {{{self.thing}}}"
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         if not watch.grasped(self.thing):
             return judged(False, watch.reach(self.thing), 4.0)
         others = ["table", *(e.name for e in watch.world.scene.entities if isinstance(e, Body) and e.name != self.thing)]
@@ -52,7 +52,7 @@ class AtPosition(Goal):
     def words(self) -> str:
         return f"Place {{{self.thing}}} on {spoken_place(self.position)} without hitting anything else"
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         return _placed(watch, self.thing, self.position, self.tolerance, None, 0.0)
 
 
@@ -69,7 +69,7 @@ class AtPose(Goal):
     def words(self) -> str:
         return f"Place {{{self.thing}}} on {spoken_place(self.pose.position)} without hitting anything else"
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         turn = self.turn(watch.axes(self.thing))
         return _placed(watch, self.thing, self.pose.position, self.tolerance, turn, self.angle)
 
@@ -113,10 +113,10 @@ class OnTop(Goal):
     def undoing(self) -> str:
         return f"Pick up {{{self.top}}}"
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         return self._rest(watch, node, True)
 
-    def _rest(self, watch: Watch, node: Node, within: bool) -> Status:
+    def _rest(self, watch: Watch, node: GoalNode, within: bool) -> Status:
         memory = node.memory
         grasped = watch.grasped(self.top)
         memory["since"] = 0 if grasped else memory.get("since", FALL_STEPS) + 1
@@ -141,7 +141,7 @@ class Inside(OnTop):
     top: str
     bottom: str
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         p, q = watch.position(self.top), watch.position(self.bottom)
         local = product(watch.axes(self.bottom).T, p - q)
         if "plan" not in node.memory:
@@ -161,7 +161,7 @@ class Stacked(Goal):
     def words(self) -> str:
         return f"Stack {listed(self.things)}"
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         laid = {t: b for t, b in self.carriers(watch).items() if watch.static(t) and watch.static(b) and not watch.grasped(b)}
         floors = len(set(laid.values()))  # two things side by side on a third are no tower
         done = floors >= len(self.things) - 1

@@ -11,7 +11,7 @@ import numpy as np
 from etude.arithmetic import turned
 from etude.catalog.polygon import hull, separation
 from etude.catalog.registry import shape
-from etude.goals.goal import Goal, Node, Status, listed
+from etude.goals.goal import Goal, GoalNode, Status, listed
 from etude.goals.shaping import judged
 from etude.pose import Array, Vec2, Vec3
 
@@ -77,7 +77,7 @@ class Gathered(Goal):
         among = listed(self.things) if len(self.things) == self.count else f"{NUMBERS[self.count]} of {listed(self.things)}"
         return f"Sweep {among} into {{{self.into}}}" + (f" without touching {{{self.without}}}" if self.without else "")
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         there = [t for t in self.things if inside(watch, t, self.lower, self.upper)]
         lying = sum(bool(watch.static(t)) for t in there)
         if lying >= self.count:
@@ -100,7 +100,7 @@ class NoMore(Goal):
     def words(self) -> str:
         return f"Leave no more than {NUMBERS[self.count]} of {listed(self.things)} in {{{self.into}}}"
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         kept = len(self.inside(watch)) <= self.count
         return Status(kept, float(kept), 0.0)
 
@@ -121,7 +121,7 @@ class KeptOff(Goal):
     def words(self) -> str:
         return f"Keep {listed(self.things)} off {{{self.area}}}"
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         kept = self.intruder(watch) is None
         return Status(kept, float(kept), 0.0)
 

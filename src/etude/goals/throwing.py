@@ -11,7 +11,7 @@ import numpy as np
 from etude.arithmetic import dot, product
 from etude.catalog.polygon import Outline, contains
 from etude.catalog.registry import shape
-from etude.goals.goal import Goal, Node, Status
+from etude.goals.goal import Goal, GoalNode, Status
 from etude.goals.shaping import across_of, judged
 from etude.pose import Vec3
 
@@ -48,7 +48,7 @@ class Hit(Goal):
     def words(self) -> str:
         return f"Hit {{{self.target}}} with {{{self.thrown}}} by throwing"
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         memory, grasped = node.memory, watch.grasped(self.thrown)
         self._follow(watch, memory, grasped)
         if self._done(watch, memory):

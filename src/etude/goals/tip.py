@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from etude.goals.goal import Goal, Node, Status, spoken_place
+from etude.goals.goal import Goal, GoalNode, Status, spoken_place
 from etude.goals.shaping import judged
 from etude.pose import Pose, Vec3, angle_between
 
@@ -24,7 +24,7 @@ class TipAtPosition(Goal):
     def words(self) -> str:
         return f"Bring the end effector to {spoken_place(self.position, height=True)}"
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         distance = math.dist(watch.tip.position, self.position)
         there = distance < self.tolerance
         return judged(there, 2.0 if there else max(0.0, 2.0 - distance), 2.0)
@@ -41,7 +41,7 @@ class TipAtPose(Goal):
     def words(self) -> str:
         return f"Match the pose of the end effector at {spoken_place(self.pose.position, height=True)}"
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         distance = math.dist(watch.tip.position, self.pose.position)
         turn = angle_between(watch.tip.rotation, self.pose.rotation)
         there = distance < self.tolerance and turn < self.angle
@@ -59,7 +59,7 @@ class Traced(Goal):
     def words(self) -> str:
         return "Move to the next green goal"
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         distance = math.dist(watch.tip.position, self.position)
         there = distance < self.tolerance
         return judged(there, 6.0 if there else max(0.0, 2.0 - distance), 6.0)

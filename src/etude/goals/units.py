@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from etude.arithmetic import total
-from etude.goals.goal import Goal, Node, Status
+from etude.goals.goal import Goal, GoalNode, Status
 from etude.goals.regions import Region
 from etude.names import EtudeError
 from etude.pose import Pose, Vec2, Vec3
@@ -57,7 +57,7 @@ class Control(Unit):
     def notation(self) -> str:
         return f"Control({self.thing})"
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         memory = node.memory
         if watch.grasped(self.thing):
             memory.setdefault("first", self.thing)
@@ -74,7 +74,7 @@ class _Move(Unit):
     text: str
     release: bool
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         if node.memory.get("done"):
             return Status(True, 1.0, 1.0)
         far, turned = self.to.off(watch.world.pose(self.to.of) if self.to.of else _WORLD, watch.world.pose(self.thing))
@@ -84,7 +84,7 @@ class _Move(Unit):
 
 
 @dataclass(frozen=True)
-class M1(_Move):
+class MoveFree(_Move, kind="M1"):
     """The controlled thing is brought into the region by any free way, and let go there with ``release``.
 
     ``back`` (m) is how far before the goal the hand stops first, back along its approach; ``contact`` says that the thing will touch what
@@ -104,7 +104,7 @@ class M1(_Move):
 
 
 @dataclass(frozen=True)
-class M2(_Move):
+class MoveConstrained(_Move, kind="M2"):
     """The controlled thing is brought into the region straight, turning steadily: what holds at both ends holds on the way."""
 
     thing: str
@@ -119,7 +119,7 @@ class M2(_Move):
 
 
 @dataclass(frozen=True)
-class M2Joint(Unit):
+class MoveJoint(Unit, kind="M2Joint"):
     """The controlled part is moved with the joint of a part ("cabinet/top") until its value is in ``range`` (m or rad).
 
     It moves along the joint's axis, or with ``turns`` about it.
@@ -136,7 +136,7 @@ class M2Joint(Unit):
     def notation(self) -> str:
         return f"M2[{'a4,b4' if self.turns else 'a3,b3'}]({self.joint})"
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         value = watch.world.joint(self.joint)
         low, high = self.range
         off = max(low - value, value - high, 0.0)
@@ -173,7 +173,7 @@ class Composed(Goal):
     def begin(self, watch: Watch, memory: dict[str, Any]) -> None:
         memory["turn"] = 0
 
-    def judge(self, watch: Watch, node: Node) -> Status:
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
         result = node.members[0].judge(watch)
         units = node.members[1:]
         while node.memory["turn"] < len(units) and units[node.memory["turn"]].judge(watch).satisfied:
@@ -189,27 +189,27 @@ class Composed(Goal):
     def _staged(self) -> bool:
         return isinstance(self.units[0], Composed)
 
-    def _now(self, node: Node) -> Node:
+    def _now(self, node: GoalNode) -> GoalNode:
         turn: int = node.memory.get("turn", 0)
         return node.members[1 + min(turn, len(self.units) - 1)]
 
-    def following(self, node: Node) -> Node | None:
+    def following(self, node: GoalNode) -> GoalNode | None:
         if node.status.satisfied:
             return None
         stage = self._now(node)
         return (stage.goal.following(stage) or stage) if self._staged else node
 
-    def choices(self, node: Node) -> list[Node]:
+    def choices(self, node: GoalNode) -> list[GoalNode]:
         if node.status.satisfied:
             return []
         stage = self._now(node)
         return stage.goal.choices(stage) if self._staged else [stage]
 
-    def saying(self, node: Node) -> str:
+    def saying(self, node: GoalNode) -> str:
         stage = self._now(node)
         return stage.goal.saying(stage)
 
-    def cause(self, watch: Watch, node: Node) -> str:
+    def cause(self, watch: Watch, node: GoalNode) -> str:
         """Why it is not done, in the categories of VLMbench (1.11)."""
         if self._staged:
             stage = self._now(node)

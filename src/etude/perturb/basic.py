@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from etude.episode import Episode
+from etude.episodes import Episode
 from etude.names import Stream
 from etude.perturb.perturbation import perturbation
 from etude.scene.scene import Light

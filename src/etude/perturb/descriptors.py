@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from etude.episode import Episode
+from etude.episodes import Episode
 from etude.names import EtudeError, Stream
 from etude.perturb.perturbation import perturbation
 from etude.perturb.wording import article_of
-from etude.prompts.instruction import Instruction, ObjectPicture, Part, TexturePicture, Words
+from etude.prompts.instruction import Instruction, InstructionPart, ObjectPicture, TexturePicture, Words
 
 DESCRIBES = 1  # rank: after paraphrase, whose sentences it fills in
 VIMA = (
@@ -52,7 +52,7 @@ def described(instruction: Instruction) -> Instruction:
     return Instruction((Words(text),))
 
 
-def _continued(before: str, part: Part) -> str:
+def _continued(before: str, part: InstructionPart) -> str:
     """The text so far, and what the picture shows."""
     article = article_of(part.words)
     noun = part.words.removeprefix(article)

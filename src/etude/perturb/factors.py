@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from etude.episode import Episode
+from etude.episodes import Episode
 from etude.names import EtudeError, Stream, rng
 from etude.perturb import basic, looks, scenery, sizes
 from etude.perturb.perturbation import Change, perturbation

@@ -20,7 +20,7 @@ from etude.goals.laying import Clear, Laid
 from etude.goals.placing import AtPose, AtPosition
 from etude.goals.regions import About, AtPoint, Fixed, InBox, OnLine, OnPlane, OnRing, Region, Tilting, Where
 from etude.goals.sweeping import Gathered, KeptOff, NoMore
-from etude.goals.units import M1, M2, Control, M2Joint
+from etude.goals.units import Control, MoveConstrained, MoveFree, MoveJoint
 from etude.pose import Pose, Vec2, Vec3, align, rotate
 from etude.scene.scene import Body, Fixture, Scene
 
@@ -35,7 +35,7 @@ IN_FRAME: Mapping[type, Mapping[str, str]] = {
     Balanced: {"thickness": "scale"},
 }
 # Values of joints: lengths where they slide, angles otherwise.
-ALONG: Mapping[type, tuple[str, ...]] = {JointMoved: ("least", "most"), JointAt: ("least", "most"), M2Joint: ("range",)}
+ALONG: Mapping[type, tuple[str, ...]] = {JointMoved: ("least", "most"), JointAt: ("least", "most"), MoveJoint: ("range",)}
 # Places on the table (world) that belong to the thing that another field names.
 ON_TABLE: Mapping[type, Mapping[str, str]] = {
     Laid: {"place": "into"},
@@ -123,7 +123,7 @@ def _walked(value: Any, change: Scaled, places: dict[Vec2, Vec2]) -> Any:
         new["places"] = tuple(places.get(p, p) for p in value.places)
     if kind in STANDING and change.meant(getattr(value, STANDING[kind][1])):
         new[STANDING[kind][0]] = _raised(getattr(value, STANDING[kind][0]), change.raised())
-    if isinstance(value, (M1, M2)):
+    if isinstance(value, (MoveFree, MoveConstrained)):
         new["to"] = _region(value.to, value.thing, change)
     rest = {f.name: _walked(getattr(value, f.name), change, places) for f in dataclasses.fields(value) if f.name not in new}
     changed = {**rest, **new}

@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from etude.episode import Episode
+from etude.episodes import Episode
 from etude.names import EtudeError, Stream
 from etude.perturb.perturbation import Change, perturbation
 from etude.perturb.tokenizer import HuggingFace, Tokenizer, built_in
 from etude.perturb.wording import merged
-from etude.prompts.instruction import Instruction, Part, Words
+from etude.prompts.instruction import Instruction, InstructionPart, Words
 
 GARBLES = 2  # rank: after rewording, before masking
 QUICK = 10  # words drawn as a whole, before they are drawn token by token
@@ -77,7 +77,7 @@ def garbled(instruction: Instruction, renew: Renew, stream: Stream) -> Instructi
     for (row, j), word in zip(places, words, strict=True):
         row[j] = word
     spoken: dict[tuple[str, str], str] = {}
-    found: list[Part] = []
+    found: list[InstructionPart] = []
     for part, row in zip(parts, pieces, strict=True):
         if isinstance(part, Words):
             found.append(Words("".join(row)))

@@ -7,27 +7,27 @@ from dataclasses import replace
 
 from etude.catalog.colours import SEEN
 from etude.catalog.textures import NUMBERED
-from etude.episode import Episode
+from etude.episodes import Episode
 from etude.names import EtudeError, Stream
 from etude.perturb.perturbation import perturbation
 from etude.perturb.telling import refuse_told_look, role, spoken, textures_of, words_of
-from etude.scene.scene import Entity, Fixture, Part, Scene
+from etude.scene.scene import Entity, Fixture, FixturePart, Scene
 
 DARKEST = 0.25  # of each colour of a table: The Colosseum's range is from here to 1
-Draw = Callable[[Stream, Entity | Part, frozenset[str]], str]
+Draw = Callable[[Stream, Entity | FixturePart, frozenset[str]], str]
 
 
-def _colour(stream: Stream, thing: Entity | Part, said: frozenset[str]) -> str:
+def _colour(stream: Stream, thing: Entity | FixturePart, said: frozenset[str]) -> str:
     """One of the twenty colours: not one it has, nor one that the instruction calls something else by."""
-    worn = {spoken(t) for t in (_worn(thing) if isinstance(thing, Part) else textures_of(thing))}
+    worn = {spoken(t) for t in (_worn(thing) if isinstance(thing, FixturePart) else textures_of(thing))}
     return stream.choice([c for c in SEEN if c not in worn and c not in said])
 
 
-def _texture(stream: Stream, thing: Entity | Part, said: frozenset[str]) -> str:
+def _texture(stream: Stream, thing: Entity | FixturePart, said: frozenset[str]) -> str:
     return f"numbered {stream.integer(0, NUMBERED - 1)}"
 
 
-def _worn(part: Part) -> tuple[str, ...]:
+def _worn(part: FixturePart) -> tuple[str, ...]:
     return tuple(s.texture for s in part.solids)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from etude.episode import Episode
+from etude.episodes import Episode
 from etude.names import EtudeError, Stream
 from etude.perturb.perturbation import perturbation
-from etude.prompts.instruction import Blank, Instruction, ObjectPicture, Part, ScenePicture, Words
+from etude.prompts.instruction import Blank, Instruction, InstructionPart, ObjectPicture, ScenePicture, Words
 
 MASKS, ERASES = 3, 4  # ranks: after all that changes words
 
@@ -37,6 +37,6 @@ def mask_instruction(episode: Episode, stream: Stream) -> Episode:
     return replace(episode, instruction=Instruction(()))
 
 
-def _blank(part: Part) -> Blank:
+def _blank(part: InstructionPart) -> Blank:
     seen_by_camera = isinstance(part, ObjectPicture) or (isinstance(part, ScenePicture) and bool(part.things))
     return Blank(slot=getattr(part, "slot", ""), camera=getattr(part, "camera", "") if seen_by_camera else "")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from etude.episode import Episode
+from etude.episodes import Episode
 from etude.names import rng
 from etude.perturb.perturbation import observation_perturbation
 

@@ -15,7 +15,7 @@ from etude.catalog.polygon import hull
 from etude.catalog.registry import shape
 from etude.catalog.shape import Shape
 from etude.pose import Array, Pose, Quat, axis_quat, matrix
-from etude.scene.scene import Area, Body, Entity, Fixture, Joint, Marker, Part, Particles, Scene, Specks
+from etude.scene.scene import Area, Body, Entity, Fixture, FixturePart, Joint, Marker, Particles, Scene, Specks
 
 _CORNERS = np.array(list(itertools.product((-0.5, 0.5), repeat=3)))
 
@@ -74,7 +74,7 @@ def fixture_points(fixture: Fixture, values: Sequence[float]) -> Array:
 
 
 @functools.lru_cache(maxsize=256)
-def _part_points(part: Part) -> Array:
+def _part_points(part: FixturePart) -> Array:
     """Corners (N, 3) of the boards and rods of a part, in its own frame."""
     return np.vstack([s.pose.apply(_CORNERS * np.asarray(s.size)) for s in part.solids])
 
@@ -88,7 +88,7 @@ def part_frames(fixture: Fixture, values: Sequence[float]) -> dict[str, Pose]:
     return frames
 
 
-def _moved(part: Part, value: float) -> Pose:
+def _moved(part: FixturePart, value: float) -> Pose:
     joint = part.joint
     if joint is None or value == 0.0:
         return part.pose

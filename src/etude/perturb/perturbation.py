@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from etude.episode import Episode
+from etude.episodes import Episode
 from etude.names import Stream, pick, rng
 
 Stage = Literal["scene", "instruction", "observation"]

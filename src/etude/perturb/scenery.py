@@ -14,14 +14,14 @@ from etude.catalog.colours import SEEN, colour, is_colour
 from etude.catalog.household import DISTRACTORS, default_texture
 from etude.catalog.polygon import hull, separation
 from etude.catalog.registry import default_size, shape
-from etude.episode import Episode
+from etude.episodes import Episode
 from etude.goals.contact import PushedTo, PushedTowards
 from etude.goals.goal import Goal
 from etude.goals.laying import Laid
 from etude.goals.placing import AtPose, AtPosition
 from etude.goals.regions import AtPoint, InBox, OnLine, OnPlane, OnRing, Region
 from etude.goals.sweeping import Gathered
-from etude.goals.units import M1, M2
+from etude.goals.units import MoveConstrained, MoveFree
 from etude.names import EtudeError, Stream
 from etude.perturb.goal_sizes import every
 from etude.perturb.outlines import disc, extent, fixture_points, frame_of
@@ -207,7 +207,7 @@ def _wanted(episode: Episode) -> Iterator[Array]:
         elif isinstance(part, Gathered):
             corners = np.array([(x, y) for x in (part.lower[0], part.upper[0]) for y in (part.lower[1], part.upper[1])])
             yield from (_way(scene, thing, corners) for thing in part.things)
-        elif isinstance(part, (M1, M2)):
+        elif isinstance(part, (MoveFree, MoveConstrained)):
             points = _region_points(part.to, scene)
             if len(points):
                 yield hull(np.vstack([disc(x, y, _half(scene, part.thing)) for x, y in points[:, :2].tolist()]))

@@ -14,10 +14,10 @@ from etude.catalog.polygon import separation
 from etude.catalog.registry import default_size, shape
 from etude.catalog.shape import Shape
 from etude.catalog.suction import suction_spot
-from etude.episode import Episode
+from etude.episodes import Episode
 from etude.goals.balance import Balanced
 from etude.goals.sweeping import Gathered
-from etude.goals.units import M1, Control
+from etude.goals.units import Control, MoveFree
 from etude.names import EtudeError, Stream
 from etude.perturb.goal_sizes import Scaled, every, followed
 from etude.perturb.outlines import Extent, extent
@@ -26,7 +26,7 @@ from etude.perturb.telling import refuse_told_size, role
 from etude.pose import Array, Pose, Vec3
 from etude.scene import robots
 from etude.scene.robots.anatomy import forward
-from etude.scene.scene import Area, Body, Entity, Fixture, Joint, Latch, Marker, Part, Particles, Scene, Specks
+from etude.scene.scene import Area, Body, Entity, Fixture, FixturePart, Joint, Latch, Marker, Particles, Scene, Specks
 from etude.scene.world import World
 
 MANIPULATED, RECEIVING = (0.75, 1.25), (0.75, 1.15)  # The Colosseum's defaults
@@ -76,7 +76,7 @@ def _refuse_by_goal(episode: Episode, name: str, factor: str) -> None:
         raise EtudeError(f"{factor}: what balances in {episode.name} would not in another size")
     if any(name == swept.into and swept.without for swept in every(goal, Gathered)):
         raise EtudeError(f"{factor}: the zone of {episode.name} ends at a line, which would stay where it is")
-    fitted = {name} | {unit.to.of for unit in every(goal, M1) if unit.thing == name}
+    fitted = {name} | {unit.to.of for unit in every(goal, MoveFree) if unit.thing == name}
     if any(getattr(scene.entity(f.partition("/")[0]), "shape", "") in ONE_SIZE for f in fitted if f):
         raise EtudeError(f"{factor}: the holes of the shape sorter in {episode.name} fit one size only")
 
@@ -139,7 +139,7 @@ def _scaled(entity: Entity, times: float) -> Entity:
     )
 
 
-def _part(part: Part, times: float) -> Part:
+def _part(part: FixturePart, times: float) -> FixturePart:
     solids = tuple(replace(s, size=_times(s.size, times), pose=_spread(s.pose, times)) for s in part.solids)
     joint = None if part.joint is None else _joint(part.joint, times)
     return replace(part, solids=solids, pose=_spread(part.pose, times), joint=joint, mass=round(part.mass * math.pow(times, 3), 9))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from etude.episode import Episode
+from etude.episodes import Episode
 from etude.names import EtudeError
 from etude.prompts.instruction import ObjectPicture, ScenePicture, TexturePicture, Words
 from etude.scene.scene import Area, Entity, Fixture

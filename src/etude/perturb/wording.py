@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from etude.prompts.instruction import Instruction, Part, Words
+from etude.prompts.instruction import Instruction, InstructionPart, Words
 
 PICTURE = r"⟦\d+⟧"
 """A picture in a marked text, as a pattern."""
@@ -16,9 +16,9 @@ _GIVEN = re.compile(r"\b[Tt]he (?=⟦(\d+)⟧)")
 _SENTENCE = re.compile(r'(?:^|(?<=[.!?] ))("?)([a-z])')
 
 
-def merged(parts: Sequence[Part]) -> tuple[Part, ...]:
+def merged(parts: Sequence[InstructionPart]) -> tuple[InstructionPart, ...]:
     """The parts with words that follow on words made one, and empty ones left out."""
-    found: list[Part] = []
+    found: list[InstructionPart] = []
     for part in parts:
         if isinstance(part, Words) and found and isinstance(found[-1], Words):
             found[-1] = Words(found[-1].words + part.words)
@@ -32,7 +32,7 @@ def marked(instruction: Instruction) -> str:
     return instruction.template("⟦{k}⟧")
 
 
-def unmarked(text: str, pictures: Sequence[Part]) -> Instruction:
+def unmarked(text: str, pictures: Sequence[InstructionPart]) -> Instruction:
     """The inverse of :func:`marked`."""
     pieces = _MARK.split(text)  # words and numbers of pictures in turn
     return Instruction(merged([Words(p) if i % 2 == 0 else pictures[int(p)] for i, p in enumerate(pieces)]))
@@ -49,6 +49,6 @@ def article_of(words: str) -> str:
     return match[0] if match else ""
 
 
-def once(text: str, pictures: Sequence[Part]) -> str:
+def once(text: str, pictures: Sequence[InstructionPart]) -> str:
     """A marked text without the articles that the words of its pictures have themselves."""
     return _GIVEN.sub(lambda match: "" if article_of(pictures[int(match[1])].words) else match[0], text)

@@ -104,7 +104,7 @@ def _unescaped(text: str) -> str:
 # ------------------------------------------------------------------------------------------------ entries within sentences
 
 
-class _Mention(NamedTuple):
+class _SubtaskMention(NamedTuple):
     """Tokens ``start`` to ``end`` of an answer read as an entry, of which ``missing`` parts were not said."""
 
     entry: str
@@ -126,7 +126,7 @@ def _contained(text: str, vocabulary: Sequence[str]) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _mentions(entry: str, tokens: list[str]) -> list[_Mention]:
+def _mentions(entry: str, tokens: list[str]) -> list[_SubtaskMention]:
     words = _tokens(entry)
     cut = words.index("without") if "without" in words[1:] else len(words)
     body, tail = words[:cut], words[cut:]
@@ -142,7 +142,7 @@ def _mentions(entry: str, tokens: list[str]) -> list[_Mention]:
             end += len(tail)
         elif tail:
             missing += 1
-        found.append(_Mention(entry, start, end, missing))
+        found.append(_SubtaskMention(entry, start, end, missing))
     return found
 
 

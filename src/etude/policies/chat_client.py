@@ -28,7 +28,7 @@ FIRST_WAIT, LONGEST_BACKOFF, LONGEST_WAIT = 0.5, 30.0, 300.0  # s; the last boun
 PASSING = frozenset({408, 425, 429})  # and 5xx: the same request may succeed later
 
 
-class Answer(NamedTuple):
+class ChatAnswer(NamedTuple):
     """What the model said, what it cost in tokens, and whether it was remembered."""
 
     text: str
@@ -65,7 +65,7 @@ class ChatClient:
             except OSError as error:
                 raise EtudeError(f"the cache {cache} cannot be made: {error.strerror}; expected a folder that can be written") from None
 
-    def ask(self, body: dict[str, Any]) -> Answer:
+    def ask(self, body: dict[str, Any]) -> ChatAnswer:
         """The answer to the request ``body``, from the cache where it is known."""
         # Host and port are left out: the same model on another machine gives the same answers.
         request = canonical_json({"path": urllib.parse.urlsplit(self._url).path, "body": body})
@@ -111,7 +111,7 @@ class ChatClient:
                 raise _Passing(f"nothing came within {self._timeout:g} s") from None
             raise _Passing(_line(str(reason), key) or type(reason).__name__) from None
 
-    def _answer(self, reply: bytes, key: str) -> Answer:
+    def _answer(self, reply: bytes, key: str) -> ChatAnswer:
         try:
             data = json.loads(reply)
         except (ValueError, RecursionError):
@@ -124,7 +124,7 @@ class ChatClient:
         usage = data.get("usage")
         tokens_in, tokens_out = (_count(usage, name) for name in ("prompt_tokens", "completion_tokens"))
         text = _content(message).encode("utf-8", "replace").decode()  # half of a surrogate pair could not be written anywhere
-        return Answer(_without(text, key), tokens_in, tokens_out, False)
+        return ChatAnswer(_without(text, key), tokens_in, tokens_out, False)
 
 
 def _key() -> str:
@@ -204,7 +204,7 @@ def _without(text: str, key: str) -> str:
 # ------------------------------------------------------------------------------------------------ the cache
 
 
-def _remember(place: Path, model: str, answer: Answer) -> None:
+def _remember(place: Path, model: str, answer: ChatAnswer) -> None:
     """Write a new file and move it into place, so that nobody reads half of one."""
     data = {"model": model, "answer": answer.text, "tokens_in": answer.tokens_in, "tokens_out": answer.tokens_out}
     try:
@@ -220,7 +220,7 @@ def _remember(place: Path, model: str, answer: Answer) -> None:
         raise EtudeError(f"the answer cannot be kept as {place}: {error.strerror}") from None
 
 
-def _remembered(place: Path) -> Answer:
+def _remembered(place: Path) -> ChatAnswer:
     try:
         data = json.loads(place.read_text(encoding="utf-8"))
     except OSError as error:
@@ -230,4 +230,4 @@ def _remembered(place: Path) -> Answer:
     kinds = {"answer": str, "tokens_in": int, "tokens_out": int}
     if not isinstance(data, dict) or not all(isinstance(data.get(name), kind) for name, kind in kinds.items()):
         raise EtudeError(f"{place} is not an answer as the cache keeps it; delete it to ask again")
-    return Answer(data["answer"], data["tokens_in"], data["tokens_out"], True)
+    return ChatAnswer(data["answer"], data["tokens_in"], data["tokens_out"], True)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, get_type_hints
 
-from etude.episode import MODALITIES, PRIMITIVES, ActionSpace, Episode, picture_size
+from etude.episodes import MODALITIES, PRIMITIVES, ActionSpace, Episode, picture_size
 from etude.names import EtudeError, decode, encode, unknown
 from etude.perturb.perturbation import out_of_sight
 

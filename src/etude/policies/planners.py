@@ -8,7 +8,7 @@ from etude.envs.simulation import Simulation
 from etude.names import EtudeError, rng
 from etude.policies.contract import Contract
 from etude.policies.policy import Observation, Picture
-from etude.skills.subtasks import leaves, right_now, said
+from etude.skills.subtasks import describe, leaves, right_now
 
 
 class RulePlanner:
@@ -26,7 +26,7 @@ class RulePlanner:
     def next_subtask(self, observation: Observation, instruction: str, history: Sequence[str]) -> str:
         """The first sub-task in order that has not been done yet."""
         simulation: Simulation = observation["simulation"]
-        order = [said(leaf) for leaf in leaves(simulation.episode.goal)]
+        order = [describe(leaf) for leaf in leaves(simulation.episode.goal)]
         open_now = right_now(simulation.monitor)
         while self._next < len(order) - 1 and order[self._next] not in open_now:
             self._next += 1

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from etude.episode import ActionSpace
+from etude.episodes import ActionSpace
 from etude.names import EtudeError, digest, unknown
 from etude.policies.contract import Contract
 from etude.policies.policy import Observation, Picture

@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 import numpy as np
 
 from etude.envs.simulation import BOUNDS, Simulation
-from etude.episode import PRIMITIVES, ActionSpace
+from etude.episodes import PRIMITIVES, ActionSpace
 from etude.goals.goal import Goal
 from etude.goals.monitor import Monitor
 from etude.goals.regions import Region

@@ -33,7 +33,7 @@ CONNECTIONS = 256  # held at once, unless told otherwise
 
 
 @dataclass(frozen=True)
-class Door:
+class Admission:
     """Who may come in, and with how much: ``max_frame`` bytes in one message, ``connections`` at once, those who know the ``key``.
 
     An empty key lets everybody in who can reach the port.
@@ -73,7 +73,7 @@ def serve(
 
     Requests to a :class:`~etude.policies.sessions.BatchPolicy` are gathered until there are ``batch`` of them, all clients have asked, or
     ``wait_ms`` have passed; any other policy plays each connection apart (:class:`~etude.policies.sessions.Separate`). ``ready`` is called
-    with the port as soon as clients can connect; port 0 takes a free one. ``max_frame``, ``connections`` and ``key`` as in :class:`Door`.
+    with the port as soon as clients can connect; port 0 takes a free one. ``max_frame``, ``connections``, ``key``: see :class:`Admission`.
     """
     asyncio.run(serving(make_policy, host, port, batch, wait_ms, ready, max_frame, connections, key))
 
@@ -92,7 +92,7 @@ async def serving(
     """:func:`serve` for those who have an event loop; cancel it to stop."""
     if batch < 1 or not wait_ms >= 0:
         raise EtudeError(f"a batch is at least 1 and its wait at least 0 ms, got {batch} and {wait_ms:g} ms")
-    door = Door(host, port, max_frame, connections, key)
+    door = Admission(host, port, max_frame, connections, key)
     worker = Worker()
     try:
         policy = await worker.run(make_policy)
@@ -117,7 +117,7 @@ async def serving(
         worker.close()
 
 
-async def _listen(seats: Seats, metadata: bytes, door: Door, ready: Callable[[int], None] | None) -> None:
+async def _listen(seats: Seats, metadata: bytes, door: Admission, ready: Callable[[int], None] | None) -> None:
     log = logging.getLogger(__name__)
 
     async def converse(connection: ServerConnection) -> None:

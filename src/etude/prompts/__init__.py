@@ -1,5 +1,5 @@
 """Instructions of words and pictures."""
 
-from etude.prompts.instruction import Blank, Instruction, ObjectPicture, Part, ScenePicture, TexturePicture, Words, told
+from etude.prompts.instruction import Blank, Instruction, InstructionPart, ObjectPicture, ScenePicture, TexturePicture, Words, instruction
 
-__all__ = ["Blank", "Instruction", "ObjectPicture", "Part", "ScenePicture", "TexturePicture", "Words", "told"]
+__all__ = ["Blank", "Instruction", "InstructionPart", "ObjectPicture", "ScenePicture", "TexturePicture", "Words", "instruction"]

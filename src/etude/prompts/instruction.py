@@ -13,21 +13,21 @@ from etude.pose import Pose, Vec3
 from etude.scene.scene import Entity
 
 
-class Part(Family):
+class InstructionPart(Family):
     """One piece of an instruction; ``words`` is how it reads where there are no pictures."""
 
     words: str
 
 
 @dataclass(frozen=True)
-class Words(Part):
+class Words(InstructionPart):
     """Plain text, with the spaces it needs."""
 
     words: str
 
 
 @dataclass(frozen=True)
-class ObjectPicture(Part):
+class ObjectPicture(InstructionPart):
     """An object alone on a plain ground; without ``texture`` it is shown in neutral grey.
 
     The picture is fitted to the object, unless ``frame`` (metres, radius) says what it shall hold: then sizes can be compared. With a
@@ -46,7 +46,7 @@ class ObjectPicture(Part):
 
 
 @dataclass(frozen=True)
-class TexturePicture(Part):
+class TexturePicture(InstructionPart):
     """A swatch of a texture."""
 
     words: str
@@ -54,7 +54,7 @@ class TexturePicture(Part):
 
 
 @dataclass(frozen=True)
-class ScenePicture(Part):
+class ScenePicture(InstructionPart):
     """The scene with some things moved to ``poses`` (and the hand's tip to ``tip``, if the robot shall be seen).
 
     With ``things`` the table is shown with these on it instead of its own.
@@ -69,7 +69,7 @@ class ScenePicture(Part):
 
 
 @dataclass(frozen=True)
-class Blank(Part):
+class Blank(InstructionPart):
     """A grey picture that shows nothing; ``camera`` is the one whose proportions it has, as those of the picture in whose place it is."""
 
     words: str = ""
@@ -81,7 +81,7 @@ class Blank(Part):
 class Instruction:
     """Parts in order. ``complete`` says whether the text alone tells everything (pictures of scenes have no words that do)."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[InstructionPart, ...]
 
     @property
     def text(self) -> str:
@@ -93,7 +93,7 @@ class Instruction:
         """Does the text alone tell everything?"""
         return not any(isinstance(part, ScenePicture) for part in self.parts)
 
-    def pictures(self) -> tuple[Part, ...]:
+    def pictures(self) -> tuple[InstructionPart, ...]:
         """The parts that are pictures, in order."""
         return tuple(part for part in self.parts if not isinstance(part, Words))
 
@@ -110,6 +110,6 @@ class Instruction:
         return "".join(out)
 
 
-def told(*pieces: str | Part) -> Instruction:
+def instruction(*pieces: str | InstructionPart) -> Instruction:
     """An instruction from strings and pictures."""
     return Instruction(tuple(Words(p) if isinstance(p, str) else p for p in pieces))

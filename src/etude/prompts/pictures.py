@@ -17,7 +17,7 @@ from etude.catalog.registry import shape
 from etude.catalog.textures import texture
 from etude.names import EtudeError
 from etude.pose import Pose, Vec3
-from etude.prompts.instruction import Blank, Instruction, ObjectPicture, Part, ScenePicture, TexturePicture
+from etude.prompts.instruction import Blank, Instruction, InstructionPart, ObjectPicture, ScenePicture, TexturePicture
 from etude.prompts.views import BLANK, NEUTRAL, living, part_views
 from etude.render.renderer import Renderer
 from etude.scene.scene import Camera, Lighting, Scene, look_at
@@ -63,7 +63,7 @@ def camera_picture(part: ObjectPicture | ScenePicture | Blank, scene: Scene, pix
     return part_views(part, scene, (pixels, max(1, round(pixels * height / width))), (part.camera,))[part.camera].rgb
 
 
-def part_picture(part: Part, scene: Scene, pixels: int) -> Picture:
+def part_picture(part: InstructionPart, scene: Scene, pixels: int) -> Picture:
     """The picture a part stands for: square, or of its camera's proportions where it shows what a camera sees."""
     if isinstance(part, ObjectPicture):
         if part.camera:

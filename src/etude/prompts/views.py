@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from etude.names import EtudeError
 from etude.pose import Array, Pose, Quat
-from etude.prompts.instruction import Blank, ObjectPicture, Part, ScenePicture
+from etude.prompts.instruction import Blank, InstructionPart, ObjectPicture, ScenePicture
 from etude.render.picture import Picture
 from etude.render.renderer import Renderer
 from etude.render.studio import Studio
-from etude.render.tokens import Tokens, tokens
+from etude.render.tokens import ObjectTokens, tokens
 from etude.scene.appearance import segmentation_ids, visuals
 from etude.scene.prototype import Prototype
 from etude.scene.scene import Area, Body, Entity, Marker, Scene
@@ -38,7 +38,7 @@ KEPT = 32  # pictures with all their views: more than any one instruction has
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownObject:
     """An object in a picture: its ``id`` in segmentations, what it is, and the texture it wears."""
 
     id: int
@@ -52,12 +52,12 @@ class Views(dict[str, Picture]):
     Their ids are those of a world: ``FIRST_ENTITY`` (8) for the first thing of the picture, and so on; 0 is nothing, 3 the table.
     """
 
-    def __init__(self, pictures: Mapping[str, Picture], objects: tuple[Shown, ...]) -> None:
+    def __init__(self, pictures: Mapping[str, Picture], objects: tuple[ShownObject, ...]) -> None:
         super().__init__(pictures)
         self.objects = objects
 
 
-def part_views(part: Part, scene: Scene, size: tuple[int, int] = (256, 128), cameras: Sequence[str] = ("front", "top")) -> Views:
+def part_views(part: InstructionPart, scene: Scene, size: tuple[int, int] = (256, 128), cameras: Sequence[str] = ("front", "top")) -> Views:
     """What these cameras of the scene see of a part, in pictures of ``size`` (width, height). The arrays are shared: read, do not write."""
     names = tuple(cameras)
     if isinstance(part, Blank):
@@ -71,7 +71,7 @@ def part_views(part: Part, scene: Scene, size: tuple[int, int] = (256, 128), cam
     return Views(dict(zip(names, pictures, strict=True)), _objects(part, shown))
 
 
-def object_tokens(views: Views, slots: int | None = None) -> Tokens:
+def object_tokens(views: Views, slots: int | None = None) -> ObjectTokens:
     """The objects of a part, cut out of its views: one slot for each of ``views.objects``, views in their order."""
     return tokens(views.values(), [thing.id for thing in views.objects], slots)
 
@@ -91,7 +91,7 @@ def living(part: ScenePicture, scene: Scene) -> Studio:
     return Studio(world)
 
 
-def _shown(part: Part, scene: Scene) -> Scene:
+def _shown(part: InstructionPart, scene: Scene) -> Scene:
     """The scene that a picture shows, without the robot."""
     if isinstance(part, ObjectPicture):
         body = Body("object", part.shape, part.texture or NEUTRAL, ALONE, part.size, part.texture_span)
@@ -145,7 +145,7 @@ def _shared(picture: Picture) -> Picture:
     return picture
 
 
-def _objects(part: Part, shown: Scene) -> tuple[Shown, ...]:
+def _objects(part: InstructionPart, shown: Scene) -> tuple[ShownObject, ...]:
     ids = segmentation_ids(shown)
     found = []
     for entity in shown.entities:
@@ -155,5 +155,5 @@ def _objects(part: Part, shown: Scene) -> tuple[Shown, ...]:
         colour = GREY if texture == NEUTRAL else texture.removeprefix("vima/")
         words = part.words if isinstance(part, ObjectPicture) else re.sub(r" \d+$", "", entity.name)
         name = words.removeprefix(f"{colour} ") if words.startswith(f"{colour} ") else getattr(entity, "shape", words)
-        found.append(Shown(ids[entity.name], name, colour))
+        found.append(ShownObject(ids[entity.name], name, colour))
     return tuple(found)

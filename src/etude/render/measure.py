@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from etude.compiled import compiled
 from etude.render.geometry import Geometry
-from etude.render.raster import View
+from etude.render.raster import Projection
 
 
 @compiled(error_model="numpy")
 def measure(
-    view: View, g: Geometry, nearness: NDArray[np.float32], owner: NDArray[np.int32], depth: NDArray[np.float32],
+    view: Projection, g: Geometry, nearness: NDArray[np.float32], owner: NDArray[np.int32], depth: NDArray[np.float32],
     segmentation: NDArray[np.uint16],
 ) -> None:  # fmt: skip
     """Depth and segmentation of all samples (H, W)."""
@@ -37,7 +37,7 @@ def measure(
 
 @compiled(error_model="numpy")
 def normals_of(
-    view: View, g: Geometry, nearness: NDArray[np.float32], owner: NDArray[np.int32], first: int, stride: int,
+    view: Projection, g: Geometry, nearness: NDArray[np.float32], owner: NDArray[np.int32], first: int, stride: int,
     normals: NDArray[np.float32],
 ) -> None:  # fmt: skip
     """Smooth normals (H, W, 3), unit, world, of every ``stride``-th sample, from sample ``first`` on."""

@@ -23,7 +23,7 @@ GUARD = 1 << 19  # pixels: beyond this, polygons are cut, so that edge functions
 WIDE = 32  # samples: from this width on, the covered span of a row is computed instead of tested sample by sample
 
 
-class View(NamedTuple):
+class Projection(NamedTuple):
     """How the world falls on a grid of samples. Sample (i, j) lies at pixel coordinates ((i << shift) + origin) / 256."""
 
     eye: Array  # (3,) world
@@ -55,14 +55,14 @@ def scratch(vertices: int) -> Scratch:
 
 
 @compiled(error_model="numpy")
-def clear(view: View, nearness: NDArray[np.float32], owner: NDArray[np.int32]) -> None:
+def clear(view: Projection, nearness: NDArray[np.float32], owner: NDArray[np.int32]) -> None:
     """Nothing seen yet: nearness of the far plane, owner −1."""
     nearness[:, :] = 1.0 / view.far if view.perspective else -view.far
     owner[:, :] = -1
 
 
 @compiled(error_model="numpy")
-def _out_of_sight(view: View, x: float, y: float, z: float, radius: float) -> bool:
+def _out_of_sight(view: Projection, x: float, y: float, z: float, radius: float) -> bool:
     """Whether a sphere in camera coordinates lies wholly outside the view."""
     if z + radius < view.near or z - radius > view.far:
         return True
@@ -82,7 +82,7 @@ def _out_of_sight(view: View, x: float, y: float, z: float, radius: float) -> bo
 
 @compiled(error_model="numpy", inline="always")
 def _fill(
-    view: View, x0: int, y0: int, x1: int, y1: int, x2: int, y2: int,
+    view: Projection, x0: int, y0: int, x1: int, y1: int, x2: int, y2: int,
     wx: float, wy: float, wc: float, low: float, high: float, triangle: int,
     nearness: NDArray[np.float32], owner: NDArray[np.int32],
 ) -> None:  # fmt: skip
@@ -136,7 +136,7 @@ def _fill(
 
 
 @compiled(error_model="numpy")
-def _beyond(view: View, plane: int, x: float, y: float, z: float) -> float:
+def _beyond(view: Projection, plane: int, x: float, y: float, z: float) -> float:
     """Signed distance, in some unit, by which a point lies inside a clipping plane: 0 the near plane, 1 to 4 the guard band."""
     if plane == 0:
         return z - view.near
@@ -151,7 +151,7 @@ def _beyond(view: View, plane: int, x: float, y: float, z: float) -> float:
 
 
 @compiled(error_model="numpy")
-def _clip(view: View, polygon: Array, count: int) -> tuple[int, int]:
+def _clip(view: Projection, polygon: Array, count: int) -> tuple[int, int]:
     """Cut polygon[0, :count] by all planes; gives which of the two buffers holds the result and its corners.
 
     The crossing of an edge is always computed from its inner end, so neighbours that share the edge get the same point.
@@ -185,7 +185,7 @@ def _clip(view: View, polygon: Array, count: int) -> tuple[int, int]:
 
 
 @compiled(error_model="numpy", inline="always")
-def _place(view: View, g: Geometry, s: Scratch, visual: int) -> None:
+def _place(view: Projection, g: Geometry, s: Scratch, visual: int) -> None:
     """Camera coordinates and snapped pixels of the vertices of a visual."""
     m, e, f = view.axes, view.eye, view.focal
     for i in range(g.vertex_start[visual], g.vertex_start[visual + 1]):
@@ -205,7 +205,7 @@ def _place(view: View, g: Geometry, s: Scratch, visual: int) -> None:
 
 @compiled(error_model="numpy")
 def _fill_clipped(
-    view: View, s: Scratch, i0: int, i1: int, i2: int, wx: float, wy: float, wc: float, triangle: int,
+    view: Projection, s: Scratch, i0: int, i1: int, i2: int, wx: float, wy: float, wc: float, triangle: int,
     nearness: NDArray[np.float32], owner: NDArray[np.int32],
 ) -> None:  # fmt: skip
     """Draw a triangle that crosses the near plane or leaves the guard band, as a fan of what remains of it."""
@@ -229,7 +229,9 @@ def _fill_clipped(
 
 
 @compiled(error_model="numpy")
-def draw(view: View, g: Geometry, shown: NDArray[np.uint8], s: Scratch, nearness: NDArray[np.float32], owner: NDArray[np.int32]) -> None:
+def draw(
+    view: Projection, g: Geometry, shown: NDArray[np.uint8], s: Scratch, nearness: NDArray[np.float32], owner: NDArray[np.int32]
+) -> None:
     """Draw the visuals with shown[v] = 1 over what the buffers (height, width) hold; the first of two equally near triangles stays.
 
     An empty ``owner`` is not written to.

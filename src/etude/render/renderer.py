@@ -18,7 +18,7 @@ from etude.render.geometry import carry, pack
 from etude.render.lighting import Lights, ShadowMap, casts, light_axes, unit
 from etude.render.measure import measure, normals_of
 from etude.render.picture import Picture, picture_size
-from etude.render.raster import View, clear, draw, scratch
+from etude.render.raster import Projection, clear, draw, scratch
 from etude.render.setup import set_up
 from etude.render.shade import shade
 from etude.render.shadow import Shadows, no_shadows
@@ -118,7 +118,7 @@ class Renderer:
         return Picture(rgb, depth, segmentation, directions)
 
     def _colour(
-        self, view: View, shadow: ShadowMap, nearness: NDArray[np.float32], owner: NDArray[np.int32], wanted: NDArray[np.uint8],
+        self, view: Projection, shadow: ShadowMap, nearness: NDArray[np.float32], owner: NDArray[np.int32], wanted: NDArray[np.uint8],
         alpha: float, rgb: NDArray[np.uint8],
     ) -> None:  # fmt: skip
         set_up(self._geometry, shadow, owner)
@@ -138,13 +138,15 @@ class Renderer:
             self._taken = self._shadows.take()
         return self._taken
 
-    def _markers(self, view: View, hide: frozenset[int]) -> list[int]:
+    def _markers(self, view: Projection, hide: frozenset[int]) -> list[int]:
         """Translucent visuals from far to near."""
         g = self._geometry
         found = [int(v) for v in np.flatnonzero(self._solid == 0) if self._alpha[v] > 0 and int(g.entity[v]) not in hide]
         return sorted(found, key=lambda v: (-float(((g.centres[v] - view.eye) * view.axes[2]).sum()), v))
 
-    def _annotate(self, view: View, markers: list[int], shadow: ShadowMap, nearness: NDArray[np.float32], rgb: NDArray[np.uint8]) -> None:
+    def _annotate(
+        self, view: Projection, markers: list[int], shadow: ShadowMap, nearness: NDArray[np.float32], rgb: NDArray[np.uint8]
+    ) -> None:
         """Lay markers over the picture. Each is first drawn for itself, so that it covers a sample once however it is folded."""
         for v in markers:
             only = np.zeros(len(self._alpha), np.uint8)
@@ -154,10 +156,10 @@ class Renderer:
             self._colour(view, shadow, front, owner, _EVERYTHING, float(self._alpha[v]), rgb)
 
 
-def _view(camera: Camera, width: int, height: int, place: Pose, supersample: bool) -> View:
+def _view(camera: Camera, width: int, height: int, place: Pose, supersample: bool) -> Projection:
     axes: Array = np.ascontiguousarray(matrix(place.rotation).T)
     fine = 2 * width + 1, 2 * height + 1
-    return View(
+    return Projection(
         eye=np.array(place.position),
         axes=axes,
         perspective=camera.fov is not None,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from etude.compiled import compiled
 from etude.render.geometry import Geometry
 from etude.render.lighting import Lights, ShadowMap
-from etude.render.raster import View
+from etude.render.raster import Projection
 
 Float = np.float32
 Scalar = Any  # a float32 or an int64 inside the kernels
@@ -375,7 +375,7 @@ def _lay(lights: Lights, alpha: float, n: int, b: Block, rgb: NDArray[np.uint8])
 
 
 @compiled(error_model="numpy")
-def _eye(view: View, j: int) -> Eye:
+def _eye(view: Projection, j: int) -> Eye:
     """Row j of a view."""
     a = view.axes
     y = (((j << view.shift) + view.origin) / 256.0 - view.cy) / view.focal
@@ -390,7 +390,7 @@ def _eye(view: View, j: int) -> Eye:
 
 @compiled(error_model="numpy")
 def shade(
-    view: View, g: Geometry, lights: Lights, shadow: ShadowMap, nearness: NDArray[np.float32], owner: NDArray[np.int32],
+    view: Projection, g: Geometry, lights: Lights, shadow: ShadowMap, nearness: NDArray[np.float32], owner: NDArray[np.int32],
     wanted: NDArray[np.uint8], alpha: float, rgb: NDArray[np.uint8],
 ) -> None:  # fmt: skip
     """Colour the samples (height, width) that have an owner; the others get the background.

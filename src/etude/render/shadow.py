@@ -17,7 +17,7 @@ from etude.compiled import compiled
 from etude.pose import Array
 from etude.render.geometry import Geometry
 from etude.render.lighting import ShadowMap
-from etude.render.raster import Scratch, View, draw
+from etude.render.raster import Projection, Scratch, draw
 
 TEXEL = 0.0025  # metres
 LARGEST = 1024  # texels on a side; larger scenes get coarser ones
@@ -48,7 +48,7 @@ class Shadows:
         if fit is None:
             return no_shadows(self._axes)
         texel, left, top, width, height = fit
-        view = View(
+        view = Projection(
             np.zeros(3), self._axes, False, 1 / texel, float(-left), float(-top), -_FAR, _FAR, width, height, 8, 128
         )  # fmt: skip
         if fit != self._fit:
@@ -92,7 +92,7 @@ def _bounds(axes: Array, centres: Array, radii: Array, casters: NDArray[np.bool_
 
 
 @compiled(error_model="numpy")
-def _cover(view: View, centres: Array, radii: Array, moving: NDArray[np.uint8], covered: NDArray[np.int64]) -> None:
+def _cover(view: Projection, centres: Array, radii: Array, moving: NDArray[np.uint8], covered: NDArray[np.int64]) -> None:
     """Note the texels (left, top, right, bottom) that each moving visual may cover; none if it is off the map."""
     a = view.axes
     for v in range(len(radii)):

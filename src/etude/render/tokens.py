@@ -23,7 +23,7 @@ LEAST = 2  # pixels by which an object must be seen to count
 
 
 @dataclass(frozen=True, eq=False)
-class Tokens:
+class ObjectTokens:
     """Objects as V views see them, in N slots.
 
     ``crops`` uint8 (V, N, 32, 32, 3); ``boxes`` int32 (V, N, 4): x and y of the centre, height and width, in pixels, where an extent is the
@@ -35,7 +35,7 @@ class Tokens:
     mask: NDArray[np.bool_]
 
 
-def tokens(pictures: Iterable[Picture], ids: Sequence[int], slots: int | None = None) -> Tokens:
+def tokens(pictures: Iterable[Picture], ids: Sequence[int], slots: int | None = None) -> ObjectTokens:
     """Cut the objects with these segmentation ids, a slot for each in this order, out of the pictures; ``slots`` pads their number."""
     views = tuple(pictures)
     count = len(ids) if slots is None else slots
@@ -48,7 +48,7 @@ def tokens(pictures: Iterable[Picture], ids: Sequence[int], slots: int | None = 
     mask = np.zeros((len(views), count), np.bool_)
     for v, picture in enumerate(views):
         _cut(picture.rgb, picture.segmentation, slot_of, crops[v], boxes[v], mask[v])
-    return Tokens(crops, boxes, mask)
+    return ObjectTokens(crops, boxes, mask)
 
 
 @compiled(error_model="numpy")

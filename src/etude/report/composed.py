@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from etude.evaluate.composed import ComposedRow, PlannerRow, composed_rows, drop, planner_rows
-from etude.evaluate.inference import wilson
-from etude.report.arms import Arm
+from etude.evaluation.composed import ComposedRow, PlannerRow, composed_rows, drop, planner_rows
+from etude.evaluation.inference import wilson
+from etude.report.contestants import Contestant
 from etude.report.markup import Cell, Column, Row, esc, section, table
 
 LEAD = (
@@ -15,14 +15,14 @@ LEAD = (
 )
 
 
-def composed_section(arms: Sequence[Arm]) -> str:
+def composed_section(arms: Sequence[Contestant]) -> str:
     """One table for each policy and mode; empty where HiMan-Bench was not played."""
     found = [(arm, composed_rows(arm.records)) for arm in arms]
     parts = [_table(arm, rows) + _answers(arm, planner_rows(arm.records)) for arm, rows in found if rows]
     return section("composed", "Compositions and factors", LEAD, "".join(parts) + _drops(found)) if parts else ""
 
 
-def composed_data(arm: Arm) -> list[dict[str, str | int | float | bool | None]]:
+def composed_data(arm: Contestant) -> list[dict[str, str | int | float | bool | None]]:
     """The same rows for export."""
     return [
         {"table": r.table, "group": r.group, "successes": r.successes, "episodes": r.episodes, "success": round(r.rate, 4)}
@@ -30,7 +30,7 @@ def composed_data(arm: Arm) -> list[dict[str, str | int | float | bool | None]]:
     ]
 
 
-def planner_data(arm: Arm) -> list[dict[str, str | int | float | bool | None]]:
+def planner_data(arm: Contestant) -> list[dict[str, str | int | float | bool | None]]:
     """How a planner answered about frames, for export."""
     return [
         {
@@ -43,7 +43,7 @@ def planner_data(arm: Arm) -> list[dict[str, str | int | float | bool | None]]:
     ]
 
 
-def _answers(arm: Arm, rows: Sequence[PlannerRow]) -> str:
+def _answers(arm: Contestant, rows: Sequence[PlannerRow]) -> str:
     """How often a planner named the stage of a frame: exactly, or once case, spaces and punctuation are set aside."""
     if not rows:
         return ""
@@ -56,7 +56,7 @@ def _answers(arm: Arm, rows: Sequence[PlannerRow]) -> str:
     return f'<div class="arm-{arm.number}">{table(f"answers-{arm.number}", caption, columns, lines)}</div>'
 
 
-def _table(arm: Arm, rows: Sequence[ComposedRow]) -> str:
+def _table(arm: Contestant, rows: Sequence[ComposedRow]) -> str:
     columns = [Column("Table"), Column("Group"), Column("Success", numeric=True), Column("95 %"), Column("Episodes", numeric=True)]
     lines = []
     for r in rows:
@@ -73,7 +73,7 @@ def _table(arm: Arm, rows: Sequence[ComposedRow]) -> str:
     return f'<div class="arm-{arm.number}">{table(f"composed-{arm.number}", caption, columns, lines)}</div>'
 
 
-def _drops(found: Sequence[tuple[Arm, list[ComposedRow]]]) -> str:
+def _drops(found: Sequence[tuple[Contestant, list[ComposedRow]]]) -> str:
     """For runs with both modes: how much is lost from the rule-based planner to the coupled one."""
     said = []
     for folder in dict.fromkeys(arm.run.folder for arm, _ in found):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from etude.evaluate.decisions import ALL, Slice, answers_of, breakdowns, decided, shortcuts, unchanged
-from etude.evaluate.record import Record
-from etude.evaluate.tables import percent, plural
+from etude.evaluation.decisions import ALL, Slice, answers_of, breakdowns, decided, shortcuts, unchanged
+from etude.evaluation.record import Record
+from etude.evaluation.tables import percent, plural
 from etude.report import charts
-from etude.report.arms import Arm
+from etude.report.contestants import Contestant
 from etude.report.markup import Cell, Column, Row, esc, fold, section, table
 from etude.report.sections import THIN, span
 
@@ -22,7 +22,7 @@ SHORTCUTS = (
 )
 
 
-def decisions_section(arms: Sequence[Arm]) -> str:
+def decisions_section(arms: Sequence[Contestant]) -> str:
     """Tables of every breakdown; empty where no decisions were asked for."""
     usable = {arm.number: _usable(arm) for arm in arms}
     if not any(usable.values()):
@@ -38,7 +38,7 @@ def decisions_section(arms: Sequence[Arm]) -> str:
     return section("decisions", "Decisions", LEAD, body + fold("Shortcuts", f"<p>{esc(SHORTCUTS)}</p>{_shortcuts(records)}"))
 
 
-def decision_rows(arm: Arm) -> list[dict[str, str | int | float | bool | None]]:
+def decision_rows(arm: Contestant) -> list[dict[str, str | int | float | bool | None]]:
     """The breakdowns of one policy as rows to be written."""
     return [
         {
@@ -50,7 +50,7 @@ def decision_rows(arm: Arm) -> list[dict[str, str | int | float | bool | None]]:
     ]  # fmt: skip
 
 
-def shortcut_rows(arms: Sequence[Arm]) -> list[dict[str, str | int | float | bool | None]]:
+def shortcut_rows(arms: Sequence[Contestant]) -> list[dict[str, str | int | float | bool | None]]:
     """The shortcuts on all trials of some policies as rows to be written."""
     return [
         {
@@ -61,21 +61,21 @@ def shortcut_rows(arms: Sequence[Arm]) -> list[dict[str, str | int | float | boo
     ]  # fmt: skip
 
 
-def _usable(arm: Arm) -> list[Record]:
+def _usable(arm: Contestant) -> list[Record]:
     return unchanged(decided(arm.plain))
 
 
-def _human(arm: Arm) -> bool:
+def _human(arm: Contestant) -> bool:
     return arm.run.plan.policy.startswith("human:")
 
 
-def _notice(arms: Sequence[Arm], usable: dict[int, list[Record]]) -> str:
+def _notice(arms: Sequence[Contestant], usable: dict[int, list[Record]]) -> str:
     left = sum(len(decided(arm.plain)) - len(usable[arm.number]) for arm in arms)
     words = f"{plural(left, 'trial')} of these runs are made otherwise today than when they were answered, and are left out here."
     return f'<p class="notice">{esc(words)}</p>' if left else ""
 
 
-def _table(name: str, found: dict[tuple[str, str], dict[int, Slice]], arms: Sequence[Arm]) -> str:
+def _table(name: str, found: dict[tuple[str, str], dict[int, Slice]], arms: Sequence[Contestant]) -> str:
     levels = len({level for level, _ in found}) > 1
     timed = [arm for arm in arms if _human(arm)] if name == "level" else []
     columns = [Column(name[0].upper() + name[1:])] + [Column("Level")] * levels

@@ -11,13 +11,13 @@ from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
-from etude.evaluate.pairs import LEVEL, Comparison, ComparisonRow, PerturbationCost, Plausible, compare, left_out, perturbation_costs
-from etude.evaluate.store import Run
-from etude.evaluate.tables import by, faults, name_of, p_value, percent, plural, points, tally
+from etude.evaluation.pairs import LEVEL, Comparison, ComparisonRow, PerturbationCost, Plausible, compare, left_out, perturbation_costs
+from etude.evaluation.store import Run
+from etude.evaluation.tables import by, faults, name_of, p_value, percent, plural, points, tally
 from etude.names import EtudeError
 from etude.report import charts
-from etude.report.arms import Arm, arms
 from etude.report.composed import composed_section
+from etude.report.contestants import Contestant, contestants
 from etude.report.decisions import decisions_section
 from etude.report.failures import errors_section, failures_section, faults_section
 from etude.report.levels import levels_section
@@ -58,7 +58,7 @@ def write_report(runs: Sequence[Run], path: Path, plausible: Plausible = registe
 
 def report(runs: Sequence[Run], plausible: Plausible = registered_plausibility, embed_films: int = 12, beside: Path | None = None) -> str:
     """The text of the page. The same runs give the same text; ``beside`` is the folder it will lie in, the first run's by default."""
-    found = arms(runs)
+    found = contestants(runs)
     if not found:
         raise EtudeError("there is nothing to report: no episode of these runs has been played")
     costs = [perturbation_costs(arm.records, plausible) for arm in found]
@@ -91,7 +91,7 @@ def report(runs: Sequence[Run], plausible: Plausible = registered_plausibility, 
     return document(f"etude: {who} on {suites}", body, style + hidden, script)
 
 
-def _bar(found: Sequence[Arm], parts: Sequence[tuple[str, str]]) -> str:
+def _bar(found: Sequence[Contestant], parts: Sequence[tuple[str, str]]) -> str:
     """The way to the sections, and the legend: a press on a policy hides it everywhere."""
     ways = "".join(f'<a href="#{_anchor(text)}">{esc(title)}</a>' for title, text in parts)
     chips = "".join(
@@ -109,7 +109,7 @@ def _anchor(text: str) -> str:
 # ------------------------------------------------------------------------------------------------ headline
 
 
-def _headline(found: Sequence[Arm], costs: Sequence[Sequence[PerturbationCost]], compared: Sequence[Comparison]) -> str:
+def _headline(found: Sequence[Contestant], costs: Sequence[Sequence[PerturbationCost]], compared: Sequence[Comparison]) -> str:
     notices = "".join(f'<p class="notice">{esc(text)}</p>' for text in _notices(found))
     cards = "".join(_card(arm, rows) for arm, rows in zip(found, costs, strict=True))
     verdicts = "".join(f"<li>{esc(text)}</li>" for text in _verdicts(found, compared))
@@ -117,7 +117,7 @@ def _headline(found: Sequence[Arm], costs: Sequence[Sequence[PerturbationCost]],
     return section("headline", "In short", "", f'{notices}<div class="headline">{cards}</div>{told}')
 
 
-def _card(arm: Arm, costs: Sequence[PerturbationCost]) -> str:
+def _card(arm: Contestant, costs: Sequence[PerturbationCost]) -> str:
     t, info = tally(arm.plain), arm.run.info
     missing = sum(mode == arm.mode for _, mode in arm.run.missing)
     badges = (badge(plural(t.errors, "error"), "bad") if t.errors else "") + (
@@ -136,7 +136,7 @@ def _card(arm: Arm, costs: Sequence[PerturbationCost]) -> str:
     )
 
 
-def _notes(arm: Arm, costs: Sequence[PerturbationCost]) -> list[tuple[str, str]]:
+def _notes(arm: Contestant, costs: Sequence[PerturbationCost]) -> list[tuple[str, str]]:
     """What stands out about one policy: (title, words)."""
     notes = []
     weak = sorted((s for s in by(arm.plain, "suite", "task") if s.tally.successes < s.tally.episodes), key=lambda s: s.tally.rate)[:3]
@@ -164,7 +164,7 @@ def _words(value: Any) -> str:
     return "" if value in (None, "", {}, []) else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _notices(found: Sequence[Arm]) -> list[str]:
+def _notices(found: Sequence[Contestant]) -> list[str]:
     """What makes the numbers below less than they seem."""
     notices = []
     for what, words in (("renderer", "pixels were made by different renderers"), ("protocol", "runs follow different protocols")):
@@ -182,7 +182,7 @@ def _notices(found: Sequence[Arm]) -> list[str]:
     return notices
 
 
-def _verdicts(found: Sequence[Arm], compared: Sequence[Comparison]) -> list[str]:
+def _verdicts(found: Sequence[Contestant], compared: Sequence[Comparison]) -> list[str]:
     """Each of the best policies against the next one."""
     ranked = sorted(found, key=lambda arm: -tally(arm.plain).rate)
     pairs = [{better.label, worse.label} for better, worse in pairwise(ranked)][:3]
@@ -192,7 +192,7 @@ def _verdicts(found: Sequence[Arm], compared: Sequence[Comparison]) -> list[str]
 # ------------------------------------------------------------------------------------------------ comparisons
 
 
-def _compared(found: Sequence[Arm]) -> list[Comparison]:
+def _compared(found: Sequence[Contestant]) -> list[Comparison]:
     pairs = list(combinations(found, 2))
     if len(pairs) > COMPARISONS:
         best = max(found, key=lambda arm: tally(arm.plain).rate)
@@ -200,7 +200,7 @@ def _compared(found: Sequence[Arm]) -> list[Comparison]:
     return [compare(a.label, a.plain, b.label, b.plain) for a, b in pairs]
 
 
-def _comparison_section(found: Sequence[Arm], compared: Sequence[Comparison]) -> str:
+def _comparison_section(found: Sequence[Contestant], compared: Sequence[Comparison]) -> str:
     if not compared:
         return ""
     numbers = {arm.label: arm.number for arm in found}

@@ -12,13 +12,13 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from etude.evaluate.matrix import matrices
-from etude.evaluate.pairs import ComparisonRow, Difference, PerturbationCost, Plausible, compare, perturbation_costs
-from etude.evaluate.store import Run
-from etude.evaluate.tables import Tally, by, errors, faults, funnels, groups
+from etude.evaluation.matrix import matrices
+from etude.evaluation.pairs import ComparisonRow, Difference, PerturbationCost, Plausible, compare, perturbation_costs
+from etude.evaluation.store import Run
+from etude.evaluation.tables import Tally, by, errors, faults, funnels, groups
 from etude.names import EtudeError
-from etude.report.arms import Arm, arms
 from etude.report.composed import composed_data, planner_data
+from etude.report.contestants import Contestant, contestants
 from etude.report.decisions import decision_rows, shortcut_rows
 from etude.report.units import cause_data, unit_data
 
@@ -28,7 +28,7 @@ ALL = "all"
 
 
 @dataclass(frozen=True)
-class Table:
+class ExportTable:
     """A table to be written: ``name`` is that of its files. Rates and differences are fractions."""
 
     name: str
@@ -37,11 +37,11 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
 
 
-def collect(runs: Sequence[Run], plausible: Plausible) -> list[Table]:
+def collect(runs: Sequence[Run], plausible: Plausible) -> list[ExportTable]:
     """All tables of some runs that have rows."""
-    found = arms(runs)
+    found = contestants(runs)
 
-    def table(name: str, caption: str, rows: Callable[[Arm], Sequence[dict[str, Cell]]]) -> Table:
+    def table(name: str, caption: str, rows: Callable[[Contestant], Sequence[dict[str, Cell]]]) -> ExportTable:
         return _table(name, caption, [{"policy": arm.label, **row} for arm in found for row in rows(arm)])
 
     tables = [
@@ -67,7 +67,7 @@ def collect(runs: Sequence[Run], plausible: Plausible) -> list[Table]:
     return [t for t in tables if t.rows]
 
 
-def export(tables: Sequence[Table], folder: Path) -> list[Path]:
+def export(tables: Sequence[ExportTable], folder: Path) -> list[Path]:
     """Write every table in every form into the folder; the paths that were written."""
     written = []
     try:
@@ -85,9 +85,9 @@ def export(tables: Sequence[Table], folder: Path) -> list[Path]:
 # ------------------------------------------------------------------------------------------------ rows
 
 
-def _table(name: str, caption: str, rows: Sequence[dict[str, Cell]]) -> Table:
+def _table(name: str, caption: str, rows: Sequence[dict[str, Cell]]) -> ExportTable:
     columns = tuple(rows[0]) if rows else ()
-    return Table(name, caption, columns, tuple(tuple(row[c] for c in columns) for row in rows))
+    return ExportTable(name, caption, columns, tuple(tuple(row[c] for c in columns) for row in rows))
 
 
 def _sums(data: dict[str, Any], tally: Tally) -> dict[str, Cell]:
@@ -114,7 +114,7 @@ def _four(value: float | None) -> Cell:
     return None if value is None else float(f"{value:.4g}")
 
 
-def _matrix_tables(found: Sequence[Arm]) -> list[Table]:
+def _matrix_tables(found: Sequence[Contestant]) -> list[ExportTable]:
     """Levels by tasks, as the papers print them: one table for each suite, with the same columns for every policy."""
     tables = []
     per_arm = [(arm, matrices(arm.records)) for arm in found]
@@ -132,7 +132,7 @@ def _matrix_tables(found: Sequence[Arm]) -> list[Table]:
     return tables
 
 
-def _cost_rows(arm: Arm, plausible: Plausible) -> list[dict[str, Cell]]:
+def _cost_rows(arm: Contestant, plausible: Plausible) -> list[dict[str, Cell]]:
     def row(c: PerturbationCost) -> dict[str, Cell]:
         return {
             "perturbation": c.perturbation, "suite": c.suite or ALL, "task": c.task or ALL, "plausible": c.plausible,
@@ -143,7 +143,7 @@ def _cost_rows(arm: Arm, plausible: Plausible) -> list[dict[str, Cell]]:
     return [row(c) for c in perturbation_costs(arm.records, plausible)]
 
 
-def _subgoal_rows(arm: Arm) -> list[dict[str, Cell]]:
+def _subgoal_rows(arm: Contestant) -> list[dict[str, Cell]]:
     return [
         {
             "suite": f.suite, "task": f.task, "path": s.path, "kind": s.kind, "words": s.words, "episodes": s.episodes,
@@ -153,7 +153,7 @@ def _subgoal_rows(arm: Arm) -> list[dict[str, Cell]]:
     ]  # fmt: skip
 
 
-def _fault_rows(arm: Arm) -> list[dict[str, Cell]]:
+def _fault_rows(arm: Contestant) -> list[dict[str, Cell]]:
     return [
         {
             "suite": f.suite or ALL, "task": f.task or ALL, "mode": f.mode, "episodes": f.episodes, "successes": f.successes,
@@ -165,11 +165,11 @@ def _fault_rows(arm: Arm) -> list[dict[str, Cell]]:
     ]  # fmt: skip
 
 
-def _error_rows(arm: Arm) -> list[dict[str, Cell]]:
+def _error_rows(arm: Contestant) -> list[dict[str, Cell]]:
     return [{"message": e.message, "count": e.count, "examples": " ".join(e.examples)} for e in errors(arm.records)]
 
 
-def _comparison_rows(found: Sequence[Arm]) -> list[dict[str, Cell]]:
+def _comparison_rows(found: Sequence[Contestant]) -> list[dict[str, Cell]]:
     def row(a: str, b: str, r: ComparisonRow) -> dict[str, Cell]:
         table = r.difference.table
         return {
@@ -186,7 +186,7 @@ def _comparison_rows(found: Sequence[Arm]) -> list[dict[str, Cell]]:
 # ------------------------------------------------------------------------------------------------ forms
 
 
-def csv_text(table: Table) -> str:
+def csv_text(table: ExportTable) -> str:
     """Comma-separated values with a header; what is not known is empty."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -195,13 +195,13 @@ def csv_text(table: Table) -> str:
     return out.getvalue()
 
 
-def json_text(table: Table) -> str:
+def json_text(table: ExportTable) -> str:
     """A JSON object with the caption and one object for each row."""
     rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
     return json.dumps({"table": table.name, "caption": table.caption, "rows": rows}, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def markdown_text(table: Table) -> str:
+def markdown_text(table: ExportTable) -> str:
     """A Markdown table, numbers to the right."""
     lines = [
         [_markdown(c) for c in table.columns],
@@ -211,7 +211,7 @@ def markdown_text(table: Table) -> str:
     return f"**{_markdown(table.caption)}**\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def latex_text(table: Table) -> str:
+def latex_text(table: ExportTable) -> str:
     """A LaTeX table for the package booktabs."""
     lines = [
         "% needs \\usepackage{booktabs}",
@@ -231,10 +231,10 @@ def latex_text(table: Table) -> str:
     return "\n".join(lines) + "\n"
 
 
-FORMS: dict[str, Callable[[Table], str]] = {".csv": csv_text, ".json": json_text, ".md": markdown_text, ".tex": latex_text}
+FORMS: dict[str, Callable[[ExportTable], str]] = {".csv": csv_text, ".json": json_text, ".md": markdown_text, ".tex": latex_text}
 
 
-def _numeric(table: Table) -> list[bool]:
+def _numeric(table: ExportTable) -> list[bool]:
     def number(cell: Cell) -> bool:
         return cell is None or (isinstance(cell, (int, float)) and not isinstance(cell, bool))
 

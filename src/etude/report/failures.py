@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
 
-from etude.evaluate.record import Record
-from etude.evaluate.tables import FaultRow, errors, faults, name_of, percent, perturbation_of, plural
+from etude.evaluation.record import Record
+from etude.evaluation.tables import FaultRow, errors, faults, name_of, percent, perturbation_of, plural
 from etude.report import charts
-from etude.report.arms import Arm
+from etude.report.contestants import Contestant
 from etude.report.markup import Cell, Column, Row, badge, esc, filters, fold, section, table
 
 LISTED = 600
@@ -29,7 +29,7 @@ T = TypeVar("T")
 PARTS = (("good", "success"), ("planning", "planning first"), ("execution", "execution first"), ("other", "other"))
 
 
-def faults_section(arms: Sequence[Arm]) -> str:
+def faults_section(arms: Sequence[Contestant]) -> str:
     """What went wrong first where a planner took part."""
     found = [(arm, faults(arm.plain)) for arm in arms]
     found = [(arm, rows) for arm, rows in found if rows]
@@ -94,7 +94,7 @@ def spread(items: Sequence[T], key: Callable[[T], Hashable], count: int) -> list
 class _Played:
     """A record with the arm it belongs to."""
 
-    arm: Arm
+    arm: Contestant
     record: Record
 
     @property
@@ -103,7 +103,7 @@ class _Played:
         return self.arm.number, name.suite, name.task
 
 
-def failures_section(arms: Sequence[Arm], embed_films: int, beside: Path) -> str:
+def failures_section(arms: Sequence[Contestant], embed_films: int, beside: Path) -> str:
     """Films, and the list of episodes that failed; films that are not in the page are linked, seen from the folder ``beside``."""
     failed = [_Played(arm, r) for arm in arms for r in arm.records if not r.success]
     films = _films(arms, embed_films)
@@ -120,7 +120,7 @@ def failures_section(arms: Sequence[Arm], embed_films: int, beside: Path) -> str
     return section("failures", "Failed episodes" if failed else "Films", lead, body)
 
 
-def _list(arms: Sequence[Arm], shown: Sequence[_Played], beside: Path) -> str:
+def _list(arms: Sequence[Contestant], shown: Sequence[_Played], beside: Path) -> str:
     several = len(arms) > 1
     columns = [Column("Episode"), *([Column("Policy")] if several else []), Column("Level"), Column("What failed first", kind="long")]
     columns += [Column("Progress", numeric=True), Column("Steps", numeric=True), Column("Film", sortable=False)]
@@ -177,7 +177,7 @@ def _link(item: _Played, beside: Path) -> str:
     return f'<a href="{esc(address)}" aria-label="film of {esc(item.record.episode)}">film</a>'
 
 
-def _films(arms: Sequence[Arm], count: int) -> list[str]:
+def _films(arms: Sequence[Contestant], count: int) -> list[str]:
     """Films inside the page: of failures first, spread over policies and tasks."""
     played = [_Played(arm, r) for arm in arms for r in arm.records if r.film is not None]
     fitting = [item for item in played if (path := _film(item)) is not None and path.stat().st_size <= LARGEST]
@@ -206,7 +206,7 @@ def _figure(item: _Played) -> str:
 # ------------------------------------------------------------------------------------------------ errors
 
 
-def errors_section(arms: Sequence[Arm]) -> str:
+def errors_section(arms: Sequence[Contestant]) -> str:
     """What kept episodes from being played to their end."""
     rows = []
     for arm in arms:

@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from etude.decisions.graph import Const, Get, Node, Relative, Select, Task
+from etude.decisions.graph import Const, DecisionGraph, Get, Operator, Relative, Select
 from etude.decisions.networks import Edge, nodes_and_edges
 from etude.decisions.trial import Placed
 from etude.report.pictures import Picture
@@ -30,7 +30,7 @@ ROLES = {"condition": "if", "then": "then", "otherwise": "else", "first": "first
 
 
 @dataclass(frozen=True)
-class Box:
+class GraphBox:
     """A node: the middle of its box, its width, its words and its colour."""
 
     x: float
@@ -41,7 +41,7 @@ class Box:
 
 
 @dataclass(frozen=True)
-class Line:
+class GraphLine:
     """An edge through some points, with words at its upper end where its role must be told."""
 
     points: tuple[tuple[float, float], ...]
@@ -49,37 +49,38 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Drawing:
+class GraphDrawing:
     """A picture as data, in pixels; ``title`` is written above it."""
 
     width: float
     height: float
-    boxes: tuple[Box, ...]
-    lines: tuple[Line, ...]
+    boxes: tuple[GraphBox, ...]
+    lines: tuple[GraphLine, ...]
     titles: tuple[tuple[float, float, str], ...] = ()
 
 
-def draw_task(task: Task, start: int = 0) -> Drawing:
+def draw_task(task: DecisionGraph, start: int = 0) -> GraphDrawing:
     """A task as a drawing; frames are counted from ``start``."""
     nodes, edges = nodes_and_edges(task)
     layout = _Layout([_words(node, task, start) for node in nodes], edges)
     boxes = tuple(
-        Box(x, y, width, words, COLOURS.get(type(node).__name__, ASKING))
+        GraphBox(x, y, width, words, COLOURS.get(node.json_kind, ASKING))
         for node, (x, y), width, words in zip(nodes, layout.places, layout.widths, layout.words, strict=False)
     )
     lines = tuple(
-        Line(tuple(points), _role(nodes[edge.target], edge.role)) for edge, points in zip(edges, layout.routes(len(nodes)), strict=True)
+        GraphLine(tuple(points), _role(nodes[edge.target], edge.role))
+        for edge, points in zip(edges, layout.routes(len(nodes)), strict=True)
     )
-    return Drawing(layout.width, layout.height, boxes, lines)
+    return GraphDrawing(layout.width, layout.height, boxes, lines)
 
 
-def draw_tasks(tasks: Sequence[Placed]) -> Drawing:
+def draw_tasks(tasks: Sequence[Placed]) -> GraphDrawing:
     """All tasks of a trial side by side."""
     if len(tasks) == 1:
         return draw_task(tasks[0].task, tasks[0].start)
     drawn = [draw_task(placed.task, placed.start) for placed in tasks]
-    boxes: list[Box] = []
-    lines: list[Line] = []
+    boxes: list[GraphBox] = []
+    lines: list[GraphLine] = []
     titles = []
     left, top = 0.0, 24.0
     for k, (placed, one) in enumerate(zip(tasks, drawn, strict=True)):
@@ -88,20 +89,20 @@ def draw_tasks(tasks: Sequence[Placed]) -> Drawing:
         lines += [replace(line, points=tuple((x + left, y + top) for x, y in line.points)) for line in one.lines]
         titles.append((left + MARGIN, top, title))
         left += max(one.width, _length(title, SIZE) + 2 * MARGIN)
-    return Drawing(left, max(one.height for one in drawn) + top, tuple(boxes), tuple(lines), tuple(titles))
+    return GraphDrawing(left, max(one.height for one in drawn) + top, tuple(boxes), tuple(lines), tuple(titles))
 
 
-def _words(node: Node, task: Task, start: int) -> str:
+def _words(node: Operator, task: DecisionGraph, start: int) -> str:
     if isinstance(node, Select):
         return f"Select frame {start + task.frames - node.when}"
     if isinstance(node, Const):
         return f"{node.property}: {node.value}"
     if isinstance(node, Get):
         return f"Get {node.property}"
-    return f"Relative: {node.relation}" if isinstance(node, Relative) else type(node).__name__
+    return f"Relative: {node.relation}" if isinstance(node, Relative) else node.json_kind
 
 
-def _role(node: Node, role: str) -> str:
+def _role(node: Operator, role: str) -> str:
     return f"{role} is" if isinstance(node, Select) else ROLES.get(role, "")
 
 
@@ -230,7 +231,7 @@ def _length(words: str, size: int) -> float:
 # ------------------------------------------------------------------------------------------------ on paper
 
 
-def svg(drawing: Drawing) -> str:
+def svg(drawing: GraphDrawing) -> str:
     """The drawing as SVG."""
     w, h = round(drawing.width), round(drawing.height)
     parts = [
@@ -255,7 +256,7 @@ def svg(drawing: Drawing) -> str:
     return "".join([*parts, "</svg>\n"])
 
 
-def png(drawing: Drawing, scale: int = 2) -> Picture:
+def png(drawing: GraphDrawing, scale: int = 2) -> Picture:
     """The drawing as a picture (H, W, 3) with ``scale`` pixels for each of its own."""
     fine = 2  # lines are drawn larger and made smaller, for smooth edges
     s = scale * fine
@@ -275,7 +276,7 @@ def png(drawing: Drawing, scale: int = 2) -> Picture:
     return np.asarray(image.resize((image.width // fine, image.height // fine), Image.Resampling.LANCZOS))
 
 
-def _labels(lines: Iterable[Line]) -> list[tuple[float, float, str]]:
+def _labels(lines: Iterable[GraphLine]) -> list[tuple[float, float, str]]:
     """Words a third of the way down the first stretch of a line."""
     found = []
     for line in lines:

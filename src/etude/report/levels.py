@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from etude.evaluate.matrix import Matrix, matrices
-from etude.report.arms import Arm
+from etude.evaluation.matrix import Matrix, matrices
+from etude.report.contestants import Contestant
 from etude.report.markup import Cell, Column, Row, esc, section, table
 
 LEAD = (
@@ -14,13 +14,13 @@ LEAD = (
 )
 
 
-def levels_section(arms: Sequence[Arm]) -> str:
+def levels_section(arms: Sequence[Contestant]) -> str:
     """One table for each policy and suite in which a task was played at several levels; empty where there is none."""
     parts = [_table(arm, matrix, k) for arm in arms for k, matrix in enumerate(matrices(arm.records))]
     return section("levels", "By level and task", LEAD, "".join(parts)) if parts else ""
 
 
-def _table(arm: Arm, matrix: Matrix, number: int) -> str:
+def _table(arm: Contestant, matrix: Matrix, number: int) -> str:
     columns = [Column("Level"), Column("Condition"), Column("Counted")]
     columns += [Column(task, numeric=True) for task in matrix.columns] + [Column("average", numeric=True)]
     rows = []

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from etude.evaluate.pairs import LEVEL, PerturbationCost
-from etude.evaluate.tables import Funnel, Group, Tally, by, funnels, groups, p_value, percent, plural, points
+from etude.evaluation.pairs import LEVEL, PerturbationCost
+from etude.evaluation.tables import Funnel, Group, Tally, by, funnels, groups, p_value, percent, plural, points
 from etude.report import charts
-from etude.report.arms import Arm
+from etude.report.contestants import Contestant
 from etude.report.markup import Cell, Column, Row, badge, breakable, esc, filters, fold, listed, section, table
 
 THIN = 12
@@ -32,7 +32,7 @@ def span(interval: tuple[float, float]) -> str:
 # ------------------------------------------------------------------------------------------------ by level, split, suite
 
 
-def summary_section(arms: Sequence[Arm]) -> str:
+def summary_section(arms: Sequence[Contestant]) -> str:
     """Success by level, split, suite and difficulty: those that tell more than one thing apart."""
     panels = []
     for key in ("level", "split", "suite", "difficulty"):
@@ -50,7 +50,7 @@ def summary_section(arms: Sequence[Arm]) -> str:
     return section("summary", "Where success lies", lead, f'<div class="panels">{"".join(panels)}</div>')
 
 
-def _panel(title: str, labels: Sequence[str], found: Sequence[dict[str, Tally]], arms: Sequence[Arm]) -> str:
+def _panel(title: str, labels: Sequence[str], found: Sequence[dict[str, Tally]], arms: Sequence[Contestant]) -> str:
     rows = []
     for label in labels:
         lanes = "".join(_lane(arm, sums[label], label) for arm, sums in zip(arms, found, strict=True) if label in sums)
@@ -60,7 +60,7 @@ def _panel(title: str, labels: Sequence[str], found: Sequence[dict[str, Tally]],
     return f'<figure class="panel"><figcaption>{esc(title)}</figcaption>{"".join(rows)}{below}</figure>'
 
 
-def _profile(arms: Sequence[Arm]) -> str:
+def _profile(arms: Sequence[Contestant]) -> str:
     """How success is spread over the tasks: many in the middle, or some always and some never."""
     curves = [(arm.number, [s.tally.rate for s in by(arm.plain, "suite", "task") if s.tally.episodes]) for arm in arms]
     if max(len(rates) for _, rates in curves) < FEWEST:
@@ -75,7 +75,7 @@ def _profile(arms: Sequence[Arm]) -> str:
     return f'<figure class="panel"><figcaption>{title}</figcaption><div class="profile">{upright}{chart}{charts.axis()}</div></figure>'
 
 
-def _lane(arm: Arm, tally: Tally, what: str) -> str:
+def _lane(arm: Contestant, tally: Tally, what: str) -> str:
     if not tally.episodes:
         return f'<div class="lane arm-{arm.number}"><span class="soft">only errors</span><span class="value"></span></div>'
     chart = charts.dot(f"{arm.label}, {what}: {spoken(tally)}", arm.number, tally.rate, tally.interval)
@@ -85,7 +85,7 @@ def _lane(arm: Arm, tally: Tally, what: str) -> str:
 # ------------------------------------------------------------------------------------------------ tasks
 
 
-def tasks_section(arms: Sequence[Arm]) -> str:
+def tasks_section(arms: Sequence[Contestant]) -> str:
     """Every task with its success rates, to sort and to filter."""
     found: dict[tuple[str, ...], dict[int, Group]] = {}
     for arm in arms:
@@ -181,7 +181,7 @@ KINDS: tuple[tuple[bool | None, str, str, str], ...] = (
 )
 
 
-def perturbations_section(arms: Sequence[Arm], costs: Sequence[Sequence[PerturbationCost]], summary: Callable[[str], str]) -> str:
+def perturbations_section(arms: Sequence[Contestant], costs: Sequence[Sequence[PerturbationCost]], summary: Callable[[str], str]) -> str:
     """What perturbations cost against their controls; ``costs`` are those of each arm, ``summary`` says what a perturbation does."""
     overall = [{c.perturbation: c for c in rows if not c.task} for rows in costs]
     names = list(dict.fromkeys(name for table_ in overall for name in table_))
@@ -205,14 +205,14 @@ def perturbations_section(arms: Sequence[Arm], costs: Sequence[Sequence[Perturba
     return section("perturbations", "Perturbations", lead, "".join(blocks) + fold("Difference by task", f'<div class="maps">{maps}</div>'))
 
 
-def _perturbation(name: str, label: str, kind: str, summary: str, found: Sequence[tuple[Arm, PerturbationCost]]) -> str:
+def _perturbation(name: str, label: str, kind: str, summary: str, found: Sequence[tuple[Contestant, PerturbationCost]]) -> str:
     lanes = "".join(_cost_lane(arm, c, kind, len(found) > 1) for arm, c in found)
     text = f'<span class="soft">{esc(summary)}</span>' if summary else ""
     head = f'<div class="head"><strong>{esc(name)}</strong> {badge(label, kind)} {text}</div>'
     return f'<div class="entry">{head}{lanes}</div>'
 
 
-def _cost_lane(arm: Arm, c: PerturbationCost, kind: str, named: bool) -> str:
+def _cost_lane(arm: Contestant, c: PerturbationCost, kind: str, named: bool) -> str:
     """One policy under one perturbation: the chart, the numbers, the words."""
     d = c.difference
     who = f"<b>{esc(arm.label)}.</b> " if named else ""
@@ -229,7 +229,7 @@ def _cost_lane(arm: Arm, c: PerturbationCost, kind: str, named: bool) -> str:
     return f'<div class="lane arm-{arm.number}">{chart}<div>{numbers}{words}</div></div>'
 
 
-def _heatmap(arm: Arm, rows: Sequence[PerturbationCost]) -> str:
+def _heatmap(arm: Contestant, rows: Sequence[PerturbationCost]) -> str:
     prefix = len({c.suite for c in rows if c.task}) > 1
     cells = {(f"{c.suite}/{c.task}" if prefix else c.task, c.perturbation): c for c in rows if c.task and c.difference.pairs}
     names = list(dict.fromkeys(c.perturbation for c in rows))
@@ -253,7 +253,7 @@ def _heat(cost: PerturbationCost | None) -> Cell:
 # ------------------------------------------------------------------------------------------------ sub-goals
 
 
-def funnels_section(arms: Sequence[Arm]) -> str:
+def funnels_section(arms: Sequence[Contestant]) -> str:
     """How far the episodes of each task come, sub-goal by sub-goal; the tasks with the most to tell come first."""
     found: dict[tuple[str, str], dict[int, Funnel]] = {}
     for arm in arms:
@@ -276,7 +276,7 @@ def funnels_section(arms: Sequence[Arm]) -> str:
     return section("subgoals", "Sub-goals", lead, body)
 
 
-def _funnel(title: str, members: dict[int, Funnel], arms: Sequence[Arm]) -> str:
+def _funnel(title: str, members: dict[int, Funnel], arms: Sequence[Contestant]) -> str:
     longest = max(members.values(), key=lambda f: len(f.steps))
     rows = []
     for step in longest.steps:

@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from etude.decisions.showing import PIXELS, pictures, told
 from etude.decisions.trial import SILENT, Trial
-from etude.episode import Episode
+from etude.episodes import Episode
 from etude.library import told_in
 from etude.names import EtudeError
 from etude.prompts.pictures import part_picture

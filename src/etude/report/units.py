@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from etude.evaluate.unit_metrics import UnitRow, causes, unit_rows
-from etude.report.arms import Arm
+from etude.evaluation.unit_metrics import UnitRow, causes, unit_rows
+from etude.report.contestants import Contestant
 from etude.report.markup import Cell, Column, Row, esc, section, table
 
 LEAD = (
@@ -14,20 +14,20 @@ LEAD = (
 )
 
 
-def units_section(arms: Sequence[Arm]) -> str:
+def units_section(arms: Sequence[Contestant]) -> str:
     """One table for each policy that played tasks made of unit tasks; empty where there is none."""
     parts = [_table(arm, rows) for arm, rows in _found(arms)]
     return section("units", "Grasp and move", LEAD, "".join(parts)) if parts else ""
 
 
-def causes_section(arms: Sequence[Arm]) -> str:
+def causes_section(arms: Sequence[Contestant]) -> str:
     """What went wrong in failed episodes, for suites that sort failures; empty where none does."""
     parts = [_causes(arm) for arm in arms]
     lead = "Failed episodes by cause, in the categories of their suites."
     return section("causes", "What went wrong", lead, "".join(parts)) if any(parts) else ""
 
 
-def unit_data(arms: Sequence[Arm]) -> list[dict[str, str | int | float | bool | None]]:
+def unit_data(arms: Sequence[Contestant]) -> list[dict[str, str | int | float | bool | None]]:
     """The same rows for export."""
     return [
         {"policy": arm.label, "by": r.by, "group": r.group, "lists": r.lists, "g_g": r.grasped, "g_m": r.moved, "sc": r.success,
@@ -37,7 +37,7 @@ def unit_data(arms: Sequence[Arm]) -> list[dict[str, str | int | float | bool | 
     ]  # fmt: skip
 
 
-def cause_data(arms: Sequence[Arm]) -> list[dict[str, str | int | float | bool | None]]:
+def cause_data(arms: Sequence[Contestant]) -> list[dict[str, str | int | float | bool | None]]:
     """How often what went wrong, for export."""
     return [
         {"policy": arm.label, "mode": arm.mode, "cause": cause, "episodes": count}
@@ -46,7 +46,7 @@ def cause_data(arms: Sequence[Arm]) -> list[dict[str, str | int | float | bool |
     ]
 
 
-def _found(arms: Sequence[Arm]) -> list[tuple[Arm, list[UnitRow]]]:
+def _found(arms: Sequence[Contestant]) -> list[tuple[Contestant, list[UnitRow]]]:
     """Every policy once: the arm in which it acted alone, or the one in which the grasp was given, with the rows of both."""
     found = []
     for folder in dict.fromkeys(arm.run.folder for arm in arms):
@@ -59,7 +59,7 @@ def _found(arms: Sequence[Arm]) -> list[tuple[Arm, list[UnitRow]]]:
     return found
 
 
-def _table(arm: Arm, rows: Sequence[UnitRow]) -> str:
+def _table(arm: Contestant, rows: Sequence[UnitRow]) -> str:
     columns = [Column("By"), Column("Group"), Column("Lists")]
     columns += [Column(name, numeric=True) for name in ("G-G", "G-M", "SC", "Episodes")]
     lines = [
@@ -77,7 +77,7 @@ def _table(arm: Arm, rows: Sequence[UnitRow]) -> str:
     return f'<div class="arm-{arm.number}">{table(f"units-{arm.number}", f"{arm.label}: grasp and move", columns, lines)}</div>'
 
 
-def _causes(arm: Arm) -> str:
+def _causes(arm: Contestant) -> str:
     counted = causes(arm.records)
     if not counted:
         return ""

@@ -10,13 +10,13 @@ from etude.scene.scene import (
     Camera,
     Entity,
     Fixture,
+    FixturePart,
     Floor,
     Joint,
     Latch,
     Light,
     Lighting,
     Marker,
-    Part,
     Particles,
     Robot,
     Scene,
@@ -28,16 +28,36 @@ from etude.scene.scene import (
 )
 
 if TYPE_CHECKING:
-    from etude.scene.world import State, World
+    from etude.scene.world import World, WorldState
 
 __all__ = [
-    "Area", "Body", "Camera", "Entity", "Fixture", "Floor", "Joint", "Latch", "Light", "Lighting", "Marker", "Part", "Particles",
-    "Robot", "Scene", "Solid", "Specks", "State", "Table", "Walls", "World", "look_at",
+    "Area",
+    "Body",
+    "Camera",
+    "Entity",
+    "Fixture",
+    "FixturePart",
+    "Floor",
+    "Joint",
+    "Latch",
+    "Light",
+    "Lighting",
+    "Marker",
+    "Particles",
+    "Robot",
+    "Scene",
+    "Solid",
+    "Specks",
+    "Table",
+    "Walls",
+    "World",
+    "WorldState",
+    "look_at",
 ]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("World", "State"):
+    if name in ("World", "WorldState"):
         from etude.scene import world
 
         return getattr(world, name)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from etude.arithmetic import total
 from etude.pose import Pose, Vec2, Vec3
 from etude.scene.fixtures import METAL, board, drawer, rod
-from etude.scene.scene import Fixture, Joint, Latch, Part
+from etude.scene.scene import Fixture, FixturePart, Joint, Latch
 
 LEVELS = ("top", "middle", "bottom")
 POST = 0.006  # m: the feet of a handle
@@ -76,7 +76,7 @@ def cabinet(name: str, model: Cabinet, pose: Pose = Pose(), texture: str = "wood
     if model.leg > 0:
         x, y = width / 2 - 0.01, depth / 2 - 0.01
         frame += [rod(0.005, model.leg, (sx * x, sy * y, model.leg / 2)) for sx in (-1, 1) for sy in (-1, 1)]
-    parts = [Part("frame", tuple(frame), mass=10 * model.masses[0])]
+    parts = [FixturePart("frame", tuple(frame), mass=10 * model.masses[0])]
     deep = depth - 0.006
     face, out, (long, thick) = -deep / 2, model.out, model.bar
     for level, tall, mass in zip(LEVELS, model.heights, model.masses, strict=True):
@@ -146,7 +146,7 @@ def hinged_door(
         board((model.jamb, deep, tall), (-right - model.jamb / 2 - 0.003, 0, tall / 2), frame),
         board((span, deep, 0.02), ((model.hinge - model.jamb - 0.001) / 2, 0, tall + 0.01), frame),
     )
-    plank = Part(
+    plank = FixturePart(
         "plank",
         (board((width, thick, height), (-right, 0, 0), texture),),
         Pose((right, 0, height / 2 + above)),
@@ -154,7 +154,7 @@ def hinged_door(
         mass=model.mass,
     )
     long, round_ = model.lever
-    handle = Part(
+    handle = FixturePart(
         "handle",
         (rod(0.009, model.out, (0, -model.out / 2, 0), "y"), rod(round_ / 2, long, (long / 2, -model.out, 0), "x")),
         Pose((-right - model.pivot, -thick / 2, model.height - height / 2 - above)),
@@ -163,4 +163,4 @@ def hinged_door(
         mass=0.2,
     )
     latch = Latch("handle", "plank", model.release)
-    return Fixture(name, (Part("frame", posts, mass=5.0), plank, handle), pose, (opened, 0.0), (latch,))
+    return Fixture(name, (FixturePart("frame", posts, mass=5.0), plank, handle), pose, (opened, 0.0), (latch,))

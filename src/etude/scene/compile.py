@@ -24,7 +24,7 @@ from etude.scene import robots
 from etude.scene.materials import CONTACT_BITS, TIMESTEP, Material, material
 from etude.scene.prototype import NOWHERE, Prototype, RobotIndex
 from etude.scene.robots.anatomy import Arm, Hand
-from etude.scene.scene import Body, Entity, Fixture, Part, Particles, Robot, Scene, Table
+from etude.scene.scene import Body, Entity, Fixture, FixturePart, Particles, Robot, Scene, Table
 
 GEOM = mujoco.mjtGeom
 PIECE_TYPES = {
@@ -187,7 +187,7 @@ class Builder:
             lock.data[:5] = 0.0
             lock.solref = (0.004, 1.0)
 
-    def part(self, entity: Fixture, part: Part, parent: _Made) -> _Made:
+    def part(self, entity: Fixture, part: FixturePart, parent: _Made) -> _Made:
         """Parts that never move against their parent become one body with it."""
         made = _Made(parent.body, parent.frame * part.pose, parent.loose)
         if part.joint is not None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from etude.names import EtudeError
 from etude.pose import IDENTITY, Pose, Vec3, axis_quat
-from etude.scene.scene import Fixture, Joint, Latch, Part, Solid
+from etude.scene.scene import Fixture, FixturePart, Joint, Latch, Solid
 
 BOARD = "wooden"
 METAL = "#c9ccd0"
@@ -55,7 +55,7 @@ def drawer_cabinet(
     if leg > 0:
         x, y = width / 2 - 0.012, depth / 2 - 0.012
         frame += [rod(0.006, leg, (sx * x, sy * y, leg / 2)) for sx in (-1, 1) for sy in (-1, 1)]
-    parts = [Part("frame", tuple(frame), mass=2.7)]
+    parts = [FixturePart("frame", tuple(frame), mass=2.7)]
     room = (height - 2 * wall) / len(drawers)
     for i, level in enumerate(drawers):
         z = leg + height - wall - (i + 0.5) * room
@@ -69,7 +69,7 @@ def drawer_cabinet(
     return Fixture(name, tuple(parts), pose, tuple(opened) or (0.0,) * len(drawers))
 
 
-def drawer(name: str, size: Vec3, place: Vec3, travel: float, texture: str, handle: tuple[Solid, ...], mass: float = 0.25) -> Part:
+def drawer(name: str, size: Vec3, place: Vec3, travel: float, texture: str, handle: tuple[Solid, ...], mass: float = 0.25) -> FixturePart:
     """A box without lid that slides out towards −y and stays where it is left. Its frame is the middle of the drawer, closed, which is
     at ``place`` in the cabinet's; ``handle`` is in that frame, before the front at −size_y/2."""
     width, depth, height = size
@@ -85,7 +85,7 @@ def drawer(name: str, size: Vec3, place: Vec3, travel: float, texture: str, hand
         *handle,
     )
     joint = Joint("slide", (0.0, -1.0, 0.0), (0.0, travel), damping=2.0, friction=0.6)
-    return Part(name, solids, Pose(place), joint=joint, mass=mass)
+    return FixturePart(name, solids, Pose(place), joint=joint, mass=mass)
 
 
 def cupboard(
@@ -104,7 +104,7 @@ def cupboard(
         board((wall, depth, height - 2 * wall), (width / 2 - wall / 2, 0, height / 2), texture),
         board((width - 2 * wall, wall, height - 2 * wall), (0, depth / 2 - wall / 2, height / 2), texture),
     )
-    return Fixture(name, (Part("frame", solids, mass=3.0),), pose)
+    return Fixture(name, (FixturePart("frame", solids, mass=3.0),), pose)
 
 
 def door(
@@ -125,7 +125,7 @@ def door(
     width, thick, height = size
     post = 0.02
     hinge, edge = -width / 2, width / 2
-    frame = Part(
+    frame = FixturePart(
         "frame",
         (
             board((post, 0.04, height + 0.012), (hinge - post / 2 - 0.002, 0, (height + 0.012) / 2), "#8b8f94"),
@@ -134,7 +134,7 @@ def door(
         ),
         mass=5.0,
     )
-    plank = Part(
+    plank = FixturePart(
         "plank",
         (board((width, thick, height), (width / 2, 0, 0), texture),),
         Pose((hinge, 0, height / 2 + 0.006)),
@@ -143,7 +143,7 @@ def door(
     )
     lever, reach = 0.105, 0.045
     front = -thick / 2
-    handle = Part(
+    handle = FixturePart(
         "handle",
         (
             rod(0.009, reach, (0, -reach / 2, 0), "y"),

@@ -108,7 +108,7 @@ class Joint:
 
 
 @dataclass(frozen=True)
-class Part:
+class FixturePart:
     """A rigid part of a fixture; ``parent`` is the name of another part, or empty for the fixture's own frame."""
 
     name: str
@@ -138,13 +138,13 @@ class Fixture(Entity):
     """Furniture and mechanisms: a tree of parts. ``joints`` gives the starting value of every jointed part, in order of parts."""
 
     name: str
-    parts: tuple[Part, ...]
+    parts: tuple[FixturePart, ...]
     pose: Pose = Pose()
     joints: tuple[float, ...] = ()
     latches: tuple[Latch, ...] = ()
     movable: bool = False  # stands loose on the table, instead of being screwed to it
 
-    def jointed(self) -> tuple[Part, ...]:
+    def jointed(self) -> tuple[FixturePart, ...]:
         """The parts that have a joint, in order."""
         return tuple(p for p in self.parts if p.joint is not None)
 

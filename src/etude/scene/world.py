@@ -35,7 +35,7 @@ mujoco.set_mju_user_warning(lambda message: warnings.warn(f"MuJoCo: {message}", 
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class WorldState:
     """Everything that decides what a world does next. Take it with ``save``, give it back with ``restore``."""
 
     data: Any
@@ -236,15 +236,15 @@ class World:
 
     # ---------------------------------------------------------------------------------------- state
 
-    def save(self) -> State:
+    def save(self) -> WorldState:
         """The exact state; whatever is done afterwards, ``restore`` brings it back to the last bit."""
         data = mujoco.MjData(self.model)
         mujoco.mj_copyData(data, self.model, self.data)
         places = (self.model.body_pos.copy(), self.model.body_quat.copy())
         memory = self.robot.memory() if self.robot else None
-        return State(data, self._contacts.snapshot(), memory, self.model.eq_data.copy(), places)
+        return WorldState(data, self._contacts.snapshot(), memory, self.model.eq_data.copy(), places)
 
-    def restore(self, state: State) -> None:
+    def restore(self, state: WorldState) -> None:
         """Go back to a saved state of this world."""
         if state.data.qpos.shape != self.data.qpos.shape:
             raise EtudeError("this state was saved from a world with other things in it")

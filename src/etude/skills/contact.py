@@ -1,6 +1,6 @@
 """Touching, pushing and toppling with the side of the hand: it points down, goes down at a free spot beside the thing, and advances.
 
-Every function looks at the world afresh. What is kept as a hint is a :class:`Course`, the choice of a side to come from; it is dropped
+Every function looks at the world afresh. What is kept as a hint is a :class:`PushPath`, the choice of a side to come from; it is dropped
 as soon as the world no longer fits it.
 """
 
@@ -50,7 +50,7 @@ WAYPOINTS = (0.1, 0.16, 0.22, 0.3)  # m from a thing, where it may be pushed fir
 
 
 @dataclass(frozen=True)
-class Course:
+class PushPath:
     """A way for the hand: ``heading`` (rad) it moves in, ``back`` metres from the middle of the thing it starts, with the hand at ``yaw``.
 
     ``goal`` is where the middle of the thing shall come, if that matters.
@@ -124,7 +124,7 @@ def _within_reach(watch: Watch, *points: Array) -> bool:
     return all(NEAREST <= norm(p - base) <= FARTHEST for p in points)
 
 
-def _course(watch: Watch, at: Array, ring: Array, heading: float, plain: bool, goal: Vec2 | None = None) -> Course:
+def _course(watch: Watch, at: Array, ring: Array, heading: float, plain: bool, goal: Vec2 | None = None) -> PushPath:
     """The course against a thing with its middle ``at``; of two equal sides of the hand the one that winds up the wrist less."""
     robot = watch.world.robot
     assert robot is not None
@@ -135,7 +135,7 @@ def _course(watch: Watch, at: Array, ring: Array, heading: float, plain: bool, g
     first = heading + math.pi / 2 if plain else heading
     # The last joint turns about an axis that points down.
     yaw = min((first, first + math.pi), key=lambda yaw: abs(wound - math.remainder(yaw - watch.tip.yaw, 2 * math.pi)))
-    return Course(heading, back, yaw, goal)
+    return PushPath(heading, back, yaw, goal)
 
 
 def _pointed(watch: Watch, thing: str) -> bool:
@@ -144,7 +144,7 @@ def _pointed(watch: Watch, thing: str) -> bool:
     return len(shape(entity.shape, entity.size).pieces) > 1
 
 
-def _passable(watch: Watch, at: Array, ring: Array, course: Course, length: float, hindrances: Sequence[Array], carry: bool) -> bool:
+def _passable(watch: Watch, at: Array, ring: Array, course: PushPath, length: float, hindrances: Sequence[Array], carry: bool) -> bool:
     """Can the hand go down at the start of a course and advance by ``length`` metres of the thing's own way, hitting nothing else?"""
     d = _unit(course.heading)
     start = at - course.back * d
@@ -177,7 +177,7 @@ def _off(watch: Watch) -> Aim | None:
     return Aim(watch.tip.moved(float(away[0]), float(away[1])), False, GENTLE)
 
 
-def _approach(watch: Watch, at: Array, course: Course, height: float) -> Aim:
+def _approach(watch: Watch, at: Array, course: PushPath, height: float) -> Aim:
     """Back off, rise, go across above everything, and down to the start of the course."""
     x, y = (at - course.back * _unit(course.heading)).tolist()
     tx, ty, tz = watch.tip.position
@@ -193,7 +193,7 @@ def _approach(watch: Watch, at: Array, course: Course, height: float) -> Aim:
     return Aim(Pose((x, y, high), rotation), False, TRAVEL)
 
 
-def _on_course(watch: Watch, at: Array, course: Course, heading: float, height: float) -> bool:
+def _on_course(watch: Watch, at: Array, course: PushPath, heading: float, height: float) -> bool:
     """Is the hand down, behind the thing, and turned towards it?"""
     d = _unit(heading)
     offset = np.array(watch.tip.position[:2]) - at
@@ -203,7 +203,7 @@ def _on_course(watch: Watch, at: Array, course: Course, heading: float, height: 
     return level and -course.back - 0.03 < along < 0 and abs(aside) < ASIDE and turn < ASKEW
 
 
-def _advance(watch: Watch, thing: str, course: Course, heading: float, height: float, speed: float) -> Aim:
+def _advance(watch: Watch, thing: str, course: PushPath, heading: float, height: float, speed: float) -> Aim:
     """Straight on, the hand kept behind the middle of the thing.
 
     A hand that leans on a thing presses it to the table, where friction holds it the faster the harder it is pushed: such a hand rises.
@@ -233,7 +233,7 @@ def _left(watch: Watch) -> Aim:
 # ------------------------------------------------------------------------------------------------ touching, pushing away, toppling
 
 
-def _side(watch: Watch, stream: Stream, thing: str, height: float, length: float, besides: Sequence[str] = ()) -> Course:
+def _side(watch: Watch, stream: Stream, thing: str, height: float, length: float, besides: Sequence[str] = ()) -> PushPath:
     """A side to come from, drawn by chance: more often those from which the hand moves away from the arm's base."""
     at, ring, plain = middle(watch, thing), _outline(watch, thing), _pointed(watch, thing)
     if besides:
@@ -242,7 +242,7 @@ def _side(watch: Watch, stream: Stream, thing: str, height: float, length: float
     outwards = at - _base(watch)
     outwards = outwards / norm(outwards)
     shift = stream.uniform(0.0, 2 * math.pi / HEADINGS)
-    found: list[tuple[float, Course]] = []
+    found: list[tuple[float, PushPath]] = []
     # At best nothing else is hit; failing that, by the hand; failing that, where it goes down.
     for carry, way in ((True, length), (False, length), (False, -STANDOFF)):
         for k in range(HEADINGS):
@@ -268,10 +268,10 @@ def _strike(
     watch, hints = context.watch, context.hints
     at = middle(watch, thing)
     course = hints.get("course") if hints.get("thing") == thing else None
-    if isinstance(course, Course) and _on_course(watch, at, course, course.heading, height):
+    if isinstance(course, PushPath) and _on_course(watch, at, course, course.heading, height):
         hints["engaged"] = True
         return replace(_advance(watch, thing, course, course.heading, height, speed), step=f"{verb} {{{thing}}}")
-    if not isinstance(course, Course) or hints.get("engaged"):
+    if not isinstance(course, PushPath) or hints.get("engaged"):
         course = _side(watch, context.stream, thing, height, length, besides)
         hints.update(course=course, thing=thing, engaged=False)
     return replace(_approach(watch, at, course, height), step=f"Moving to a good place to {verb.lower()} {{{thing}}}")
@@ -319,12 +319,12 @@ def topple(context: Context) -> Aim:
 # ------------------------------------------------------------------------------------------------ pushing to a place
 
 
-def _routes(watch: Watch, thing: str, target: Array, height: float) -> Course:
+def _routes(watch: Watch, thing: str, target: Array, height: float) -> PushPath:
     """The first push of the shortest way to a target: straight, or round a corner where something is in the way."""
     at, ring, plain = middle(watch, thing), _outline(watch, thing), _pointed(watch, thing)
     hindrances = _hindrances(watch, (thing,), height)
 
-    def leg(start: Array, end: Array) -> Course | None:
+    def leg(start: Array, end: Array) -> PushPath | None:
         way = end - start
         length = norm(way)
         moved = ring + (start - at)
@@ -336,7 +336,7 @@ def _routes(watch: Watch, thing: str, target: Array, height: float) -> Course:
         return direct
     corners = [at + r * _unit(2 * math.pi * k / HEADINGS) for r in WAYPOINTS for k in range(HEADINGS)]
     corners.sort(key=lambda w: norm(w - at) + norm(target - w))
-    single: Course | None = None
+    single: PushPath | None = None
     for corner in corners:
         first = leg(at, corner)
         if first is None:
@@ -358,7 +358,7 @@ def _push(context: Context, thing: str, target: Array) -> Aim:
     course = hints.get("course")
     there = context.node.status.reward >= 3.0
     label = f"Pushing {{{thing}}} along a path to {{pos:{target[0]:.2f} {target[1]:.2f}}}"
-    if isinstance(course, Course):
+    if isinstance(course, PushPath):
         if hints.get("last"):
             course = replace(course, goal=(float(aim_at[0]), float(aim_at[1])))
         assert course.goal is not None
@@ -374,7 +374,7 @@ def _push(context: Context, thing: str, target: Array) -> Aim:
     if (there and watch.tip.position[2] < top + CLEAR) or not watch.touching(thing):
         hints.pop("course", None)
         return _left(watch)
-    if not isinstance(course, Course) or hints.get("engaged"):
+    if not isinstance(course, PushPath) or hints.get("engaged"):
         course = _routes(watch, thing, aim_at, height)
         assert course.goal is not None
         hints.update(course=course, engaged=False, last=math.dist(course.goal, aim_at.tolist()) < 1e-6)

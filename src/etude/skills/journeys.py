@@ -16,7 +16,7 @@ from etude.goals.watch import Watch
 from etude.names import EtudeError, Stream
 from etude.pose import Array, Pose, angle_between
 from etude.skills.aim import TRAVEL, Aim
-from etude.skills.planning import MARGINS, TURN, Space, between, plan
+from etude.skills.planning import MARGINS, TURN, FreeSpace, between, plan
 
 ARRIVED, TURNED = 0.002, 0.02  # m and rad: near enough to a pose that is not to be met by force
 LAG = 0.03  # m by which the tip may be behind before the way waits for it
@@ -121,7 +121,7 @@ class Journey:
         held = watch.between_fingers()
         if not keypose.straight and not (held and watch.touches(held, "table")):  # what lies on the table is slid or lifted, not led round
             # Past what stands so near, an empty hand would knock it over: first straight away from it.
-            if held is None and not Space(world, CROWDED).free(world.robot.joints()) and (detour := self._backing_off(watch)):
+            if held is None and not FreeSpace(world, CROWDED).free(world.robot.joints()) and (detour := self._backing_off(watch)):
                 return detour
             way = plan(world, [keypose.tip], self._stream, held=held, farther=FARTHER)
             if way is not None:

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from etude.episode import Episode
-from etude.goals.goal import Goal, Node
+from etude.episodes import Episode
+from etude.goals.goal import Goal, GoalNode
 from etude.goals.monitor import Monitor
 from etude.goals.watch import Watch
 from etude.names import EtudeError, Stream, rng
@@ -28,10 +28,10 @@ class Context:
     """What a skill may use: the look at the world, the leaf's node, a stream, a scratch pad for this leaf, and what it is part of."""
 
     watch: Watch
-    node: Node
+    node: GoalNode
     stream: Stream
     hints: dict[str, object]
-    parent: Node | None = None
+    parent: GoalNode | None = None
 
 
 Skill = Callable[[Context], Aim]
@@ -85,9 +85,9 @@ class Oracle:
         self._path = ""
         self._hints: dict[str, object] = {}
         self._visits = 0
-        self._parent: Node | None = None
+        self._parent: GoalNode | None = None
 
-    def aim(self, node: Node | None = None) -> Aim:
+    def aim(self, node: GoalNode | None = None) -> Aim:
         """What to do next: for this leaf, or for the one that comes next in the goal."""
         node = node or self._monitor.next_leaf()
         robot = self._world.robot
@@ -96,21 +96,21 @@ class Oracle:
             return Aim(robot.tip(), robot.closed, task="Done", step="Do nothing")
         return self._function(_SKILLS, "skill", node)(self._context(node))
 
-    def stroke(self, node: Node | None = None) -> Stroke | Keypose | None:
+    def stroke(self, node: GoalNode | None = None) -> Stroke | Keypose | None:
         """The same as one primitive: what to pick and where to place it, or how to sweep; None when all is done."""
         node = node or self._monitor.next_leaf()
         if node is None:
             return None
         return self._function(_PLANS, "stroke", node)(self._context(node))
 
-    def _context(self, node: Node) -> Context:
+    def _context(self, node: GoalNode) -> Context:
         if node.path != self._path:
             self._path, self._hints, self._parent = node.path, {}, self._monitor.parent(node)
             self._visits += 1
         stream = rng(self._episode.parsed, f"oracle/{node.path}/{self._visits}")
         return Context(self._monitor.watch, node, stream, self._hints, self._parent)
 
-    def _function(self, table: dict[type[Goal], T], what: str, node: Node) -> T:
+    def _function(self, table: dict[type[Goal], T], what: str, node: GoalNode) -> T:
         try:
             return table[type(node.goal)]
         except KeyError:

@@ -46,7 +46,7 @@ class Way:
     straight: bool
 
 
-class Space:
+class FreeSpace:
     """Where the arm of a world may be: a scratch copy in which only the robot, with what it holds, meets other things.
 
     ``margin`` (m) is what must stay free around it. The far end of the arm is also kept from its own base, shoulder and upper arm, which
@@ -195,7 +195,7 @@ def plan(
     """
     assert world.robot is not None
     start = np.clip(world.robot.joints() if start is None else start, world.robot.chain.lower, world.robot.chain.upper)
-    space = Space(world, held=held)
+    space = FreeSpace(world, held=held)
     for margin in margins:
         space.margin = margin
         if not space.free(start):
@@ -217,7 +217,7 @@ def plan(
     return None
 
 
-def straight(space: Space, start: Array, target: Pose) -> Way | None:
+def straight(space: FreeSpace, start: Array, target: Pose) -> Way | None:
     """The tip goes straight to the target, turning steadily, if that is within reach and free all the way."""
     begin, inverse = space.tip(start), space.base.inverse()
     turn = angle_between(begin.rotation, target.rotation)
@@ -244,7 +244,7 @@ def between(a: Pose, b: Pose, share: float) -> Pose:
     return Pose.of(np.asarray(a.position) * (1 - share) + np.asarray(b.position) * share, rotation)
 
 
-def postures(space: Space, targets: Sequence[Pose], start: Array, stream: Stream) -> list[Array]:
+def postures(space: FreeSpace, targets: Sequence[Pose], start: Array, stream: Stream) -> list[Array]:
     """Free postures with the tip at a target, nearest to ``start`` first; those of earlier targets are preferred."""
     chain, inverse = space.chain, space.base.inverse()
     found: list[Array] = []
@@ -280,7 +280,7 @@ class _Tree:
         self.points[: len(roots)] = roots
         self.parents = [-1] * len(roots)
 
-    def nearest(self, space: Space, joints: Array) -> int:
+    def nearest(self, space: FreeSpace, joints: Array) -> int:
         known = self.points[: len(self.parents)]
         return int(np.argmin(dots(np.abs(known - joints), space.lever)))
 
@@ -291,7 +291,7 @@ class _Tree:
         self.parents.append(parent)
         return len(self.parents) - 1
 
-    def grow(self, space: Space, target: Array, greedy: bool) -> tuple[int, bool]:
+    def grow(self, space: FreeSpace, target: Array, greedy: bool) -> tuple[int, bool]:
         """Reach out towards a posture, once or as far as it goes; gives the last node and whether it is the target."""
         node = self.nearest(space, target)
         while True:
@@ -315,7 +315,7 @@ class _Tree:
         return out
 
 
-def connect(space: Space, start: Array, goals: Sequence[Array], stream: Stream, iterations: int) -> list[Array] | None:
+def connect(space: FreeSpace, start: Array, goals: Sequence[Array], stream: Stream, iterations: int) -> list[Array] | None:
     """RRT-Connect: two trees that grow towards drawn postures and each other. Gives corner postures, or None."""
     for goal in goals:
         if space.open(start, goal):
@@ -338,7 +338,7 @@ def connect(space: Space, start: Array, goals: Sequence[Array], stream: Stream, 
     return None
 
 
-def shortened(space: Space, corners: list[Array], stream: Stream, attempts: int = SHORTCUTS) -> list[Array]:
+def shortened(space: FreeSpace, corners: list[Array], stream: Stream, attempts: int = SHORTCUTS) -> list[Array]:
     """The way with detours cut off wherever a straight stretch between two of its points is free."""
     for _ in range(attempts):
         if len(corners) < 3:
@@ -364,7 +364,7 @@ def _point(corners: list[Array], lengths: Array, at: float) -> tuple[int, Array]
     return k, corners[k] + (corners[k + 1] - corners[k]) * share
 
 
-def paced(space: Space, corners: Sequence[Array]) -> list[Pose]:
+def paced(space: FreeSpace, corners: Sequence[Array]) -> list[Pose]:
     """The tips along the way, in steps that the arm can make in one control period each."""
     limit = HASTE * space.chain.speed * CONTROL_PERIOD
     joints = [corners[0]]
@@ -378,7 +378,7 @@ def paced(space: Space, corners: Sequence[Array]) -> list[Pose]:
     return [space.tip(q) for q in joints]
 
 
-def realised(space: Space, tips: Sequence[Pose], start: Array) -> Way | None:
+def realised(space: FreeSpace, tips: Sequence[Pose], start: Array) -> Way | None:
     """The way as the control stack makes it when it is led by its tips alone, if it stays free.
 
     Near singular postures, and with joints to spare, that need not be the posture the tips were made from.

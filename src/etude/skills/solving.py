@@ -16,7 +16,7 @@ import numpy as np
 from etude.arithmetic import dot, norm
 from etude.goals.goal import Goal
 from etude.goals.regions import TURNS, AtPoint
-from etude.goals.units import M1, M2, Control, M2Joint
+from etude.goals.units import Control, MoveConstrained, MoveFree, MoveJoint
 from etude.goals.watch import Watch
 from etude.names import Stream
 from etude.pose import Array, Pose, axis_quat, matrix, rotate
@@ -24,7 +24,7 @@ from etude.scene.scene import Fixture, Particles
 from etude.skills.aim import GENTLE, TRAVEL
 from etude.skills.grips import flipped, grips, preference, suitable
 from etude.skills.journeys import Keypose
-from etude.skills.planning import MARGINS, Space, straight
+from etude.skills.planning import MARGINS, FreeSpace, straight
 
 BACK = 0.08  # m before a grasp
 LIFT = 0.10  # m after it
@@ -62,7 +62,7 @@ class Waypoint:
 
 
 @dataclass(frozen=True)
-class State:
+class SupposedState:
     """A supposed state on the way to a solution: posture, and the pose of what is held in the tip's frame."""
 
     joints: Array
@@ -76,7 +76,7 @@ class Solver:
 
     def __init__(self, watch: Watch, units: Sequence[Goal], stream: Stream, elbows: int = 0) -> None:
         self.watch, self.units, self.stream, self._elbows = watch, units, stream, elbows
-        self._space = Space(watch.world, CLEAR)
+        self._space = FreeSpace(watch.world, CLEAR)
         self._left, self._around = NODES, False
         robot = watch.world.robot
         assert robot is not None
@@ -85,7 +85,7 @@ class Solver:
 
     def solve(self, first: int) -> list[Waypoint] | None:
         """Waypoints for the units from ``first`` on; None if none were found."""
-        state = State(self._robot.joints(), self.watch.tip)
+        state = SupposedState(self._robot.joints(), self.watch.tip)
         unit = self.units[first]
         thing = getattr(unit, "thing", "")
         begin: list[Waypoint] = []
@@ -107,34 +107,34 @@ class Solver:
             not t.startswith(("hand", "robot")) and t not in self._grains for t in self.watch.touching(thing)
         )
 
-    def _holding(self, state: State, thing: str) -> State:
+    def _holding(self, state: SupposedState, thing: str) -> SupposedState:
         return replace(state, held=thing, in_tip=state.tip.inverse() * self.watch.world.pose(thing))
 
-    def _from(self, k: int, state: State) -> list[Waypoint] | None:
+    def _from(self, k: int, state: SupposedState) -> list[Waypoint] | None:
         if k == len(self.units):
             return []
         unit = self.units[k]
-        ways: Iterator[tuple[list[Keypose], State]]
+        ways: Iterator[tuple[list[Keypose], SupposedState]]
         if isinstance(unit, Control):
             ways = self._controls(unit, state)
-        elif isinstance(unit, M1):
+        elif isinstance(unit, MoveFree):
             ways = self._moves(unit, state, False)
-        elif isinstance(unit, M2):
+        elif isinstance(unit, MoveConstrained):
             ways = self._moves(unit, state, True)
         else:
-            assert isinstance(unit, M2Joint)
+            assert isinstance(unit, MoveJoint)
             ways = self._joints(unit, state)
         for poses, after in ways:
             rest = self._from(k + 1, after)
             if rest is not None:
                 held = None if isinstance(unit, Control) else getattr(unit, "thing", None)
-                exact = isinstance(unit, (M1, M2)) and (unit.contact or isinstance(unit.to.where, AtPoint))
+                exact = isinstance(unit, (MoveFree, MoveConstrained)) and (unit.contact or isinstance(unit.to.where, AtPoint))
                 found = [Waypoint(p, k, held, state.in_tip if exact else None) for p in poses]
-                if isinstance(unit, M2) and not unit.contact:
+                if isinstance(unit, MoveConstrained) and not unit.contact:
                     found[0] = replace(found[0], joints=state.joints)
                 if isinstance(unit, Control):
                     found[2:] = [replace(w, held=unit.thing) for w in found[2:]]
-                elif isinstance(unit, M1) and unit.release:
+                elif isinstance(unit, MoveFree) and unit.release:
                     found[-1] = replace(found[-1], held=None, in_tip=None)
                 return found + rest
             if self._left <= 0:
@@ -172,7 +172,7 @@ class Solver:
         chain = self._space.chain
         return bool(np.minimum(joints - chain.lower, chain.upper - joints).min() > ease)
 
-    def _free(self, joints: Array, state: State, opening: float | None, passing: Sequence[str] = (), margin: float = CLEAR) -> bool:
+    def _free(self, joints: Array, state: SupposedState, opening: float | None, passing: Sequence[str] = (), margin: float = CLEAR) -> bool:
         held = state.held if state.held in self.watch.world.loose else None
         self._space.suppose(held, state.in_tip, opening, passing)
         self._space.margin = margin
@@ -180,7 +180,7 @@ class Solver:
 
     # ---------------------------------------------------------------------------------------- taking hold
 
-    def _controls(self, unit: Control, state: State) -> Iterator[tuple[list[Keypose], State]]:
+    def _controls(self, unit: Control, state: SupposedState) -> Iterator[tuple[list[Keypose], SupposedState]]:
         thing, watch = unit.thing, self.watch
         pose = watch.world.pose(thing)
         table = watch.world.scene.table
@@ -198,29 +198,29 @@ class Solver:
                 continue
             for at in self._postures(before, state.joints):
                 there = self._reach(tip, at, near=True)
-                empty = State(at, before)
+                empty = SupposedState(at, before)
                 # With the fingers round the thing there need only be no contact yet.
                 if there is None or not self._free(at, empty, None) or not self._free(there, empty, None, (), 0.0):
                     continue
-                away = self._away(unit, State(there, tip, thing, tip.inverse() * pose))
+                away = self._away(unit, SupposedState(there, tip, thing, tip.inverse() * pose))
                 if away is None:
                     continue
                 towards = Keypose(before, False, step=self._towards(before, unit))
                 yield [towards, Keypose(tip, True, True, GENTLE, unit.text), *away[0]], away[1]
 
-    def _ordered(self, order: Sequence[tuple[float, Pose]], state: State, handy: bool) -> Iterator[tuple[float, Pose]]:
+    def _ordered(self, order: Sequence[tuple[float, Pose]], state: SupposedState, handy: bool) -> Iterator[tuple[float, Pose]]:
         """Grasps in the order in which they are tried, each with how far before it the hand begins (m): nearer, if nothing else helps."""
         for back in (BACK, BACK / 2) if self._elbows else (BACK,):
             chosen = self._near(order[:TRIES], state, back) if handy else order[: 2 * TRIES]
             yield from ((back, tip) for _, tip in chosen)
 
-    def _near(self, order: Sequence[tuple[float, Pose]], state: State, back: float) -> list[tuple[float, Pose]]:
+    def _near(self, order: Sequence[tuple[float, Pose]], state: SupposedState, back: float) -> list[tuple[float, Pose]]:
         """The grasps within reach, first those that the arm has not far to go to: where it must contort itself, it moves no handle."""
         ways = [(cost, tip, self._reach(tip * Pose((0.0, 0.0, -back)), state.joints)) for cost, tip in order]
         far = [(cost + FAR * self._space.sweep(state.joints, at), tip) for cost, tip, at in ways if at is not None]
         return sorted(far, key=lambda item: item[0])
 
-    def _away(self, unit: Control, state: State) -> tuple[list[Keypose], State] | None:
+    def _away(self, unit: Control, state: SupposedState) -> tuple[list[Keypose], SupposedState] | None:
         """Out of and up from where what was taken stands, as far as the unit asks for it."""
         keyposes = []
         if unit.of:
@@ -237,7 +237,7 @@ class Solver:
             state = raised
         return keyposes, state
 
-    def _drawn(self, unit: Control, state: State) -> State | None:
+    def _drawn(self, unit: Control, state: SupposedState) -> SupposedState | None:
         """Straight out of where the thing is."""
         out = rotate(self.watch.world.pose(unit.of).rotation, unit.out)
         steps, start = max(1, math.ceil(norm(out) / SLIDE)), state.tip
@@ -249,7 +249,7 @@ class Solver:
             state = replace(state, joints=joints, tip=tip)
         return state
 
-    def _raised(self, state: State, tip: Pose) -> State | None:
+    def _raised(self, state: SupposedState, tip: Pose) -> SupposedState | None:
         for height in (LIFT, LIFT + 0.05, LEAST_LIFT):
             up = tip.moved(z=height)
             joints = self._reach(up, state.joints, near=True)
@@ -266,14 +266,16 @@ class Solver:
 
     # ---------------------------------------------------------------------------------------- bringing it somewhere
 
-    def _moves(self, unit: M1 | M2, state: State, straight: bool) -> Iterator[tuple[list[Keypose], State]]:
+    def _moves(
+        self, unit: MoveFree | MoveConstrained, state: SupposedState, straight: bool
+    ) -> Iterator[tuple[list[Keypose], SupposedState]]:
         world, to = self.watch.world, unit.to
         of = world.pose(to.of) if to.of else Pose()
         now = state.tip * state.in_tip
         from_thing = state.in_tip.inverse()
-        back = unit.back if isinstance(unit, M1) else 0.0
+        back = unit.back if isinstance(unit, MoveFree) else 0.0
         passing = (to.of,) if unit.contact and to.of in world.loose else ()
-        later: list[tuple[list[Keypose], State]] = []
+        later: list[tuple[list[Keypose], SupposedState]] = []
         missed = 0
         tips = (goal * from_thing for goal in to.poses(of, now, self.stream, 1 if isinstance(to.where, AtPoint) else GOALS))
         for tip in tips if straight else self._outwards_first(tips):
@@ -293,7 +295,7 @@ class Solver:
                 if at is None or not self._free(at, state, 0.03):
                     continue
                 # The thing itself may be in a tight hole; the fingers round it may not.
-                if unit.release and not self._free(joints, State(joints, tip), 0.04, (unit.thing,), 0.001):
+                if unit.release and not self._free(joints, SupposedState(joints, tip), 0.04, (unit.thing,), 0.001):
                     continue
                 # Let go at once, where it only has to fall: straight in, and open.
                 poses = [Keypose(before, True, step=unit.text), Keypose(tip, not unit.release, True, GENTLE, unit.text)]
@@ -301,8 +303,8 @@ class Solver:
                 continue
             after = replace(state, joints=joints, tip=tip)
             if unit.release:
-                after = State(joints, tip)
-                if isinstance(unit, M1):  # what was let go may lean on the hand
+                after = SupposedState(joints, tip)
+                if isinstance(unit, MoveFree):  # what was let go may lean on the hand
                     away = tip * Pose((0.0, 0.0, -BACK))
                     if self._reach(away, joints, near=True) is None:
                         continue
@@ -325,14 +327,14 @@ class Solver:
         if self._around:
             yield from later
 
-    def _directly(self, tip: Pose, state: State) -> bool:
+    def _directly(self, tip: Pose, state: SupposedState) -> bool:
         """Can what is held be brought there straight? A way round may still be found, but is not sure to be."""
         self._space.suppose(state.held if state.held in self.watch.world.loose else None, state.in_tip, 0.03)
         self._space.margin = CLEAR
         self._left -= 10  # about as much work
         return straight(self._space, state.joints, tip) is not None
 
-    def _legs(self, tip: Pose, state: State) -> list[State]:
+    def _legs(self, tip: Pose, state: SupposedState) -> list[SupposedState]:
         """Where straight ways lead to a tip: one, or two, up first and then over; none if none of them is free."""
         end = self._steadily(tip, state)
         if end is not None:
@@ -345,7 +347,7 @@ class Solver:
         end = self._steadily(tip, via)
         return [] if end is None else [via, replace(state, joints=end, tip=tip)]
 
-    def _steadily(self, tip: Pose, state: State) -> Array | None:
+    def _steadily(self, tip: Pose, state: SupposedState) -> Array | None:
         """The posture in which a journey ends that goes straight to a tip; None if it would rather go round something on its way."""
         self._space.suppose(state.held if state.held in self.watch.world.loose else None, state.in_tip, 0.03)
         for margin in MARGINS:
@@ -366,7 +368,7 @@ class Solver:
         while some := list(itertools.islice(tips, TURNS)):
             yield from sorted(some, key=lambda tip: -round(self._outwards(tip), 1))
 
-    def _joints(self, unit: M2Joint, state: State) -> Iterator[tuple[list[Keypose], State]]:
+    def _joints(self, unit: MoveJoint, state: SupposedState) -> Iterator[tuple[list[Keypose], SupposedState]]:
         """The hand is led along or about the joint together with what it holds."""
         world = self.watch.world
         name, _, part = unit.joint.partition("/")

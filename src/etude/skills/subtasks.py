@@ -12,8 +12,8 @@ from dataclasses import fields, replace
 from itertools import product
 from typing import Any
 
-from etude.episode import Episode
-from etude.goals.goal import Goal, Node
+from etude.episodes import Episode
+from etude.goals.goal import Goal, GoalNode
 from etude.goals.monitor import Monitor
 from etude.scene.scene import Area, Body, Scene
 
@@ -21,7 +21,7 @@ LONGEST = 400  # sub-tasks in a vocabulary; goals with many entities keep to tho
 _PLACE = re.compile(r"\{pos:([^}]*)\}")
 
 
-def said(goal: Goal) -> str:
+def describe(goal: Goal) -> str:
     """A leaf in plain words: ``Pick up red cube 1``; places read ``(0.10, -0.20)``, metres in the world."""
     return plain(goal.words())
 
@@ -42,11 +42,11 @@ def leaves(goal: Goal) -> list[Goal]:
 def vocabulary(episode: Episode) -> dict[str, Goal]:
     """Every sub-task there are words for in this episode, the goal's own first."""
     own = leaves(episode.goal)
-    found = {said(leaf): leaf for leaf in reversed(own)}  # of two that sound alike, the first
+    found = {describe(leaf): leaf for leaf in reversed(own)}  # of two that sound alike, the first
     found = dict(sorted(found.items(), key=lambda item: own.index(item[1])))
     for leaf in own:
         for other in _variants(leaf, episode.scene):
-            found.setdefault(said(other), other)
+            found.setdefault(describe(other), other)
     return found
 
 
@@ -69,10 +69,10 @@ def _sort(entity: Body | Area) -> str:
     return "place" if isinstance(entity, Area) or entity.fixed else "thing"
 
 
-def right_now(monitor: Monitor) -> dict[str, Node]:
+def right_now(monitor: Monitor) -> dict[str, GoalNode]:
     """The sub-tasks that would be right to work on now, in words, with the nodes they stand for."""
-    found: dict[str, Node] = {}
+    found: dict[str, GoalNode] = {}
     for node in monitor.choices():
         if node.goal.words():
-            found.setdefault(said(node.goal), node)
+            found.setdefault(describe(node.goal), node)
     return found

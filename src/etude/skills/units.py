@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from etude.goals.goal import Goal, Node
-from etude.goals.units import M1, M2, Composed, Control, M2Joint
+from etude.goals.goal import Goal, GoalNode
+from etude.goals.units import Composed, Control, MoveConstrained, MoveFree, MoveJoint
 from etude.goals.watch import Watch
 from etude.pose import Pose, angle_between
 from etude.skills.aim import GENTLE, TRAVEL
@@ -108,7 +108,7 @@ def compose(context: Context) -> Keypose:
     return _next(context, goal.units, turn % count, count)  # all done, and yet not what was wanted: once more
 
 
-@planned(Control, M1, M2, M2Joint)
+@planned(Control, MoveFree, MoveConstrained, MoveJoint)
 def one_unit(context: Context) -> Keypose:
     """Carry out one unit, with those that follow in mind."""
     units, at = _family(context)
@@ -116,7 +116,7 @@ def one_unit(context: Context) -> Keypose:
 
 
 def _family(context: Context) -> tuple[Sequence[Goal], int]:
-    parent: Node | None = context.parent
+    parent: GoalNode | None = context.parent
     if parent is not None and isinstance(parent.goal, Composed):
         return parent.goal.units, int(context.node.path.rsplit(".", 1)[1]) - 1
     return (context.node.goal,), 0

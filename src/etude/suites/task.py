@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from etude.decisions.trial import Trial
-from etude.episode import ActionSpace
+from etude.episodes import ActionSpace
 from etude.goals.goal import Goal
 from etude.names import EpisodeName, Stream, rng
 from etude.prompts.instruction import Instruction
@@ -54,7 +54,7 @@ Sampler = Callable[[Draw], Draft | Trial]  # decisions have neither scene nor go
 
 @dataclass(frozen=True)
 class Task:
-    """A task of a suite. ``horizon`` and ``budget`` as in an :class:`~etude.episode.Episode`; ``without``: factors it is not given."""
+    """A task of a suite. ``horizon`` and ``budget`` as in an :class:`~etude.episodes.Episode`; ``without``: factors it is not given."""
 
     suite: str
     name: str

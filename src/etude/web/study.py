@@ -24,10 +24,10 @@ from urllib.parse import urlsplit
 from etude import machine
 from etude.decisions.showing import PIXELS, pictures, told
 from etude.decisions.trial import SILENT, Trial
-from etude.evaluate.decide import score
-from etude.evaluate.plan import SCHEMA, Plan
-from etude.evaluate.record import Record
-from etude.evaluate.store import Store
+from etude.evaluation.decide import score
+from etude.evaluation.plan import SCHEMA, Plan
+from etude.evaluation.record import Record
+from etude.evaluation.store import Store
 from etude.library import trial as find_trial
 from etude.names import PROTOCOL, EtudeError
 from etude.prompts.pictures import data_url

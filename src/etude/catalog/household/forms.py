@@ -30,26 +30,26 @@ SIDEWAYS = axis_quat((0, 1, 0), math.pi / 2)  # what stood along z lies along x
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class HouseholdModel:
     """A mesh to look at, convex pieces to touch, and the free space (lower, upper corner) if it is a container; metres."""
 
     mesh: Mesh
     pieces: tuple[Piece, ...]
     cavity: tuple[Vec3, Vec3] | None = None
 
-    def __add__(self, other: Model) -> Model:
-        return Model(merge([self.mesh, other.mesh]), self.pieces + other.pieces, self.cavity or other.cavity)
+    def __add__(self, other: HouseholdModel) -> HouseholdModel:
+        return HouseholdModel(merge([self.mesh, other.mesh]), self.pieces + other.pieces, self.cavity or other.cavity)
 
-    def moved(self, position: ArrayLike = (0.0, 0.0, 0.0), rotation: Quat = IDENTITY) -> Model:
+    def moved(self, position: ArrayLike = (0.0, 0.0, 0.0), rotation: Quat = IDENTITY) -> HouseholdModel:
         """The model turned by the quaternion (wxyz), then shifted; containers can only be shifted."""
         cavity = self.cavity
         if cavity is not None:
             if rotation != IDENTITY:
                 raise ValueError("a container is turned before its cavity is known, not after")
             cavity = (_vec3(np.add(cavity[0], position)), _vec3(np.add(cavity[1], position)))
-        return Model(self.mesh.moved(position, rotation), tuple(p.moved(position, rotation) for p in self.pieces), cavity)
+        return HouseholdModel(self.mesh.moved(position, rotation), tuple(p.moved(position, rotation) for p in self.pieces), cavity)
 
-    def fitted(self, size: Vec3) -> Model:
+    def fitted(self, size: Vec3) -> HouseholdModel:
         """The model centred on the origin and stretched to the bounding box ``size``."""
         lower, upper = self.mesh.bounds
         centred = self.moved(-(lower + upper) / 2)
@@ -58,7 +58,7 @@ class Model:
         cavity = centred.cavity
         if cavity is not None:
             cavity = (_vec3(cavity[0] * factors), _vec3(cavity[1] * factors))
-        return Model(mesh, tuple(_stretched(p, factors) for p in centred.pieces), cavity)
+        return HouseholdModel(mesh, tuple(_stretched(p, factors) for p in centred.pieces), cavity)
 
 
 def _vec3(v: ArrayLike) -> Vec3:
@@ -94,13 +94,13 @@ def household(
     mass: float | None = None,
     density: float = 500.0,
     symmetry: int = 1,
-) -> Callable[[Callable[[], Model]], Callable[[], Model]]:
+) -> Callable[[Callable[[], HouseholdModel]], Callable[[], HouseholdModel]]:
     """Enter a model into the catalogue.
 
     ``size`` is its usual bounding box and ``mass`` (kg) its mass at that size.
     """
 
-    def enter(build: Callable[[], Model]) -> Callable[[], Model]:
+    def enter(build: Callable[[], HouseholdModel]) -> Callable[[], HouseholdModel]:
         if ycb:
             YCB[ycb] = name
         default_texture[name] = texture
@@ -189,12 +189,12 @@ def icosphere(subdivisions: int = 2) -> tuple[Array, NDArray[np.int64]]:
 # ------------------------------------------------------------------------------------------------ parts
 
 
-def block(size: Vec3, centre: Vec3 = (0.0, 0.0, 0.0)) -> Model:
+def block(size: Vec3, centre: Vec3 = (0.0, 0.0, 0.0)) -> HouseholdModel:
     """A sharp-edged cuboid."""
-    return Model(solid.box(size, centre), (box_piece(size, centre),))
+    return HouseholdModel(solid.box(size, centre), (box_piece(size, centre),))
 
 
-def chamfered(size: Vec3, bevel: float, centre: Vec3 = (0.0, 0.0, 0.0)) -> Model:
+def chamfered(size: Vec3, bevel: float, centre: Vec3 = (0.0, 0.0, 0.0)) -> HouseholdModel:
     """A cuboid with all twelve edges taken off; it collides as the whole cuboid."""
     half = np.asarray(size) / 2
     points = [
@@ -202,7 +202,7 @@ def chamfered(size: Vec3, bevel: float, centre: Vec3 = (0.0, 0.0, 0.0)) -> Model
         for axis in range(3)
         for sign in np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
     ]
-    return Model(convex_mesh(np.array(points) + centre, crease=math.radians(20)), (box_piece(size, centre),))
+    return HouseholdModel(convex_mesh(np.array(points) + centre, crease=math.radians(20)), (box_piece(size, centre),))
 
 
 def convex_mesh(points: ArrayLike, crease: float = solid.CREASE) -> Mesh:
@@ -212,9 +212,9 @@ def convex_mesh(points: ArrayLike, crease: float = solid.CREASE) -> Mesh:
     return shaded(points, convex_hull(points).triangles, crease)
 
 
-def convex(points: ArrayLike, crease: float = solid.CREASE) -> Model:
+def convex(points: ArrayLike, crease: float = solid.CREASE) -> HouseholdModel:
     """The convex hull of (N, 3) points, seen and touched."""
-    return Model(convex_mesh(points, crease), (hull_of(points),))
+    return HouseholdModel(convex_mesh(points, crease), (hull_of(points),))
 
 
 def hull_of(points: ArrayLike) -> Piece:
@@ -225,26 +225,26 @@ def hull_of(points: ArrayLike) -> Piece:
     return hull_piece(cloud[convex_hull(cloud).vertices])
 
 
-def bar(outline: ArrayLike, height: float, z: float = 0.0, bevel: float = 0.0) -> Model:
+def bar(outline: ArrayLike, height: float, z: float = 0.0, bevel: float = 0.0) -> HouseholdModel:
     """A flat piece cut from a plate: the prism over a plane ring (K, 2), touched by its exact convex pieces."""
     shape = Outline.of(outline)
-    return Model(solid.prism(shape, height, z, bevel), prism_pieces(shape, height, z))
+    return HouseholdModel(solid.prism(shape, height, z, bevel), prism_pieces(shape, height, z))
 
 
-def plate(outline: Outline, height: float, z: float = 0.0, bevel: float = 0.0) -> Model:
+def plate(outline: Outline, height: float, z: float = 0.0, bevel: float = 0.0) -> HouseholdModel:
     """The prism over an outline with holes, touched by the one prism over its convex hull."""
     ring = hull(outline.rings[0])
     ends = [np.column_stack([ring, np.full(len(ring), z + s * height / 2)]) for s in (-1, 1)]
-    return Model(solid.prism(outline, height, z, bevel), (hull_piece(np.vstack(ends)),))
+    return HouseholdModel(solid.prism(outline, height, z, bevel), (hull_piece(np.vstack(ends)),))
 
 
-def drum(radius: float, height: float, z: float = 0.0, segments: int = 20, bevel: float = 0.0) -> Model:
+def drum(radius: float, height: float, z: float = 0.0, segments: int = 20, bevel: float = 0.0) -> HouseholdModel:
     """An upright cylinder whose foot is at ``z``."""
     middle = (0.0, 0.0, z + height / 2)
-    return Model(solid.cylinder(radius, height, segments, bevel).moved(middle), (cylinder_piece(radius, height, middle),))
+    return HouseholdModel(solid.cylinder(radius, height, segments, bevel).moved(middle), (cylinder_piece(radius, height, middle),))
 
 
-def spun(profile: Sequence[tuple[float, float]], cuts: Sequence[int] = (), segments: int = 20) -> Model:
+def spun(profile: Sequence[tuple[float, float]], cuts: Sequence[int] = (), segments: int = 20) -> HouseholdModel:
     """A lathed body of (radius, z) points, touched by one hull for every stretch of the profile between ``cuts`` (point numbers)."""
     ends = [0, *cuts, len(profile) - 1]
     angle = np.arange(12) * (2 * math.pi / 12)
@@ -252,10 +252,10 @@ def spun(profile: Sequence[tuple[float, float]], cuts: Sequence[int] = (), segme
     pieces = []
     for first, last in itertools.pairwise(ends):
         pieces.append(hull_of(np.vstack([np.column_stack([max(r, 1e-5) * ring, np.full(12, z)]) for r, z in profile[first : last + 1]])))
-    return Model(solid.lathe(profile, segments), tuple(pieces))
+    return HouseholdModel(solid.lathe(profile, segments), tuple(pieces))
 
 
-def skin(rings: Array, cuts: Sequence[int] = (), crease: float = solid.CREASE) -> Model:
+def skin(rings: Array, cuts: Sequence[int] = (), crease: float = solid.CREASE) -> HouseholdModel:
     """A body through rings (S, K, 3) of as many points each, closed by flat ends; one hull for every stretch between ``cuts``."""
     count, corners = rings.shape[:2]
     i = np.arange(corners)
@@ -266,7 +266,7 @@ def skin(rings: Array, cuts: Sequence[int] = (), crease: float = solid.CREASE) -
     faces += [fan[:, ::-1], fan + (count - 1) * corners]
     ends = [0, *cuts, count - 1]
     pieces = [hull_of(rings[a : b + 1].reshape(-1, 3)) for a, b in itertools.pairwise(ends)]
-    return Model(shaded(rings.reshape(-1, 3), np.vstack(faces), crease), tuple(pieces))
+    return HouseholdModel(shaded(rings.reshape(-1, 3), np.vstack(faces), crease), tuple(pieces))
 
 
 def superellipse(corners: int, squareness: float, flats: bool = False) -> Array:
@@ -297,7 +297,7 @@ def loft(
     squareness: float = 2.0,
     crease: float = solid.CREASE,
     flats: bool = False,
-) -> Model:
+) -> HouseholdModel:
     """A body through rounded sections, from bottom to top, touched by one hull for every stretch between ``cuts`` (section numbers).
 
     ``squareness`` 2 makes ellipses, 4 rounded rectangles; with ``flats``, sides rather than corners face along the axes.
@@ -307,18 +307,18 @@ def loft(
     return skin(rings, cuts, crease)
 
 
-def rod(path: ArrayLike, radius: float | ArrayLike, cuts: Sequence[int] = (), segments: int = 8) -> Model:
+def rod(path: ArrayLike, radius: float | ArrayLike, cuts: Sequence[int] = (), segments: int = 8) -> HouseholdModel:
     """A tube along (K, 3) points, touched by one hull for every stretch between ``cuts`` (point numbers)."""
     mesh = solid.tube(path, radius, segments)
     count = len(np.asarray(path))
     rings = mesh.vertices[: count * (segments + 1)].reshape(count, segments + 1, 3)[:, :-1]
     ends = [0, *cuts, count - 1]
-    return Model(mesh, tuple(hull_of(rings[a : b + 1].reshape(-1, 3)) for a, b in itertools.pairwise(ends)))
+    return HouseholdModel(mesh, tuple(hull_of(rings[a : b + 1].reshape(-1, 3)) for a, b in itertools.pairwise(ends)))
 
 
-def ghost(model: Model) -> Model:
+def ghost(model: HouseholdModel) -> HouseholdModel:
     """The model to look at only."""
-    return Model(model.mesh, (), model.cavity)
+    return HouseholdModel(model.mesh, (), model.cavity)
 
 
 def arc(radius: float, first: float, last: float, count: int) -> Array:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from etude.arithmetic import circle, power
-from etude.catalog.household.forms import Model, convex, household, hull_of, rod
+from etude.catalog.household.forms import HouseholdModel, convex, household, hull_of, rod
 from etude.catalog.mesh import lathe
 from etude.catalog.shape import Piece, cylinder_piece
 from etude.pose import Vec2
@@ -17,7 +17,7 @@ from etude.pose import Vec2
 Profile = Sequence[Vec2]
 
 
-def vessel(outside: Profile, inside: Profile, sectors: int = 12, segments: int = 24) -> Model:
+def vessel(outside: Profile, inside: Profile, sectors: int = 12, segments: int = 24) -> HouseholdModel:
     """A lathed vessel standing on z = 0: (radius, z) points outside from foot to rim, inside from rim to the middle of the floor.
 
     The wall is touched as convex sectors, straight from the edge of the floor to the rim on the inside; the floor as one cylinder.
@@ -33,10 +33,10 @@ def vessel(outside: Profile, inside: Profile, sectors: int = 12, segments: int =
         lining = [np.column_stack([r * ring[[0, 2]], np.full(2, z)]) for r, z in (rim, corner)]
         pieces.append(hull_of(np.vstack(shell + lining)))
     half = min(rim[0], corner[0], outside[0][0]) * math.cos(math.pi / sectors) / math.sqrt(2)
-    return Model(mesh, tuple(pieces), ((-half, -half, floor), (half, half, rim[1])))
+    return HouseholdModel(mesh, tuple(pieces), ((-half, -half, floor), (half, half, rim[1])))
 
 
-def handle(reach: float, low: Vec2, high: Vec2, thickness: float, squareness: float = 0.5) -> Model:
+def handle(reach: float, low: Vec2, high: Vec2, thickness: float, squareness: float = 0.5) -> HouseholdModel:
     """An ear along +x out to ``reach``, from one point (radius, z) of the wall to another; touched as two arms and a grip."""
     turn = np.radians(np.linspace(-90, 90, 9))
     start = np.where(turn < 0, low[0], high[0])
@@ -51,14 +51,14 @@ def handle(reach: float, low: Vec2, high: Vec2, thickness: float, squareness: fl
 
 
 @household("ycb bowl", (0.159, 0.159, 0.053), "#b5323a", ycb="024", mass=0.147, symmetry=0)
-def bowl() -> Model:
+def bowl() -> HouseholdModel:
     outside = [(0.036, 0.0), (0.042, 0.004), (0.060, 0.018), (0.073, 0.036), (0.0795, 0.053)]
     inside = [(0.0765, 0.053), (0.070, 0.037), (0.056, 0.0195), (0.042, 0.008), (0.0, 0.006)]
     return vessel(outside, inside)
 
 
 @household("ycb plate", (0.258, 0.258, 0.024), "#c23b3f", ycb="029", mass=0.279, symmetry=0)
-def plate() -> Model:
+def plate() -> HouseholdModel:
     outside = [(0.080, 0.0), (0.088, 0.004), (0.098, 0.014), (0.129, 0.021), (0.129, 0.024)]
     inside = [(0.127, 0.024), (0.096, 0.018), (0.083, 0.0055), (0.0, 0.005)]
     return vessel(outside, inside, segments=32)
@@ -72,7 +72,7 @@ CUPS = (
 )  # fmt: skip
 
 
-def _cup(rim: float, height: float) -> Model:
+def _cup(rim: float, height: float) -> HouseholdModel:
     foot = 0.80 * rim
     outside = [(foot - 0.001, 0.0), (foot, 0.002), (rim - 0.0025, height - 0.006), (rim, height - 0.0055), (rim, height)]
     inside = [(rim - 0.0025, height), (foot - 0.0025, 0.003), (0.0, 0.0025)]
@@ -87,7 +87,7 @@ for _letter, _width, _height, _grams, _colour in CUPS:
 
 
 @household("pitcher base", (0.164, 0.112, 0.235), "#3f6fb5", ycb="019", mass=0.178)
-def pitcher_base() -> Model:
+def pitcher_base() -> HouseholdModel:
     # Published: 108 across (half way up) and 235 high; lip and ear come on top.
     outside = [(0.046, 0.0), (0.049, 0.004), (0.0505, 0.06), (0.054, 0.20), (0.056, 0.235)]
     inside = [(0.0535, 0.235), (0.0515, 0.20), (0.0465, 0.006), (0.0, 0.004)]
@@ -101,7 +101,7 @@ def pitcher_base() -> Model:
 # ------------------------------------------------------------------------------------------------ mugs
 
 
-def mug(outside: Profile, wall: float, reach: float, low: float, high: float, thickness: float = 0.005) -> Model:
+def mug(outside: Profile, wall: float, reach: float, low: float, high: float, thickness: float = 0.005) -> HouseholdModel:
     """A mug with its ear along +x. ``wall`` is how thick wall and floor are; the ear spans the heights ``low`` to ``high``."""
     radii, levels = (np.array(v) for v in zip(*outside, strict=True))
 
@@ -114,39 +114,39 @@ def mug(outside: Profile, wall: float, reach: float, low: float, high: float, th
 
 
 @household("ycb mug", (0.117, 0.080, 0.082), "#b3262b", ycb="025", mass=0.118)
-def ycb_mug() -> Model:
+def ycb_mug() -> HouseholdModel:
     return mug([(0.036, 0.0), (0.040, 0.004), (0.040, 0.078), (0.0395, 0.082)], 0.0035, 0.077, 0.012, 0.072, 0.0055)
 
 
 @household("mug 1", (0.139, 0.100, 0.108), "#2f6fc4", mass=0.149)
-def straight_mug() -> Model:
+def straight_mug() -> HouseholdModel:
     return mug([(0.047, 0.0), (0.050, 0.003), (0.050, 0.108)], 0.004, 0.089, 0.016, 0.094)
 
 
 @household("mug 2", (0.134, 0.098, 0.113), "#c8503c", mass=0.207)
-def tapered_mug() -> Model:
+def tapered_mug() -> HouseholdModel:
     return mug([(0.033, 0.0), (0.035, 0.003), (0.043, 0.055), (0.049, 0.113)], 0.0045, 0.085, 0.028, 0.100)
 
 
 @household("mug 3", (0.188, 0.117, 0.159), "#d8b03a", mass=0.314)
-def stein() -> Model:
+def stein() -> HouseholdModel:
     outside = [(0.0585, 0.0), (0.0585, 0.010), (0.052, 0.018), (0.050, 0.135), (0.0535, 0.145), (0.0535, 0.159)]
     return mug(outside, 0.005, 0.1295, 0.026, 0.136, 0.008)
 
 
 @household("mug 4", (0.138, 0.107, 0.097), "#3f9a6a", mass=0.151)
-def rounded_mug() -> Model:
+def rounded_mug() -> HouseholdModel:
     outside = [(0.034, 0.0), (0.043, 0.007), (0.0515, 0.025), (0.0535, 0.045), (0.0515, 0.065), (0.047, 0.082), (0.047, 0.097)]
     return mug(outside, 0.004, 0.0845, 0.022, 0.080)
 
 
 @household("mug 5", (0.123, 0.088, 0.133), "#e8e2d2", mass=0.155)
-def flared_mug() -> Model:
+def flared_mug() -> HouseholdModel:
     outside = [(0.034, 0.0), (0.036, 0.004), (0.031, 0.020), (0.033, 0.060), (0.037, 0.100), (0.044, 0.133)]
     return mug(outside, 0.0035, 0.079, 0.030, 0.104)
 
 
 @household("mug 6", (0.140, 0.101, 0.107), "#5a4a44", mass=0.243)
-def conical_mug() -> Model:
+def conical_mug() -> HouseholdModel:
     outside = [(0.0485, 0.0), (0.0505, 0.004), (0.0485, 0.030), (0.042, 0.090), (0.043, 0.107)]
     return mug(outside, 0.0045, 0.0895, 0.014, 0.090, 0.006)

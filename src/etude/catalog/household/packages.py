@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from etude.catalog.household.forms import Model, Section, block, convex, drum, household, loft
+from etude.catalog.household.forms import HouseholdModel, Section, block, convex, drum, household, loft
 from etude.catalog.mesh import lathe
 from etude.catalog.shape import box_piece, cylinder_piece
 from etude.pose import Vec3
@@ -10,7 +10,7 @@ from etude.pose import Vec3
 # ------------------------------------------------------------------------------------------------ cans
 
 
-def can(radius: float, height: float) -> Model:
+def can(radius: float, height: float) -> HouseholdModel:
     """A tin with rolled rims and a sunken lid; it collides as a cylinder."""
     body = radius - 0.0012
     profile = [
@@ -18,34 +18,34 @@ def can(radius: float, height: float) -> Model:
         (body, height - 0.0045), (radius, height - 0.003), (radius, height), (radius - 0.002, height),
         (radius - 0.003, height - 0.003), (0.0, height - 0.003),
     ]  # fmt: skip
-    return Model(lathe(profile, 20), (cylinder_piece(radius, height, (0.0, 0.0, height / 2)),))
+    return HouseholdModel(lathe(profile, 20), (cylinder_piece(radius, height, (0.0, 0.0, height / 2)),))
 
 
 @household("master chef can", (0.102, 0.102, 0.139), "#3b4f8c", ycb="002", mass=0.414, symmetry=0)
-def master_chef_can() -> Model:
+def master_chef_can() -> HouseholdModel:
     radius, height = 0.051, 0.139
     profile = [
         (0.0, 0.001), (radius - 0.003, 0.001), (radius - 0.001, 0.0), (radius - 0.001, 0.003), (radius - 0.0025, 0.005),
         (radius - 0.0025, height - 0.016), (radius, height - 0.015), (radius, height - 0.002), (radius - 0.003, height), (0.0, height),
     ]  # fmt: skip
-    return Model(lathe(profile, 20), (cylinder_piece(radius, height, (0.0, 0.0, height / 2)),))
+    return HouseholdModel(lathe(profile, 20), (cylinder_piece(radius, height, (0.0, 0.0, height / 2)),))
 
 
 @household("tomato soup can", (0.066, 0.066, 0.101), "#c8362e", ycb="005", mass=0.349, symmetry=0)
-def tomato_soup_can() -> Model:
+def tomato_soup_can() -> HouseholdModel:
     return can(0.033, 0.101)
 
 
 @household("tuna fish can", (0.085, 0.085, 0.033), "#3f7fb8", ycb="007", mass=0.171, symmetry=0)
-def tuna_fish_can() -> Model:
+def tuna_fish_can() -> HouseholdModel:
     return can(0.0425, 0.033)
 
 
 @household("potted meat can", (0.050, 0.097, 0.082), "#2f4f9a", ycb="010", mass=0.370, symmetry=2)
-def potted_meat_can() -> Model:
+def potted_meat_can() -> HouseholdModel:
     levels = ((0.0, 0.0), (0.004, 0.0), (0.006, 0.0015), (0.074, 0.0015), (0.077, 0.0), (0.082, 0.0))
     tin = loft([Section(z, 0.025 - inset, 0.0485 - inset) for z, inset in levels], squareness=5.0)
-    return Model(tin.mesh, (box_piece((0.050, 0.097, 0.082), (0.0, 0.0, 0.041)),))
+    return HouseholdModel(tin.mesh, (box_piece((0.050, 0.097, 0.082), (0.0, 0.0, 0.041)),))
 
 
 # ------------------------------------------------------------------------------------------------ boxes
@@ -69,7 +69,7 @@ _carton("sugar", (0.035, 0.09, 0.175), "#f2c431", 0.551)
 
 
 @household("mustard bottle", (0.058, 0.095, 0.190), "#f2c80f", ycb="006", mass=0.603, symmetry=2)
-def mustard_bottle() -> Model:
+def mustard_bottle() -> HouseholdModel:
     body = [
         Section(0.0, 0.026, 0.043), Section(0.006, 0.029, 0.0475), Section(0.105, 0.028, 0.046),
         Section(0.128, 0.023, 0.034), Section(0.140, 0.016, 0.018),
@@ -79,7 +79,7 @@ def mustard_bottle() -> Model:
 
 
 @household("bleach cleanser", (0.065, 0.098, 0.250), "#e8ecef", ycb="021", mass=1.131)
-def bleach_cleanser() -> Model:
+def bleach_cleanser() -> HouseholdModel:
     body = [
         Section(0.0, 0.030, 0.046), Section(0.006, 0.0325, 0.049), Section(0.100, 0.0325, 0.049),
         Section(0.150, 0.031, 0.045, (0.0, -0.003)),
@@ -90,7 +90,7 @@ def bleach_cleanser() -> Model:
 
 
 @household("windex bottle", (0.080, 0.105, 0.270), "#3fa0d8", ycb="022", mass=1.022)
-def windex_bottle() -> Model:
+def windex_bottle() -> HouseholdModel:
     body = [
         Section(0.0, 0.037, 0.048), Section(0.006, 0.040, 0.0525), Section(0.110, 0.039, 0.050),
         Section(0.155, 0.026, 0.030), Section(0.185, 0.014, 0.014),

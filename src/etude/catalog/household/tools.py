@@ -8,7 +8,7 @@ from etude import arithmetic
 from etude.catalog.household.forms import (
     LYING,
     SIDEWAYS,
-    Model,
+    HouseholdModel,
     Section,
     arc,
     bar,
@@ -34,7 +34,7 @@ def _ring(width: float, depth: float, wall: float, corners: int = 12) -> Outline
 
 
 @household("power drill", (0.184, 0.187, 0.057), "#e8742c", ycb="035", mass=0.895)
-def power_drill() -> Model:
+def power_drill() -> HouseholdModel:
     # Published: 35 × 46 × 184, which is the motor's; lies on its side with motor and chuck along x, the grip along y.
     motor = [Section(-0.092, 0.022, 0.022), Section(-0.084, 0.0285, 0.0285), Section(0.010, 0.0285, 0.0285), Section(0.032, 0.022, 0.022),
              Section(0.036, 0.017, 0.017)]  # fmt: skip
@@ -53,12 +53,12 @@ def power_drill() -> Model:
 
 
 @household("wood block", (0.085, 0.085, 0.200), "wooden", ycb="036", mass=0.729, symmetry=4)
-def wood_block() -> Model:
+def wood_block() -> HouseholdModel:
     return block((0.085, 0.085, 0.200))
 
 
 @household("scissors", (0.087, 0.200, 0.014), "#e07b2a", ycb="037", mass=0.082)
-def scissors() -> Model:
+def scissors() -> HouseholdModel:
     left, right = plate(_ring(0.044, 0.062, 0.008), 0.014), plate(_ring(0.036, 0.050, 0.007), 0.014)
     blade = [(0.016, -0.052), (0.028, -0.050), (0.009, 0.030), (-0.006, 0.118), (-0.008, 0.118), (-0.009, 0.025)]
     first = bar(blade, 0.004, -0.001)
@@ -68,27 +68,27 @@ def scissors() -> Model:
 
 
 @household("padlock", (0.047, 0.065, 0.024), "#c9a53a", ycb="038", mass=0.304)
-def padlock() -> Model:
+def padlock() -> HouseholdModel:
     body = [(-0.0235, 0.0), (0.0235, 0.0), (0.0235, 0.036), (0.018, 0.041), (-0.018, 0.041), (-0.0235, 0.036)]
     bow = arc(0.0145, 0, 180, 7) + np.array([0.0, 0.046])
     path = np.vstack([[(0.0145, 0.036)], bow, [(-0.0145, 0.036)]])
     shackle = tube(np.column_stack([path, np.zeros(len(path))]), 0.0045, 8)
     arms = [box_piece((0.009, 0.020, 0.009), (x, 0.046, 0.0)) for x in (-0.0145, 0.0145)]
-    return bar(body, 0.024, bevel=0.002) + Model(shackle, (*arms, box_piece((0.026, 0.009, 0.009), (0.0, 0.0605, 0.0))))
+    return bar(body, 0.024, bevel=0.002) + HouseholdModel(shackle, (*arms, box_piece((0.026, 0.009, 0.009), (0.0, 0.0605, 0.0))))
 
 
 @household("large marker", (0.018, 0.121, 0.018), "#26262a", ycb="040", mass=0.0158)
-def large_marker() -> Model:
+def large_marker() -> HouseholdModel:
     profile = [
         (0.0, -0.0605), (0.007, -0.0605), (0.0085, -0.058), (0.0085, 0.018), (0.009, 0.019), (0.009, 0.052), (0.006, 0.0595),
         (0.0, 0.0605),
     ]  # fmt: skip
     body = cylinder_piece(0.009, 0.119)
-    return Model(lathe(profile, 16), (body,)).moved(rotation=LYING)
+    return HouseholdModel(lathe(profile, 16), (body,)).moved(rotation=LYING)
 
 
 @household("adjustable wrench", (0.055, 0.205, 0.005), "#a8adb3", ycb="042", mass=0.252)
-def adjustable_wrench() -> Model:
+def adjustable_wrench() -> HouseholdModel:
     shaft = bar([(-0.008, -0.088), (0.008, -0.088), (0.010, 0.062), (-0.010, 0.062)], 0.005)
     ring = Outline.of(circle(0.0125, 12), circle(0.006, 8))
     eye = plate(ring, 0.005).moved((0.0, -0.0905, 0.0))
@@ -97,7 +97,7 @@ def adjustable_wrench() -> Model:
     return (shaft + eye + fixed + jaw).moved(rotation=yaw_quat(0.12))
 
 
-def _screwdriver(tip: Model) -> Model:
+def _screwdriver(tip: HouseholdModel) -> HouseholdModel:
     """A fluted grip, a shaft and a tip that begins at z = 0.205; all along z, then laid down."""
     grip = [Section(0.0, 0.009, 0.009), Section(0.004, 0.013, 0.013), Section(0.018, 0.0155, 0.0155), Section(0.070, 0.0155, 0.0155),
             Section(0.088, 0.010, 0.010), Section(0.098, 0.012, 0.012), Section(0.104, 0.008, 0.008)]  # fmt: skip
@@ -106,19 +106,19 @@ def _screwdriver(tip: Model) -> Model:
 
 
 @household("phillips screwdriver", (0.031, 0.215, 0.031), "#d8422e", ycb="043", mass=0.097)
-def phillips_screwdriver() -> Model:
+def phillips_screwdriver() -> HouseholdModel:
     tip = lathe([(0.0, 0.200), (0.0040, 0.200), (0.0040, 0.207), (0.0012, 0.215), (0.0, 0.215)], 8)
-    return _screwdriver(Model(tip, (cylinder_piece(0.003, 0.012, (0.0, 0.0, 0.208)),)))
+    return _screwdriver(HouseholdModel(tip, (cylinder_piece(0.003, 0.012, (0.0, 0.0, 0.208)),)))
 
 
 @household("flat screwdriver", (0.031, 0.215, 0.031), "#e0b12c", ycb="044", mass=0.0984)
-def flat_screwdriver() -> Model:
+def flat_screwdriver() -> HouseholdModel:
     spade = [(0.003, 0.003, 0.200), (0.006, 0.0008, 0.208), (0.005, 0.0005, 0.215)]  # a quarter of it
     return _screwdriver(convex([(i * x, j * y, z) for x, y, z in spade for i in (-1, 1) for j in (-1, 1)]))
 
 
 @household("hammer", (0.135, 0.330, 0.032), "#c8502c", ycb="048", mass=0.665)
-def hammer() -> Model:
+def hammer() -> HouseholdModel:
     # Published: a head 24 × 32 × 135; the handle is as long as such hammers have it.
     face = drum(0.016, 0.020, segments=16, bevel=0.002).moved((0.048, 0.0, 0.0), SIDEWAYS)
     neck = drum(0.010, 0.022, segments=12).moved((0.027, 0.0, 0.0), SIDEWAYS)
@@ -132,7 +132,7 @@ def hammer() -> Model:
     return face + neck + cheek + claws[0] + claws[1] + grip
 
 
-def _clamp() -> Model:
+def _clamp() -> HouseholdModel:
     """A spring clamp: two levers crossed at a pivot, jaws at +y, grips at −y. 125 × 165 × 32 mm."""
     lever = [(0.010, -0.012), (0.030, -0.040), (0.046, -0.085), (0.0625, -0.083), (0.052, -0.038), (0.032, 0.004), (0.030, 0.030),
              (0.008, 0.072), (0.000, 0.066), (0.014, 0.026), (0.010, 0.006)]  # fmt: skip
@@ -141,10 +141,10 @@ def _clamp() -> Model:
     jaw = [(0.001, 0.058), (0.016, 0.060), (0.012, 0.078), (0.001, 0.080)]
     outline = np.array(lever)
     pieces = [hull_piece([(s * x, y, z) for x, y in part for z in (-0.011, 0.011)]) for s in (-1, 1) for part in right]
-    meshes = [Model(prism(Outline.of(outline * [s, 1.0]), 0.022, bevel=0.002), ()) for s in (-1.0, 1.0)]
+    meshes = [HouseholdModel(prism(Outline.of(outline * [s, 1.0]), 0.022, bevel=0.002), ()) for s in (-1.0, 1.0)]
     pads = [bar(np.array(jaw) * [s, 1.0], 0.028) for s in (-1.0, 1.0)]
     pivot = drum(0.016, 0.032, -0.016, segments=14, bevel=0.002).moved((0.0, -0.004, 0.0))
-    return meshes[0] + meshes[1] + Model(pivot.mesh, (*pivot.pieces, *pieces)) + pads[0] + pads[1]
+    return meshes[0] + meshes[1] + HouseholdModel(pivot.mesh, (*pivot.pieces, *pieces)) + pads[0] + pads[1]
 
 
 for _ycb, _name, _size, _mass, _colour in (
@@ -156,7 +156,7 @@ for _ycb, _name, _size, _mass, _colour in (
 
 
 @household("chain", (0.110, 0.120, 0.018), "#b0b4b8", ycb="059", mass=0.098)
-def chain() -> Model:
+def chain() -> HouseholdModel:
     # The first links of 1149 mm, in a spiral walked in steps of one link, every other on edge.
     turn = [0.0]
     while len(turn) < 11:
@@ -166,7 +166,7 @@ def chain() -> Model:
     headings = arithmetic.arctan2(*np.gradient(centres, axis=0).T[::-1])
     links = [_link(centre, float(yaw), flat=i % 2 == 0) for i, (centre, yaw) in enumerate(zip(centres, headings, strict=True))]
     pairs = [hull_of(np.vstack([link.vertices for link in links[i : i + (3 if i == 8 else 2)]])) for i in range(0, 10, 2)]
-    return Model(merge(links), tuple(pairs))
+    return HouseholdModel(merge(links), tuple(pairs))
 
 
 def _link(centre: Array, yaw: float, flat: bool) -> Mesh:

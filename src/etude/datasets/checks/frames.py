@@ -15,9 +15,9 @@ from etude.arithmetic import total
 from etude.datasets.checks import language
 from etude.datasets.checks.findings import Findings, reason
 from etude.datasets.checks.info import V3, Feature
-from etude.datasets.checks.layout import Entry, Layout
+from etude.datasets.checks.layout import DatasetLayout, EpisodeRow
 from etude.datasets.checks.tables import Broken, check_schema, numbers, segments
-from etude.datasets.checks.tallies import WIDEST, Tally, stated_width
+from etude.datasets.checks.tallies import WIDEST, ColumnBounds, stated_width
 from etude.datasets.columns import ACTION, COUNTERS, STATE
 from etude.datasets.lerobot import arrow
 from etude.datasets.video import pixels_of
@@ -37,19 +37,19 @@ class Seen:
     whole: bool = True
     last: int | None = -1
     tainted: set[str] = field(default_factory=set)
-    tallies: dict[str, Tally] = field(default_factory=dict)
+    tallies: dict[str, ColumnBounds] = field(default_factory=dict)
     digests: dict[int, dict[str, str]] = field(default_factory=dict)
 
 
 class Frames:
     """Goes through all frames once. ``stats``: what the data set states of its columns, from which their width is taken."""
 
-    def __init__(self, layout: Layout, findings: Findings, stats: Mapping[str, Any]) -> None:
+    def __init__(self, layout: DatasetLayout, findings: Findings, stats: Mapping[str, Any]) -> None:
         self.layout, self.findings, self.stats = layout, findings, stats
         self.seen = Seen()
         self.cameras = [f.name for f in layout.info.of("image", "video")]
 
-    def episodes(self) -> Iterator[tuple[Entry, dict[str, Tally]]]:
+    def episodes(self) -> Iterator[tuple[EpisodeRow, dict[str, ColumnBounds]]]:
         """Check file after file; gives the statistics of every episode that could be read, without columns that are wrong."""
         for path, entries in self.layout.files().items():
             try:
@@ -62,7 +62,7 @@ class Frames:
         self.findings.skip(f"frames in {self.findings.place(path)}", code)
         self.seen.whole, self.seen.last = False, None
 
-    def _file(self, path: Path, entries: Sequence[Entry]) -> Iterator[tuple[Entry, dict[str, Tally]]]:
+    def _file(self, path: Path, entries: Sequence[EpisodeRow]) -> Iterator[tuple[EpisodeRow, dict[str, ColumnBounds]]]:
         if not path.is_file():
             self._lost(path, "data-missing", f"there is no such file, but episode {entries[0].index} is in it")
             return
@@ -79,7 +79,7 @@ class Frames:
                 yield entry, self._episode(entry, table, columns)
             self._images(file, path, entries, lengths, [f for f in usable if f.dtype == "image"])
 
-    def _lengths(self, file: Any, path: Path, entries: Sequence[Entry], usable: Collection[str]) -> list[int] | None:
+    def _lengths(self, file: Any, path: Path, entries: Sequence[EpisodeRow], usable: Collection[str]) -> list[int] | None:
         """How many rows of the file belong to each episode."""
         metadata, lengths = file.metadata, [e.length for e in entries]
         groups = [metadata.row_group(k).num_rows for k in range(metadata.num_row_groups)]
@@ -104,7 +104,7 @@ class Frames:
 
     # -------------------------------------------------------------------------------------------- one episode
 
-    def _episode(self, entry: Entry, table: Any, columns: Sequence[Feature]) -> dict[str, Tally]:
+    def _episode(self, entry: EpisodeRow, table: Any, columns: Sequence[Feature]) -> dict[str, ColumnBounds]:
         arrays: dict[str, NDArray[Any]] = {}
         wrong: set[str] = set()
         for feature in columns:
@@ -134,12 +134,12 @@ class Frames:
             if not 0 < feature.width <= WIDEST:
                 self.findings.skip(f"statistics of {name}", f"it has {feature.width} numbers in each frame")
                 continue
-            one = tallies[name] = Tally.of(arrays[name], stated_width(feature, self.stats.get(name)))
+            one = tallies[name] = ColumnBounds.of(arrays[name], stated_width(feature, self.stats.get(name)))
             before = self.seen.tallies.get(name)
             self.seen.tallies[name] = one if before is None else before + one
         return tallies
 
-    def _text(self, entry: Entry, column: Any, feature: Feature) -> None:
+    def _text(self, entry: EpisodeRow, column: Any, feature: Feature) -> None:
         if column.null_count:
             text = f"{feature.name} has {column.null_count} missing values"
             self.findings.add("value-null", entry.data, text, entry.index)
@@ -148,7 +148,7 @@ class Frames:
             for code, frame, text in language.judged(column, feature.name, self.cameras, end):
                 self.findings.add(code, entry.data, text, entry.index, frame)
 
-    def _counters(self, entry: Entry, found: Mapping[str, NDArray[Any]]) -> set[str]:
+    def _counters(self, entry: EpisodeRow, found: Mapping[str, NDArray[Any]]) -> set[str]:
         """Check what counts; gives the columns that are wrong."""
         wrong = set()
 
@@ -185,7 +185,7 @@ class Frames:
             wrong.add("task_index")
         return wrong
 
-    def _tasks(self, entry: Entry, index: NDArray[Any]) -> bool:
+    def _tasks(self, entry: EpisodeRow, index: NDArray[Any]) -> bool:
         tasks = self.layout.tasks
         if tasks is None:
             return True
@@ -203,7 +203,7 @@ class Frames:
 
     # -------------------------------------------------------------------------------------------- images
 
-    def _images(self, file: Any, path: Path, entries: Sequence[Entry], lengths: Sequence[int], images: Sequence[Feature]) -> None:
+    def _images(self, file: Any, path: Path, entries: Sequence[EpisodeRow], lengths: Sequence[int], images: Sequence[Feature]) -> None:
         """All images must be there; the first and the last of every episode are decoded."""
         ends = np.cumsum(lengths)
         wanted = {int(end) - back: (entry, 0 if back == rows else rows - 1)
@@ -222,7 +222,7 @@ class Frames:
                         self._image(data.as_py(), feature, entry, frame)
                 row += batch.num_rows
 
-    def _image(self, data: bytes, feature: Feature, entry: Entry, frame: int) -> None:
+    def _image(self, data: bytes, feature: Feature, entry: EpisodeRow, frame: int) -> None:
         try:
             height, width = pixels_of(data).shape[:2]
         except Exception as error:  # whatever damaged bytes make of the reader

@@ -31,7 +31,7 @@ class Clip:
 
 
 @dataclass(frozen=True)
-class Entry:
+class EpisodeRow:
     """The row of an episode; ``first`` is the number of frames before it."""
 
     index: int
@@ -43,12 +43,12 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Layout:
+class DatasetLayout:
     """All episodes in order, and the texts of the tasks; None where these cannot be told."""
 
     folder: Path
     info: Info
-    episodes: tuple[Entry, ...]
+    episodes: tuple[EpisodeRow, ...]
     tasks: tuple[str, ...] | None
 
     @property
@@ -56,28 +56,28 @@ class Layout:
         """How many frames there should be."""
         return sum(int(e.length) for e in self.episodes)
 
-    def files(self) -> dict[Path, list[Entry]]:
+    def files(self) -> dict[Path, list[EpisodeRow]]:
         """The tables of frames with the episodes in them."""
-        found: dict[Path, list[Entry]] = {}
+        found: dict[Path, list[EpisodeRow]] = {}
         for entry in self.episodes:
             found.setdefault(entry.data, []).append(entry)
         return found
 
-    def videos(self, key: str) -> dict[Path, list[Entry]]:
+    def videos(self, key: str) -> dict[Path, list[EpisodeRow]]:
         """The videos of a feature with the episodes in them."""
-        found: dict[Path, list[Entry]] = {}
+        found: dict[Path, list[EpisodeRow]] = {}
         for entry in self.episodes:
             found.setdefault(entry.clips[key].path, []).append(entry)
         return found
 
 
-def read_layout(folder: Path, info: Info, findings: Findings) -> Layout | None:
+def read_layout(folder: Path, info: Info, findings: Findings) -> DatasetLayout | None:
     """Read and check both tables; None where it cannot be told which episodes there are."""
     tasks = _tasks(folder, info, findings)
     entries = _entries(folder, info, findings)
     if entries is None:
         return None
-    layout = Layout(folder, info, tuple(entries), tasks)
+    layout = DatasetLayout(folder, info, tuple(entries), tasks)
     for place, entry in enumerate(layout.episodes):
         if entry.index != place:
             text = f"row {place} is of episode {entry.index}; episodes must be numbered 0, 1, 2, … in the order of the rows"
@@ -162,9 +162,9 @@ def read_lines(path: Path, findings: Findings) -> Iterator[dict[str, Any] | None
 # ------------------------------------------------------------------------------------------------ episodes
 
 
-def _entries(folder: Path, info: Info, findings: Findings) -> list[Entry] | None:
+def _entries(folder: Path, info: Info, findings: Findings) -> list[EpisodeRow] | None:
     """The rows of all episodes, or None where one cannot be used."""
-    made: list[Entry] = []
+    made: list[EpisodeRow] = []
     first, whole = 0, True
     reached: int | None = 0
     for path, row in _rows(folder, info, findings):
@@ -220,7 +220,7 @@ def _whole(value: Any) -> bool:
     return type(value) is int and value >= 0
 
 
-def _entry(folder: Path, info: Info, path: Path, row: Mapping[str, Any], first: int, findings: Findings) -> Entry | None:
+def _entry(folder: Path, info: Info, path: Path, row: Mapping[str, Any], first: int, findings: Findings) -> EpisodeRow | None:
     index = row.get("episode_index")
     number = index if _whole(index) else None
 
@@ -263,10 +263,10 @@ def _entry(folder: Path, info: Info, path: Path, row: Mapping[str, Any], first: 
     except Exception as error:  # a template may ask for anything
         findings.add("info-path", folder / "meta/info.json", f"data_path or video_path cannot be filled in: {reason(error)}")
         return None
-    return Entry(number, length, first, tuple(tasks), data, clips)
+    return EpisodeRow(number, length, first, tuple(tasks), data, clips)
 
 
-def _check_span(row: Mapping[str, Any], entry: Entry, reached: int | None, path: Path, findings: Findings) -> int | None:
+def _check_span(row: Mapping[str, Any], entry: EpisodeRow, reached: int | None, path: Path, findings: Findings) -> int | None:
     """See that an episode begins where the one before ends, if that is known, and is as long as it says; gives where it ends."""
     if not row.keys() >= set(_SPAN):
         return None
@@ -282,7 +282,7 @@ def _check_span(row: Mapping[str, Any], entry: Entry, reached: int | None, path:
     return int(end)
 
 
-def _check_home(row: Mapping[str, Any], entry: Entry, path: Path, findings: Findings) -> None:
+def _check_home(row: Mapping[str, Any], entry: EpisodeRow, path: Path, findings: Findings) -> None:
     if not row.keys() >= set(_HOME):
         return
     chunk, file = (row[name] for name in _HOME)
@@ -293,7 +293,7 @@ def _check_home(row: Mapping[str, Any], entry: Entry, path: Path, findings: Find
 # ------------------------------------------------------------------------------------------------ files
 
 
-def _check_files(layout: Layout, findings: Findings) -> None:
+def _check_files(layout: DatasetLayout, findings: Findings) -> None:
     """See that episodes are in the order of files, and that no file belongs to nobody."""
     for before, after in zip(layout.episodes, layout.episodes[1:], strict=False):
         if after.data < before.data:

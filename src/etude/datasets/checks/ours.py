@@ -10,7 +10,7 @@ from etude.datasets import extra
 from etude.datasets.checks.findings import Findings, reason, shown
 from etude.datasets.checks.frames import Seen, digest
 from etude.datasets.checks.info import Info, read_json
-from etude.datasets.checks.layout import Entry, Layout
+from etude.datasets.checks.layout import DatasetLayout, EpisodeRow
 from etude.datasets.columns import ACTION, PICTURES, STATE
 from etude.datasets.lerobot import arrow
 from etude.library import read_episode
@@ -32,7 +32,7 @@ def is_ours(folder: Path) -> bool:
     return (folder / FACTS).exists() or (folder / extra.FOLDER).exists()
 
 
-def check_ours(folder: Path, info: Info, layout: Layout | None, seen: Seen | None, findings: Findings) -> None:
+def check_ours(folder: Path, info: Info, layout: DatasetLayout | None, seen: Seen | None, findings: Findings) -> None:
     """Check the rows of ``etude/`` and ``meta/etude.json``."""
     names: list[str] | None = None
     if (folder / extra.FOLDER).exists():
@@ -46,7 +46,7 @@ def check_ours(folder: Path, info: Info, layout: Layout | None, seen: Seen | Non
 
 
 def _check_rows(
-    folder: Path, info: Info, layout: Layout | None, digests: Mapping[int, Mapping[str, str]], findings: Findings
+    folder: Path, info: Info, layout: DatasetLayout | None, digests: Mapping[int, Mapping[str, str]], findings: Findings
 ) -> list[str] | None:
     """Check all rows; gives the names in them, or None where not all could be read."""
     names: list[str] = []
@@ -87,7 +87,7 @@ def _rows(folder: Path, findings: Findings) -> Iterator[tuple[Path, dict[str, An
             yield path, None
 
 
-def _check_row(row: Mapping[str, Any], path: Path, entry: Entry | None, digests: Mapping[str, str], findings: Findings) -> None:
+def _check_row(row: Mapping[str, Any], path: Path, entry: EpisodeRow | None, digests: Mapping[str, str], findings: Findings) -> None:
     number = row["episode_index"]
     try:
         episode = read_episode(row["episode"])
@@ -122,7 +122,7 @@ def _check_row(row: Mapping[str, Any], path: Path, entry: Entry | None, digests:
         findings.add("etude-state", path, f"its proprioception is not that in the column {STATE!r}", number)
 
 
-def _check_facts(folder: Path, info: Info, layout: Layout | None, names: Sequence[str] | None, findings: Findings) -> None:
+def _check_facts(folder: Path, info: Info, layout: DatasetLayout | None, names: Sequence[str] | None, findings: Findings) -> None:
     path = folder / FACTS
     facts = read_json(path, findings)
     if facts is None:

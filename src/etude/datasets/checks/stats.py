@@ -9,8 +9,8 @@ from typing import Any
 from etude.datasets.checks.findings import Findings, reason
 from etude.datasets.checks.frames import Frames, Seen
 from etude.datasets.checks.info import V3, Info, read_json
-from etude.datasets.checks.layout import STATS_21, Layout, episode_files, read_lines
-from etude.datasets.checks.tallies import Tally, judged, judged_picture
+from etude.datasets.checks.layout import STATS_21, DatasetLayout, episode_files, read_lines
+from etude.datasets.checks.tallies import ColumnBounds, judged, judged_picture
 from etude.datasets.lerobot import arrow
 
 PATH = "meta/stats.json"
@@ -22,7 +22,7 @@ STALE = (
 Row = tuple[Path, int | None, dict[str, Any]]  # the file, the episode, and the statistics of its features
 
 
-def check_frames(layout: Layout, findings: Findings, ours: bool) -> Seen:
+def check_frames(layout: DatasetLayout, findings: Findings, ours: bool) -> Seen:
     """Go through all frames, and compare what is stated about them. ``ours``: quantiles must be there, and counters right too."""
     info = layout.info
     path = layout.folder / PATH
@@ -56,7 +56,7 @@ def check_frames(layout: Layout, findings: Findings, ours: bool) -> Seen:
 def _compare(
     stats: Mapping[str, Any],
     info: Info,
-    tallies: Mapping[str, Tally],
+    tallies: Mapping[str, ColumnBounds],
     every: bool,
     findings: Findings,
     path: Path,
@@ -81,7 +81,7 @@ def _of(index: int, rows: Iterator[Row] | None) -> Row | None:
     return None
 
 
-def _rows(layout: Layout, findings: Findings) -> Iterator[Row]:
+def _rows(layout: DatasetLayout, findings: Findings) -> Iterator[Row]:
     """The statistics of episodes, in their order."""
     if layout.info.version != V3:
         for line in read_lines(layout.folder / STATS_21, findings):

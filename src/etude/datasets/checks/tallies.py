@@ -19,7 +19,7 @@ WIDEST = 4096  # numbers in a frame beyond which nobody normalises by them
 Numbers = NDArray[np.float64]
 
 
-class Tally:
+class ColumnBounds:
     """Of a column (N, D): exact, without keeping it. ``low`` and ``high`` bound each quantile as its estimates may differ.
 
     LeRobot reads quantiles of an episode off a histogram, and takes the mean of episodes for those of a data set. So what it states of an
@@ -50,7 +50,7 @@ class Tally:
         """The standard deviation."""
         return np.asarray(np.sqrt(self.squares / self.rows))
 
-    def __add__(self, other: Tally) -> Tally:
+    def __add__(self, other: ColumnBounds) -> ColumnBounds:
         """Of both columns together."""
         found = copy.copy(self)
         found.frames, found.rows = self.frames + other.frames, self.rows + other.rows
@@ -81,7 +81,7 @@ def stated_width(feature: Feature, stats: Any) -> int:
     return feature.shape[-1] if least is not None and len(feature.shape) > 1 and least.size == feature.shape[-1] else feature.width
 
 
-def judged(stats: Any, feature: Feature, tally: Tally, every: bool) -> Iterator[tuple[str, str]]:
+def judged(stats: Any, feature: Feature, tally: ColumnBounds, every: bool) -> Iterator[tuple[str, str]]:
     """Codes and texts of what is wrong with the statistics of a column. ``every``: quantiles must be there too."""
     if not isinstance(stats, dict):
         yield "stats-missing", f"there are none of {feature.name!r}"
@@ -110,7 +110,7 @@ def judged(stats: Any, feature: Feature, tally: Tally, every: bool) -> Iterator[
         yield "stats-wrong", faults[0][1] + others
 
 
-def _expected(tally: Tally, name: str, k: int) -> str:
+def _expected(tally: ColumnBounds, name: str, k: int) -> str:
     if name in QUANTILES:
         return f"{tally.low[name][k]:.6g} to {tally.high[name][k]:.6g}"
     return f"{getattr(tally, name)[k]:.6g}"

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from etude.datasets.checks.findings import Findings, reason
 from etude.datasets.checks.frames import CLOSE
 from etude.datasets.checks.info import Feature
-from etude.datasets.checks.layout import Clip, Entry, Layout
+from etude.datasets.checks.layout import Clip, DatasetLayout, EpisodeRow
 from etude.datasets.video import frames_of, timestamps
 
 Times = NDArray[np.float64]
 
 
-def check_videos(layout: Layout, findings: Findings) -> int:
+def check_videos(layout: DatasetLayout, findings: Findings) -> int:
     """Check all videos; gives how many there are."""
     info, count = layout.info, 0
     features = info.of("video")
@@ -52,7 +52,7 @@ class Video:
         self.path, self.feature, self.fps, self.times, self.findings = path, feature, fps, times, findings
         self.sized = False
 
-    def check(self, entries: Sequence[Entry]) -> None:
+    def check(self, entries: Sequence[EpisodeRow]) -> None:
         """Check the clips of its episodes, which follow each other without gaps."""
         if not self.times.size:
             self.findings.add("video-unreadable", self.path, "there is no frame in it")
@@ -77,7 +77,7 @@ class Video:
         if beyond:
             self.findings.add("video-long", self.path, f"{beyond} frames come after the last episode")
 
-    def _shown(self, clip: Clip, entry: Entry) -> bool:
+    def _shown(self, clip: Clip, entry: EpisodeRow) -> bool:
         """Is every frame of an episode there, at its time?"""
         half = 0.5 / self.fps
         times = self.times[(self.times > clip.start - half) & (self.times < clip.stop - half)]
@@ -94,7 +94,7 @@ class Video:
             self.findings.add("video-timestamps", self.path, text, entry.index, k)
         return not late.size
 
-    def _decoded(self, clip: Clip, entry: Entry) -> None:
+    def _decoded(self, clip: Clip, entry: EpisodeRow) -> None:
         """Decode the first and the last frame of an episode."""
         begin = round(clip.start * self.fps)
         for frame in sorted({0, entry.length - 1}):

@@ -60,7 +60,7 @@ PALETTES: Mapping[str, Mapping[str, str]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class StimulusModel:
     """One identity. ``parts`` are (texture, mesh) about the middle of the bounding box; x is its front, z is up."""
 
     category: str
@@ -76,7 +76,7 @@ def colour_of(identity: int) -> str:
 
 
 @functools.cache
-def model(category: str, identity: int) -> Model:
+def model(category: str, identity: int) -> StimulusModel:
     """The model of an identity (0 to 7) of a category."""
     build = pick("category", category, BUILDERS)[identity]
     textures = {**FIXTURES, **PALETTES[colour_of(identity)]}
@@ -85,4 +85,4 @@ def model(category: str, identity: int) -> Model:
     middle = (corners.min(0) + corners.max(0)) / 2
     scale = RADIUS / float(norms(corners - middle).max())
     parts = tuple((textures[role], mesh.moved(-middle).scaled(scale)) for role, mesh in meshes.items())
-    return Model(category, identity, build.__name__.replace("_", " "), colour_of(identity), parts)
+    return StimulusModel(category, identity, build.__name__.replace("_", " "), colour_of(identity), parts)

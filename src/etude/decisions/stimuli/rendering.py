@@ -44,7 +44,7 @@ LIGHTING = Lighting(
 
 
 @dataclass(frozen=True)
-class View:
+class Viewpoint:
     """Where the camera stands: ``yaw`` degrees from the front over the left side, ``pitch`` degrees above the ground; it never rolls.
 
     ``light`` is by what its red, green and blue are multiplied.
@@ -57,14 +57,14 @@ class View:
     split: str
 
 
-def _views() -> tuple[View, ...]:
+def _views() -> tuple[Viewpoint, ...]:
     found, stream = [], rng("stimuli/views", "light")
     for angle in range(len(ANGLES)):
         for k in range(AROUND):
             yaw = 45.0 + 90.0 * angle + 5.0 * (k - (AROUND - 1) / 2)
             strength = stream.uniform(*BRIGHTNESS)
             red, green, blue = (round(strength * stream.uniform(1 - TINT, 1 + TINT), 3) for _ in range(3))
-            found.append(View(yaw, 12.0 + 2.0 * (5 * k % AROUND), (red, green, blue), angle, HELD_OUT.get(k, "train")))
+            found.append(Viewpoint(yaw, 12.0 + 2.0 * (5 * k % AROUND), (red, green, blue), angle, HELD_OUT.get(k, "train")))
     return tuple(found)
 
 

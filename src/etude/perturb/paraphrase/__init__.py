@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from etude.episode import Episode
+from etude.episodes import Episode
 from etude.names import EpisodeName, EtudeError, Stream
 from etude.perturb.paraphrase import clevrskills, generic, vima, vlmbench
 from etude.perturb.perturbation import perturbation

@@ -14,11 +14,11 @@ from etude.names import Stream
 
 _SHARED = re.compile(r"<(\w+)>")
 _SLOT = re.compile(r"\{([a-z]\w*)\}")
-Row = tuple["str | Choice", ...]
+Row = tuple["str | WordChoice", ...]
 
 
 @dataclass(frozen=True)
-class Choice:
+class WordChoice:
     """One of several."""
 
     rows: tuple[Row, ...]
@@ -51,7 +51,7 @@ def template(text: str, shared: Mapping[str, str] | None = None) -> Template:
 
 def _parsed(text: str, start: int) -> tuple[Row, int]:
     """The row that begins at ``start``, and where it ends: at "|", at "]" or with the text."""
-    row: list[str | Choice] = []
+    row: list[str | WordChoice] = []
     while start < len(text) and text[start] not in "|]":
         if text[start] == "[":
             rows = []
@@ -60,7 +60,7 @@ def _parsed(text: str, start: int) -> tuple[Row, int]:
                 rows.append(one)
                 if start == len(text):
                     raise ValueError(f"a ] is missing in {text!r}")
-            row.append(Choice(tuple(rows)))
+            row.append(WordChoice(tuple(rows)))
             start += 1
         else:
             end = next((k for k in range(start, len(text)) if text[k] in "[|]"), len(text))

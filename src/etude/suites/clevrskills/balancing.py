@@ -8,11 +8,11 @@ from etude.catalog.registry import shape
 from etude.goals.balance import Balanced
 from etude.names import Stream
 from etude.pose import Pose, Vec3
-from etude.prompts.instruction import told
+from etude.prompts.instruction import instruction
 from etude.scene.fixtures import METAL, board, rod
 from etude.scene.placement import NoRoom
-from etude.scene.scene import Fixture, Joint, Part, Solid
-from etude.suites.clevrskills.stage import OPTIONS, SPLITS, SUITE, Actor, Stage
+from etude.scene.scene import Fixture, FixturePart, Joint, Solid
+from etude.suites.clevrskills.stage import OPTIONS, SPLITS, SUITE, ClevrActor, ClevrSceneBuilder
 from etude.suites.clevrskills.things import Item, texture_words, textures
 from etude.suites.task import Draft, Draw, task
 
@@ -48,7 +48,7 @@ def scale(name: str = SCALE) -> Fixture:
     x, y, z = PIVOT
     gap = 0.002  # between the beam and the cheeks of its pivot
     cheek = 0.05 - BEAM / 2 - gap
-    stand = Part(
+    stand = FixturePart(
         "stand",
         (
             *(board((cheek, 0.03, 0.03), (s * (0.05 - cheek / 2), 0.0, z), METAL) for s in (-1, 1)),
@@ -58,7 +58,7 @@ def scale(name: str = SCALE) -> Fixture:
         ),
         mass=3.0,
     )
-    beam = Part(
+    beam = FixturePart(
         "beam",
         (board((BEAM, 2 * ARM, BEAM), (0.0, 0.0, 0.0), WOOD),),
         Pose((0.0, 0.0, z)),
@@ -69,7 +69,7 @@ def scale(name: str = SCALE) -> Fixture:
     return Fixture(name, (stand, beam, *plates), Pose((x, y, 0.0)), (0.0, 0.0, 0.0))
 
 
-def _plate(name: str, side: int) -> Part:
+def _plate(name: str, side: int) -> FixturePart:
     """A plate with its rod and pin; the frame is the middle of the plate."""
     solids = (
         board((WIDTH, WIDTH, 0.02), (0.0, 0.0, 0.0), METAL),
@@ -78,7 +78,7 @@ def _plate(name: str, side: int) -> Part:
         rod(0.005, BEHIND, (BEHIND / 2, 0.0, DROP), "x"),
     )
     swing = Joint("hinge", (1.0, 0.0, 0.0), (-PLATE_SWING, PLATE_SWING), (0.0, 0.0, DROP), PLATE_DAMPING, PLATE_FRICTION)
-    return Part(name, solids, Pose((0.0, side * ARM, -DROP)), "beam", swing, PLATE_MASS)
+    return FixturePart(name, solids, Pose((0.0, side * ARM, -DROP)), "beam", swing, PLATE_MASS)
 
 
 def block_heights(stream: Stream, count: int) -> list[float]:
@@ -116,7 +116,7 @@ def balance(draw: Draw) -> Draft:
     texture, their heights (and so their weights) and places; there is always a split that balances. Succeeds when every block stands on
     a plate according to such a split, and the beam is at least 1° away from its stops and slower than 1°/s.
     """
-    stage = Stage(draw, LOWER, UPPER)
+    stage = ClevrSceneBuilder(draw, LOWER, UPPER)
     stage.layout.block_disc("reach of the robot", stage.base, KEEP_OUT)
     stream = stage.stream
     kind, texture = stream.choice(SHAPES), stream.choice(textures(draw.split, 1))
@@ -124,7 +124,7 @@ def balance(draw: Draw) -> Draft:
     names = []
     for k, height in enumerate(heights):
         item = Item(kind, kind, (WIDTH, WIDTH, height))
-        actor = Actor(f"{texture_words(texture)} {kind} {k}", item, texture)
+        actor = ClevrActor(f"{texture_words(texture)} {kind} {k}", item, texture)
         stage.actors.append(actor)
         model = shape(kind, item.size)
         pose = stage.layout.place(actor.name, model, inside=False)  # the workspace bounds the middles of things
@@ -132,8 +132,8 @@ def balance(draw: Draw) -> Draft:
         names.append(actor.name)
     stage.things.append(scale())
     prompts = (
-        told(f"Place all the {texture_words(texture)} {kind}s on the scale while keeping it in balance"),
-        told("Place all the objects on the scale while keeping it in balance"),
+        instruction(f"Place all the {texture_words(texture)} {kind}s on the scale while keeping it in balance"),
+        instruction("Place all the objects on the scale while keeping it in balance"),
     )
     roles = (("manipulated", names[0]), ("receiving", SCALE))
     return Draft(stage.scene(), Balanced(SCALE, tuple(names)), prompts, roles=roles)

@@ -13,12 +13,12 @@ from etude.goals.leaves import TipAtPose, Traced, Untouched
 from etude.goals.markers import FUTURE, NEXT, marker
 from etude.names import EtudeError, Stream, whole_number
 from etude.pose import Array, Pose, Quat, Vec3, axis_quat, matrix, multiply, yaw_quat
-from etude.prompts.instruction import Instruction, Part, ScenePicture, told
+from etude.prompts.instruction import Instruction, InstructionPart, ScenePicture, instruction
 from etude.scene import robots
 from etude.scene.kinematics import Chain
 from etude.scene.placement import NoRoom
 from etude.scene.scene import Body, Robot
-from etude.suites.clevrskills.stage import OPTIONS, SPLITS, SUITE, A, Actor, Stage, resized
+from etude.suites.clevrskills.stage import OPTIONS, SPLITS, SUITE, A, ClevrActor, ClevrSceneBuilder, resized
 from etude.suites.clevrskills.things import primitives, top_pool
 from etude.suites.task import Draft, Draw, task
 
@@ -111,10 +111,10 @@ def _goals(stream: Stream, reach: Reach, count: int, balls: list[Ball], tilted: 
     raise NoRoom(f"only {len(found)} of {count} goals for the hand are within reach, free, and {SPACING} m apart")
 
 
-def _distractor(stage: Stage) -> Ball:
+def _distractor(stage: ClevrSceneBuilder) -> Ball:
     """One thing on the table that has nothing to do with the task."""
     item = stage.stream.choice(top_pool(stage.draw.split))
-    stage.put(Actor(item.words, item, PLAIN))
+    stage.put(ClevrActor(item.words, item, PLAIN))
     body = stage.things[-1]
     assert isinstance(body, Body)
     return _around(body)
@@ -124,7 +124,7 @@ def _shown(pose: Pose) -> ScenePicture:
     return ScenePicture("the goal picture", tip=pose)
 
 
-def _robot(stage: Stage) -> Robot:
+def _robot(stage: ClevrSceneBuilder) -> Robot:
     assert stage.room.robot is not None
     return stage.room.robot
 
@@ -140,7 +140,7 @@ def match_pose(draw: Draw) -> Draft:
     count = whole_number(given)
     if count is None or not 1 <= count <= MARKERS[1]:
         raise EtudeError(f"goals={given} is not possible; it is a number from 1 to {MARKERS[1]}")
-    stage = Stage(draw, *A)
+    stage = ClevrSceneBuilder(draw, *A)
     balls = [_distractor(stage)]
     goals = _goals(draw.rng("goals"), Reach(_robot(stage)), count, balls, True)
     leaves = tuple(TipAtPose(goal) for goal in goals)
@@ -152,10 +152,10 @@ def _matching(pictures: list[ScenePicture]) -> tuple[Instruction, ...]:
     """The paper's "A, B followed by C", then the code's "A followed by B followed by C"."""
     found = []
     for separator in (", ", " followed by ") if len(pictures) > 2 else (" followed by ",):
-        pieces: list[str | Part] = ["Match the pose of the end effector in ", pictures[0]]
+        pieces: list[str | InstructionPart] = ["Match the pose of the end effector in ", pictures[0]]
         for k, picture in enumerate(pictures[1:], 2):
             pieces += [" followed by " if k == len(pictures) else separator, picture]
-        found.append(told(*pieces))
+        found.append(instruction(*pieces))
     return tuple(found)
 
 
@@ -167,21 +167,21 @@ def move_without_hitting(draw: Draw) -> Draft:
     floating obstacles, their shapes, textures and places. Succeeds when the tip is within 5 cm and 0.1 rad of the pose and neither arm nor
     hand ever touched an obstacle; a touch is final.
     """
-    stage = Stage(draw, *A)
+    stage = ClevrSceneBuilder(draw, *A)
     stream, reach = draw.rng("goals"), Reach(_robot(stage))
     balls: list[Ball] = []
     for actor in stage.cast(primitives(draw.split), stage.stream.integer(*OBSTACLES), 2):
-        small = Actor(actor.name, resized(actor.item, HALF), actor.texture)
+        small = ClevrActor(actor.name, resized(actor.item, HALF), actor.texture)
         body = small.body(_floating(stream, reach, small, balls), fixed=True)
         stage.things.append(body)
         balls.append(_around(body))
     (pose,) = _goals(stream, reach, 1, balls, True)
     goal = Sequence((Always(Untouched(tuple(e.name for e in stage.things))), TipAtPose(pose)))
-    prompts = (told("Match the pose of the end effector in ", _shown(pose), " without hitting any objects"),)
+    prompts = (instruction("Match the pose of the end effector in ", _shown(pose), " without hitting any objects"),)
     return Draft(stage.scene(), goal, prompts)
 
 
-def _floating(stream: Stream, reach: Reach, actor: Actor, balls: list[Ball]) -> Pose:
+def _floating(stream: Stream, reach: Reach, actor: ClevrActor, balls: list[Ball]) -> Pose:
     """A place in the air for an obstacle: off the robot at its start, and spaced like goals."""
     for _ in range(TRIES):
         place = Pose(_spot(stream), yaw_quat(stream.uniform(0.0, 2 * math.pi)))
@@ -199,7 +199,7 @@ def trace(draw: Draw) -> Draft:
     changes the order of the markers alone. Succeeds when the tip has come within 5 cm of every marker, in order; visited ones are yellow,
     later ones red.
     """
-    stage = Stage(draw, *A)
+    stage = ClevrSceneBuilder(draw, *A)
     balls = [_distractor(stage)]
     goals = _goals(draw.rng("goals"), Reach(_robot(stage)), stage.stream.integer(*MARKERS), balls, False)
     variant = draw.option("variant", "0")
@@ -209,4 +209,4 @@ def trace(draw: Draw) -> Draft:
     for k, goal in enumerate(goals):
         stage.things.append(marker(f"goal {k}", goal.position, FUTURE if k else NEXT))
         leaves.append(Traced(f"goal {k}", goal.position))
-    return Draft(stage.scene(), Order(tuple(leaves)), (told("Trace the sequence of goals by moving to the next green goal."),))
+    return Draft(stage.scene(), Order(tuple(leaves)), (instruction("Trace the sequence of goals by moving to the next green goal."),))

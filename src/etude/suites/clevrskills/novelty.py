@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from etude.catalog.registry import shape
 from etude.catalog.suction import suction_spot
 from etude.goals.leaves import OnTop
-from etude.prompts.instruction import ObjectPicture, Part, told
-from etude.suites.clevrskills.stage import BESIDE, OPTIONS, REACH, SPLITS, SUITE, A, Actor, Stage, resized, steady
+from etude.prompts.instruction import InstructionPart, ObjectPicture, instruction
+from etude.suites.clevrskills.stage import BESIDE, OPTIONS, REACH, SPLITS, SUITE, A, ClevrActor, ClevrSceneBuilder, resized, steady
 from etude.suites.clevrskills.things import Item, base_pool, randoms, textures, top_pool, tops
 from etude.suites.task import Draft, Draw, task
 
@@ -29,27 +29,27 @@ LARGEST = 0.2  # m: what is enlarged beyond this cannot be carried past other th
 class Pair:
     """The same thing in two sizes: ``changed`` is what the adjective means, ``plain`` the usual one."""
 
-    changed: Actor
-    plain: Actor
+    changed: ClevrActor
+    plain: ClevrActor
     factor: float
 
-    def example(self, adjective: str) -> list[str | Part]:
+    def example(self, adjective: str) -> list[str | InstructionPart]:
         """ "X is kobar than Y"."""
         sizes = ("small", "large") if self.factor < 1 else ("large", "small")
         frame = max(_radius(self.changed), _radius(self.plain))
         return [_sized(self.changed, sizes[0], frame), f" is {adjective} than ", _sized(self.plain, sizes[1], frame)]
 
 
-def _radius(actor: Actor) -> float:
+def _radius(actor: ClevrActor) -> float:
     return math.hypot(*shape(actor.item.shape, actor.item.size).size) / 2
 
 
-def _sized(actor: Actor, size: str, frame: float) -> ObjectPicture:
+def _sized(actor: ClevrActor, size: str, frame: float) -> ObjectPicture:
     """A picture at a scale of its own (metres), so that two can be compared, and words that tell the size, for text alone."""
     return replace(actor.picture(), words=f"the {size} {actor.words}", frame=frame)
 
 
-def _bare(actor: Actor) -> ObjectPicture:
+def _bare(actor: ClevrActor) -> ObjectPicture:
     """A picture without texture, to follow an article and a made-up word."""
     return replace(actor.picture(textured=False), words=actor.item.words)
 
@@ -60,7 +60,7 @@ def _portable(item: Item) -> bool:
     return suction_spot(model) is not None and max(model.size) <= LARGEST and model.mass_properties[0] <= HEAVIEST
 
 
-def _pairs(stage: Stage, factor: float, count: int) -> list[Pair]:
+def _pairs(stage: ClevrSceneBuilder, factor: float, count: int) -> list[Pair]:
     """Things of different kinds, each in two sizes and two textures."""
     split = stage.draw.split
     fit = [item for item in steady(top_pool(split)) if _portable(item) and _portable(resized(item, factor))]
@@ -75,16 +75,16 @@ def _pairs(stage: Stage, factor: float, count: int) -> list[Pair]:
     return made
 
 
-def _examples(pairs: Sequence[Pair], adjective: str) -> list[str | Part]:
-    said: list[str | Part] = []
+def _examples(pairs: Sequence[Pair], adjective: str) -> list[str | InstructionPart]:
+    said: list[str | InstructionPart] = []
     for k, pair in enumerate(pairs):
         said += [", " if k else "", *pair.example(adjective)]
     return said
 
 
-def _compared(draw: Draw) -> tuple[Stage, list[Pair], Actor]:
+def _compared(draw: Draw) -> tuple[ClevrSceneBuilder, list[Pair], ClevrActor]:
     """A table with a base and one pair; the other pairs are only spoken of."""
-    stage = Stage(draw, *A)
+    stage = ClevrSceneBuilder(draw, *A)
     factor = stage.stream.choice(FACTORS)
     pairs = _pairs(stage, factor, 1 + stage.stream.integer(*EXAMPLES))
     taken = pairs[-1].plain.item.words
@@ -106,7 +106,7 @@ def novel_adj(draw: Draw) -> Draft:
     adjective = stage.stream.choice(ADJECTIVES)
     target = pairs[-1].changed
     said = _examples(pairs[:-1], adjective)
-    prompt = told(*said, f". Put the {adjective} ", _bare(pairs[-1].plain), " on ", base.picture())
+    prompt = instruction(*said, f". Put the {adjective} ", _bare(pairs[-1].plain), " on ", base.picture())
     return Draft(stage.scene(), OnTop(target.name, base.name), (prompt,), roles=(("manipulated", target.name), ("receiving", base.name)))
 
 
@@ -117,23 +117,23 @@ def novel_noun(draw: Draw) -> Draft:
     Asked: "A is dax and B is wug. Put dax on wug", with untextured pictures of A and B. Randomised: the nouns, one to three objects and
     one to three bases, all of different shapes, textures and places. Succeeds when A rests on B, let go and at rest.
     """
-    stage = Stage(draw, *A)
+    stage = ClevrSceneBuilder(draw, *A)
     things = _different(stage, steady(tops(draw.split) + randoms(draw.split)), stage.stream.integer(*TOPS), 1)
     bases = _different(stage, base_pool(draw.split), stage.stream.integer(*BASES), 2)
     for actor in (*bases, *things):
         stage.put(actor, reach=REACH, clearance=BESIDE)
     thing, base = stage.parts(things)[0], stage.parts(bases)[0]
     first, second = stage.stream.sample(NOUNS, 2)
-    prompt = told(
+    prompt = instruction(
         thing.picture(textured=False), f" is {first} and ", base.picture(textured=False), f" is {second}. Put {first} on {second}"
     )  # fmt: skip
     roles = (("manipulated", thing.name), ("receiving", base.name))
     return Draft(stage.scene(), OnTop(thing.name, base.name), (prompt,), roles=roles)
 
 
-def _different(stage: Stage, pool: Sequence[Item], count: int, group: int) -> list[Actor]:
+def _different(stage: ClevrSceneBuilder, pool: Sequence[Item], count: int, group: int) -> list[ClevrActor]:
     """Actors of which no two share their shape: a picture without texture could not tell them apart."""
-    chosen: list[Actor] = []
+    chosen: list[ClevrActor] = []
     for _ in range(count):
         taken = {actor.item.words for actor in stage.actors}
         chosen += stage.cast([item for item in pool if item.words not in taken], 1, group)
@@ -151,7 +151,7 @@ def novel_adj_noun(draw: Draw) -> Draft:
     adjective = stage.stream.choice(ADJECTIVES)
     first, second = stage.stream.sample(NOUNS, 2)
     target = pairs[-1].changed
-    prompt = told(
+    prompt = instruction(
         f"This is a {first} ", _bare(pairs[-1].plain), f". This is a {second} ", _bare(base), ". ",
         *_examples(pairs[:-1], adjective), f". Put the {adjective} {first} on {second}",
     )  # fmt: skip

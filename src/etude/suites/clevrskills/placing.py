@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from etude.goals.leaves import OnTop, Picked
-from etude.prompts.instruction import Instruction, told
-from etude.suites.clevrskills.stage import BESIDE, OPTIONS, SPLITS, SUITE, A, Actor, B, Stage
+from etude.prompts.instruction import Instruction, instruction
+from etude.suites.clevrskills.stage import BESIDE, OPTIONS, SPLITS, SUITE, A, B, ClevrActor, ClevrSceneBuilder
 from etude.suites.clevrskills.things import base_pool, top_pool
 from etude.suites.task import Draft, Draw, task
 
@@ -20,29 +20,29 @@ def pick(draw: Draw) -> Draft:
     Asked: "Pick up the NAME", with a picture, its name or its texture. Randomised: one to four objects, their textures and places.
     Succeeds when the object is in the hand and at least 2 cm clear of everything else.
     """
-    stage = Stage(draw, *B)
+    stage = ClevrSceneBuilder(draw, *B)
     actors = stage.cast(top_pool(draw.split), 1 + stage.stream.integer(*DISTRACTORS))
     for actor in actors:
         stage.put(actor, clearance=BESIDE)
     target = stage.parts(actors)[0]
     verbs = ("Pick up", "Grab", "Lift")
     prompts = (
-        *(told(f"{verb} ", target.picture()) for verb in verbs),
-        *(told(f"{verb} the {target.words}") for verb in verbs),
-        *(told(f"{verb} the object with ", target.swatch(), " texture") for verb in verbs),
+        *(instruction(f"{verb} ", target.picture()) for verb in verbs),
+        *(instruction(f"{verb} the {target.words}") for verb in verbs),
+        *(instruction(f"{verb} the object with ", target.swatch(), " texture") for verb in verbs),
     )
     return Draft(stage.scene(), Picked(target.name), prompts, roles=(("manipulated", target.name),))
 
 
-def _prompts(verb: str, top: Actor, base: Actor) -> tuple[Instruction, ...]:
+def _prompts(verb: str, top: ClevrActor, base: ClevrActor) -> tuple[Instruction, ...]:
     return (
-        told(f"{verb} ", top.picture(), " on ", base.picture()),
-        told(f"{verb} the {top.words} on the {base.words}"),
-        told(f"{verb} object with ", top.swatch(), " texture on object with ", base.swatch(), " texture"),
+        instruction(f"{verb} ", top.picture(), " on ", base.picture()),
+        instruction(f"{verb} the {top.words} on the {base.words}"),
+        instruction(f"{verb} object with ", top.swatch(), " texture on object with ", base.swatch(), " texture"),
     )
 
 
-def _cast(stage: Stage) -> tuple[list[Actor], list[Actor]]:
+def _cast(stage: ClevrSceneBuilder) -> tuple[list[ClevrActor], list[ClevrActor]]:
     tops = stage.cast(top_pool(stage.draw.split), stage.stream.integer(*TOPS), 1)
     bases = stage.cast(base_pool(stage.draw.split), stage.stream.integer(*BASES), 2)
     return tops, bases
@@ -55,7 +55,7 @@ def simple_manipulation(draw: Draw) -> Draft:
     Asked: "Pick and place A on B". Randomised: one to three objects and one to three bases, textures and places. Succeeds when A rests on
     B, both at rest and let go.
     """
-    stage = Stage(draw, *A)
+    stage = ClevrSceneBuilder(draw, *A)
     tops, bases = _cast(stage)
     for actor in (*bases, *tops):
         stage.put(actor, clearance=BESIDE)
@@ -70,7 +70,7 @@ def place(draw: Draw) -> Draft:
 
     Asked: "Put A on B". Randomised as in simple_manipulation; A starts in the hand. Succeeds when A rests on B, both at rest and let go.
     """
-    stage = Stage(draw, *A)
+    stage = ClevrSceneBuilder(draw, *A)
     tops, bases = _cast(stage)
     for actor in (*bases, *tops[1:]):
         stage.put(actor)

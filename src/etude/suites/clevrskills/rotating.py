@@ -11,8 +11,8 @@ from etude.catalog.registry import shape
 from etude.goals.goal import All, Goal, Order, Swap
 from etude.goals.leaves import AtPose, AtPosition
 from etude.pose import Pose, multiply, yaw_quat
-from etude.prompts.instruction import Instruction, ScenePicture, told
-from etude.suites.clevrskills.stage import OPTIONS, REACH, SPLITS, SUITE, Actor, B, C, Stage, steady
+from etude.prompts.instruction import Instruction, ScenePicture, instruction
+from etude.suites.clevrskills.stage import OPTIONS, REACH, SPLITS, SUITE, B, C, ClevrActor, ClevrSceneBuilder, steady
 from etude.suites.clevrskills.things import primitives, top_pool
 from etude.suites.task import Draft, Draw, task
 
@@ -23,7 +23,7 @@ SYMMETRY_OBJECTS = (2, 4)
 REARRANGE_OBJECTS = (2, 3)
 
 
-def _asked(stage: Stage) -> tuple[float, str]:
+def _asked(stage: ClevrSceneBuilder) -> tuple[float, str]:
     """An angle, positive anti-clockwise (rad), and its words."""
     degrees, direction = stage.stream.choice(ANGLES), stage.stream.choice(DIRECTIONS)
     sign = 1 if direction == "anti-clockwise" else -1
@@ -35,7 +35,7 @@ def _turned(pose: Pose, angle: float) -> Pose:
 
 
 def _rotated(draw: Draw, restore: bool) -> Draft:
-    stage = Stage(draw, *B)
+    stage = ClevrSceneBuilder(draw, *B)
     actors = stage.cast(steady(top_pool(draw.split)), stage.stream.integer(*ROTATE_OBJECTS))
     angle, words = _asked(stage)
     poses = {actor.name: stage.find(actor, reach=REACH, free=True) for actor in actors}
@@ -47,8 +47,8 @@ def _rotated(draw: Draw, restore: bool) -> Draft:
         goal = Order((goal, AtPose(actor.name, start)))
     end = " and then restore" if restore else ""
     prompts = (
-        told("Rotate ", actor.picture(), f" {words}{end}"),
-        told("Rotate object with ", actor.swatch(), f" texture {words}{end}"),
+        instruction("Rotate ", actor.picture(), f" {words}{end}"),
+        instruction("Rotate object with ", actor.swatch(), f" texture {words}{end}"),
     )
     return Draft(stage.scene(), goal, prompts, roles=(("manipulated", actor.name),))
 
@@ -80,7 +80,7 @@ def rotate_symmetry(draw: Draw) -> Draft:
     Asked: "Rotate objects with TEXTURE texture 120 degrees clockwise". Randomised: two to four objects, of which two share a texture, and
     places; angle and direction as in rotate. Succeeds when both stand within 5 cm and 5° of their starts turned by that angle.
     """
-    stage = Stage(draw, *B)
+    stage = ClevrSceneBuilder(draw, *B)
     count = stage.stream.integer(*SYMMETRY_OBJECTS)
     others = stage.cast(steady(top_pool(draw.split)), count - 1)
     pair = [others.pop(), *stage.cast(steady(top_pool(draw.split)), 1, worn=[stage.actors[-1].texture])]
@@ -89,8 +89,8 @@ def rotate_symmetry(draw: Draw) -> Draft:
     stage.things.extend(actor.body(poses[actor.name]) for actor in (*others, *pair))
     goal = All(tuple(AtPose(actor.name, _turned(poses[actor.name], angle)) for actor in stage.parts(pair)))
     prompts = (
-        told("Rotate objects with ", pair[0].swatch(), f" texture {words}"),
-        told(f"Rotate identically textured objects {words}"),
+        instruction("Rotate objects with ", pair[0].swatch(), f" texture {words}"),
+        instruction(f"Rotate identically textured objects {words}"),
     )
     return Draft(stage.scene(), goal, prompts, roles=tuple(("manipulated", actor.name) for actor in pair))
 
@@ -98,7 +98,7 @@ def rotate_symmetry(draw: Draw) -> Draft:
 # ------------------------------------------------------------------------------------------------ swapping
 
 
-def _swapped(draw: Draw, angle: float, stage: Stage) -> tuple[Actor, Actor, Goal]:
+def _swapped(draw: Draw, angle: float, stage: ClevrSceneBuilder) -> tuple[ClevrActor, ClevrActor, Goal]:
     """Two prisms and a third free place, each with room for either of them."""
     actors = stage.cast(primitives(draw.split), 2, 2)
     widest = max(actors, key=lambda actor: actor.name)  # all prisms have the same extents
@@ -120,9 +120,9 @@ def swap(draw: Draw) -> Draft:
     Asked: "Swap positions of A and B". Randomised: two prisms, textures and places. Succeeds when each stands within 5 cm of where the
     other began, let go and at rest.
     """
-    stage = Stage(draw, *C)
+    stage = ClevrSceneBuilder(draw, *C)
     a, b, goal = _swapped(draw, 0.0, stage)
-    prompts = (told("Swap positions of ", a.picture(), " and ", b.picture()),)
+    prompts = (instruction("Swap positions of ", a.picture(), " and ", b.picture()),)
     return Draft(stage.scene(), goal, prompts, roles=(("manipulated", a.name), ("manipulated", b.name)))
 
 
@@ -133,11 +133,11 @@ def swap_rotate(draw: Draw) -> Draft:
     Asked: "Swap positions of A and B while rotating them by 30 degrees anti-clockwise". Randomised as in swap; angle and direction as in
     rotate. Succeeds when each stands within 5 cm of where the other began and within 5° of its own start turned by that angle.
     """
-    stage = Stage(draw, *C)
+    stage = ClevrSceneBuilder(draw, *C)
     angle, words = _asked(stage)
     a, b, goal = _swapped(draw, angle, stage)
     prompts = tuple(
-        told("Swap positions of ", a.picture(), " and ", b.picture(), f" {manner} {words}")
+        instruction("Swap positions of ", a.picture(), " and ", b.picture(), f" {manner} {words}")
         for manner in ("while rotating them by", "but rotate them by")
     )
     return Draft(stage.scene(), goal, prompts, roles=(("manipulated", a.name), ("manipulated", b.name)))
@@ -146,12 +146,12 @@ def swap_rotate(draw: Draw) -> Draft:
 # ------------------------------------------------------------------------------------------------ rearranging
 
 
-def _there(actors: Sequence[Actor], poses: Sequence[Pose]) -> Goal:
+def _there(actors: Sequence[ClevrActor], poses: Sequence[Pose]) -> Goal:
     return All(tuple(AtPosition(actor.name, pose.position) for actor, pose in zip(actors, poses, strict=True)))
 
 
 def _rearranged(draw: Draw, restore: bool) -> Draft:
-    stage = Stage(draw, *B)
+    stage = ClevrSceneBuilder(draw, *B)
     actors = stage.cast(top_pool(draw.split), stage.stream.integer(*REARRANGE_OBJECTS))
     starts = [stage.find(actor, reach=REACH, free=True) for actor in actors]
     widest = max(actors, key=lambda actor: float(norms(shape(actor.item.shape, actor.item.size).footprint).max()))
@@ -163,7 +163,7 @@ def _rearranged(draw: Draw, restore: bool) -> Draft:
     stage.things.extend(actor.body(pose) for actor, pose in zip(actors, starts, strict=True))
     goal = Order((_there(actors, ends), _there(actors, starts))) if restore else _there(actors, ends)
     picture = ScenePicture("the scene in the picture", tuple((a.name, pose) for a, pose in zip(actors, ends, strict=True)))
-    prompts: tuple[Instruction, ...] = (told("Rearrange to ", picture, " and then restore" if restore else ""),)
+    prompts: tuple[Instruction, ...] = (instruction("Rearrange to ", picture, " and then restore" if restore else ""),)
     return Draft(stage.scene(), goal, prompts, roles=tuple(("manipulated", actor.name) for actor in actors))
 
 

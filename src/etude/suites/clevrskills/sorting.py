@@ -11,9 +11,9 @@ from etude.goals.goal import All, Not, Order
 from etude.goals.leaves import Inside
 from etude.names import EtudeError
 from etude.pose import IDENTITY, Array, Pose, Vec2, Vec3, rotate, yaw_quat
-from etude.prompts.instruction import Part, ScenePicture, told
+from etude.prompts.instruction import InstructionPart, ScenePicture, instruction
 from etude.scene.placement import FULL_TURN, NoRoom
-from etude.suites.clevrskills.stage import FINDS, OPTIONS, REACH, SPLITS, SUITE, A, Actor, Stage, steady
+from etude.suites.clevrskills.stage import FINDS, OPTIONS, REACH, SPLITS, SUITE, A, ClevrActor, ClevrSceneBuilder, steady
 from etude.suites.clevrskills.things import Item, primitives, top_pool
 from etude.suites.task import Draft, Draw, task
 
@@ -41,7 +41,7 @@ def _pool(split: str, longest: float = 1.0) -> tuple[Item, ...]:
     return tuple(item for item in steady(top_pool(split)) if max(shape(item.shape, item.size).size[:2]) <= longest)
 
 
-def _areas(stage: Stage, count: int) -> list[Actor]:
+def _areas(stage: ClevrSceneBuilder, count: int) -> list[ClevrActor]:
     """Large areas at their spots."""
     areas = stage.cast(area_pool(stage.draw.split, AREA), count, 2)
     for area, (x, y) in zip(areas, SPOTS, strict=False):
@@ -51,7 +51,7 @@ def _areas(stage: Stage, count: int) -> list[Actor]:
     return areas
 
 
-def _model(actor: Actor) -> Shape:
+def _model(actor: ClevrActor) -> Shape:
     return shape(actor.item.shape, actor.item.size)
 
 
@@ -62,7 +62,7 @@ def sort(draw: Draw) -> Draft:
     Asked: "Place the objects in the identically textured areas". Randomised: one to three areas, one to four objects, each in the texture
     of one of the areas, and their places. Succeeds when every object rests on its area with its middle inside, let go and at rest.
     """
-    stage = Stage(draw, *A)
+    stage = ClevrSceneBuilder(draw, *A)
     count = stage.stream.integer(*SORT_OBJECTS)
     areas = _areas(stage, stage.stream.integer(*SORT_AREAS))
     homes = [stage.stream.choice(areas) for _ in range(count)]
@@ -70,10 +70,10 @@ def sort(draw: Draw) -> Draft:
     for actor in actors:
         stage.put(actor, clearance=APART, reach=REACH)
     pairs = stage.parts(list(zip(actors, homes, strict=True)))
-    each: list[str | Part] = []
+    each: list[str | InstructionPart] = []
     for actor, area in pairs:
         each += [" put " if each else "Put ", actor.picture(), " in ", area.picture()]
-    prompts = (told("Place the objects in the identically textured areas"), told(*each))
+    prompts = (instruction("Place the objects in the identically textured areas"), instruction(*each))
     goal = All(tuple(Inside(actor.name, area.name) for actor, area in pairs))
     roles = [("manipulated", actor.name) for actor, _ in pairs] + [("receiving", area.name) for area in areas]
     return Draft(stage.scene(), goal, prompts, roles=tuple(roles))
@@ -83,7 +83,7 @@ def sort(draw: Draw) -> Draft:
 
 
 def _followed(draw: Draw, stations: tuple[int, int], restore: bool) -> Draft:
-    stage = Stage(draw, *A)
+    stage = ClevrSceneBuilder(draw, *A)
     areas = stage.cast(area_pool(draw.split, SMALL_AREA), stage.stream.integer(*stations), 2)
     motions = min(stage.stream.integer(*MOTIONS), len(areas) - 1)
     (actor,) = stage.cast(_pool(draw.split, SMALL_AREA[0]), 1)  # what is longer than an area would lie on two of them
@@ -93,8 +93,8 @@ def _followed(draw: Draw, stations: tuple[int, int], restore: bool) -> Draft:
     route = stage.parts(areas[1:])[:motions]
     steps = [ScenePicture(f"scene {k + 1}", ((actor.name, _upon(actor, area, at[area.name], heading)),)) for k, area in enumerate(route)]
     end = " and then restore" if restore else ""
-    shown: list[str | Part] = ["Follow the motion for ", actor.picture(), ":"]
-    said: list[str | Part] = ["Put ", actor.picture()]
+    shown: list[str | InstructionPart] = ["Follow the motion for ", actor.picture(), ":"]
+    said: list[str | InstructionPart] = ["Put ", actor.picture()]
     for k, (area, step) in enumerate(zip(route, steps, strict=True)):
         shown += [" ", step]
         said += [" then on " if k else " on ", area.picture()]
@@ -102,10 +102,10 @@ def _followed(draw: Draw, stations: tuple[int, int], restore: bool) -> Draft:
         route = [*route, areas[0]]
     goal = Order(tuple(Inside(actor.name, area.name) for area in route))
     roles = (("manipulated", actor.name), *(("receiving", area.name) for area in areas))
-    return Draft(stage.scene(), goal, (told(*shown, end), told(*said, end)), roles=roles)
+    return Draft(stage.scene(), goal, (instruction(*shown, end), instruction(*said, end)), roles=roles)
 
 
-def _upon(actor: Actor, area: Actor, pose: Pose, heading: float) -> Pose:
+def _upon(actor: ClevrActor, area: ClevrActor, pose: Pose, heading: float) -> Pose:
     """The actor on an area, centre of mass above centre of mass."""
     turn = yaw_quat(heading)
     x, y, z = (pose.apply(_model(area).mass_properties[1]) - rotate(turn, _model(actor).mass_properties[1])).tolist()
@@ -136,7 +136,7 @@ def follow_order_restore(draw: Draw) -> Draft:
 # ------------------------------------------------------------------------------------------------ neighbours
 
 
-def _side_by_side(stage: Stage, main: Actor, other: Actor, direction: str) -> None:
+def _side_by_side(stage: ClevrSceneBuilder, main: ClevrActor, other: ClevrActor, direction: str) -> None:
     """Put ``main`` somewhere, and ``other`` in this direction of it."""
     dx, dy = DIRECTIONS[direction]
     for _ in range(FINDS):
@@ -160,7 +160,7 @@ def _side_by_side(stage: Stage, main: Actor, other: Actor, direction: str) -> No
     raise NoRoom(f"no room for {main.name!r} with {other.name!r} to its {direction}")
 
 
-def _refuse_outside(stage: Stage, pose: Pose, outline: Array) -> None:
+def _refuse_outside(stage: ClevrSceneBuilder, pose: Pose, outline: Array) -> None:
     x, y, _ = pose.position
     inside = all(stage.lower[0] <= x + px <= stage.upper[0] and stage.lower[1] <= y + py <= stage.upper[1] for px, py in outline.tolist())
     if not inside or math.dist((x, y), stage.base) > REACH:
@@ -175,7 +175,7 @@ def neighbour(draw: Draw) -> Draft:
     (away from the arm), south, west or east of the other; one to three areas; textures and places. Succeeds when A rests in the area before
     the other does, and then both do at the same time, let go and at rest.
     """
-    stage = Stage(draw, *A)
+    stage = ClevrSceneBuilder(draw, *A)
     areas = _areas(stage, stage.stream.integer(*SORT_AREAS))
     main, other = stage.cast(_pool(draw.split), 2)
     direction = stage.stream.choice(tuple(DIRECTIONS))
@@ -185,7 +185,7 @@ def neighbour(draw: Draw) -> Draft:
         main, other, direction = other, main, OPPOSITE[direction]
     first, second = Inside(main.name, area.name), Inside(other.name, area.name)
     goal = Order((All((first, Not(second))), All((first, second))))
-    prompt = told(
+    prompt = instruction(
         "First put ", main.picture(), " in ", area.picture(),
         f" and then put the object that was at its {direction} in the same ", replace(area.picture(), words=area.words),
     )  # fmt: skip

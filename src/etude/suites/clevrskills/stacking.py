@@ -12,8 +12,8 @@ from etude.goals.goal import All, Goal
 from etude.goals.goal import Sequence as InTurn
 from etude.goals.leaves import OnTop, Stacked
 from etude.pose import Pose, rotate
-from etude.prompts.instruction import Instruction, Part, ScenePicture, told
-from etude.suites.clevrskills.stage import OPTIONS, REACH, SPLITS, SUITE, A, Actor, B, Stage
+from etude.prompts.instruction import Instruction, InstructionPart, ScenePicture, instruction
+from etude.suites.clevrskills.stage import OPTIONS, REACH, SPLITS, SUITE, A, B, ClevrActor, ClevrSceneBuilder
 from etude.suites.clevrskills.things import primitives, textures
 from etude.suites.task import Draft, Draw, task
 
@@ -23,7 +23,7 @@ SORT_TEXTURES = (1, 3)
 SORT_OBJECTS = 6  # at most; at least one more than textures
 
 
-def tower(actors: Sequence[Actor], poses: Mapping[str, Pose]) -> tuple[tuple[str, Pose], ...]:
+def tower(actors: Sequence[ClevrActor], poses: Mapping[str, Pose]) -> tuple[tuple[str, Pose], ...]:
     """Where the actors stand when they are stacked on the first one, centre of mass above centre of mass, headings kept."""
     first = poses[actors[0].name]
     middle, height = None, 0.0
@@ -39,37 +39,42 @@ def tower(actors: Sequence[Actor], poses: Mapping[str, Pose]) -> tuple[tuple[str
     return tuple(stood)
 
 
-def stack_goal(actors: Sequence[Actor]) -> Goal:
+def stack_goal(actors: Sequence[ClevrActor]) -> Goal:
     """Each actor on the one before it, and all of it still there at the end."""
     return InTurn(tuple(OnTop(top.name, bottom.name) for bottom, top in pairwise(actors)))
 
 
-def stack_prompts(actors: Sequence[Actor], poses: Mapping[str, Pose], end: str = "") -> tuple[Instruction, ...]:
+def stack_prompts(actors: Sequence[ClevrActor], poses: Mapping[str, Pose], end: str = "") -> tuple[Instruction, ...]:
     """The four ways to ask for a tower, by pictures, textures, the last scene or all of them; ``end`` follows."""
     pairs = list(zip(actors[1:], actors, strict=False))
-    shown: list[str | Part] = ["Stack "]
-    worn: list[str | Part] = ["Stack "]
+    shown: list[str | InstructionPart] = ["Stack "]
+    worn: list[str | InstructionPart] = ["Stack "]
     for k, (top, bottom) in enumerate(pairs):
         comma = "" if k == 0 else ", " if k + 1 < len(pairs) else ", and "
         shown += [comma, top.picture(), " on ", bottom.picture()]
         worn += [comma, "object with ", top.swatch(), " texture on object with ", bottom.swatch(), " texture"]
     stood = tower(actors, poses)
     steps = [ScenePicture(f"scene {k}", stood[: k + 1]) for k in range(len(actors))]
-    order: list[str | Part] = ["Stack objects in this order"]
+    order: list[str | InstructionPart] = ["Stack objects in this order"]
     for step in steps:
         order += [" ", step]
-    return (told(*shown, end), told(*worn, end), told("Stack objects as in ", steps[-1], end), told(*order, end))
+    return (
+        instruction(*shown, end),
+        instruction(*worn, end),
+        instruction("Stack objects as in ", steps[-1], end),
+        instruction(*order, end),
+    )
 
 
-def set_for_stacking(draw: Draw) -> tuple[Stage, list[Actor], dict[str, Pose]]:
+def set_for_stacking(draw: Draw) -> tuple[ClevrSceneBuilder, list[ClevrActor], dict[str, Pose]]:
     """Two to four prisms on the table, in the order in which they shall be stacked."""
-    stage = Stage(draw, *B, clearance=CLEARANCE)
+    stage = ClevrSceneBuilder(draw, *B, clearance=CLEARANCE)
     actors = stage.cast(primitives(draw.split), stage.stream.integer(*OBJECTS))
     poses = {actor.name: stage.put(actor, reach=REACH) for actor in actors}
     return stage, stage.parts(actors), poses
 
 
-def _roles(actors: Sequence[Actor]) -> tuple[tuple[str, str], ...]:
+def _roles(actors: Sequence[ClevrActor]) -> tuple[tuple[str, str], ...]:
     return (*(("manipulated", actor.name) for actor in actors[1:]), ("receiving", actors[0].name))
 
 
@@ -92,11 +97,11 @@ def stack_reversed(draw: Draw) -> Draft:
     go and at rest.
     """
     stage, actors, _ = set_for_stacking(draw)
-    told_as: list[str | Part] = ["Stack "]
+    told_as: list[str | InstructionPart] = ["Stack "]
     for actor in actors:
         told_as += [", " if actor is not actors[0] else "", actor.picture()]
     upwards = actors[::-1]
-    return Draft(stage.scene(), stack_goal(upwards), (told(*told_as, " in the reversed order"),), roles=_roles(upwards))
+    return Draft(stage.scene(), stack_goal(upwards), (instruction(*told_as, " in the reversed order"),), roles=_roles(upwards))
 
 
 @task(SUITE, "sort_stack", level="L2", splits=SPLITS, horizon=1000, options=OPTIONS)
@@ -106,7 +111,7 @@ def sort_stack(draw: Draw) -> Draft:
     Asked: "Stack identically textured objects". Randomised: one to three textures; from one more up to six prisms, each in one of them;
     places. Succeeds when the objects of every texture form one tower, in whatever order, let go and at rest.
     """
-    stage = Stage(draw, *A, clearance=CLEARANCE)
+    stage = ClevrSceneBuilder(draw, *A, clearance=CLEARANCE)
     count = stage.stream.integer(*SORT_TEXTURES)
     kinds = stage.stream.sample(textures(draw.split, 1), count)
     total = stage.stream.integer(count + 1, SORT_OBJECTS)
@@ -115,6 +120,6 @@ def sort_stack(draw: Draw) -> Draft:
     for actor in actors:
         stage.put(actor, reach=REACH)
     groups = [tuple(actor.name for actor in actors if actor.texture == kind) for kind in stage.parts(kinds)]
-    prompts = (told("Stack identically textured objects"), told("Place identically textured objects on top of each other"))
+    prompts = (instruction("Stack identically textured objects"), instruction("Place identically textured objects on top of each other"))
     goal = All(tuple(Stacked(group) for group in groups))
     return Draft(stage.scene(), goal, prompts, roles=tuple(("manipulated", actor.name) for actor in actors))

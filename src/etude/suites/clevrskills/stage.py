@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Actor:
+class ClevrActor:
     """A thing with a part to play: what it is, what it wears, and how prompts speak of it."""
 
     name: str
@@ -66,14 +66,14 @@ class Actor:
 
 
 @dataclass
-class Stage:
+class ClevrSceneBuilder:
     """A table being set for one episode."""
 
     draw: Draw
     lower: Vec2
     upper: Vec2
     clearance: float = 0.01
-    actors: list[Actor] = field(default_factory=list)
+    actors: list[ClevrActor] = field(default_factory=list)
     things: list[Entity] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -85,20 +85,20 @@ class Stage:
         self.base: Vec2 = (x, y)
         self.layout.block_disc("robot", self.base, 0.12)
 
-    def cast(self, pool: Sequence[Item], count: int, group: int = 1, worn: Sequence[str] | None = None) -> list[Actor]:
+    def cast(self, pool: Sequence[Item], count: int, group: int = 1, worn: Sequence[str] | None = None) -> list[ClevrActor]:
         """``count`` actors from a pool, each in another texture of the group (or in the textures given)."""
         free = [t for t in textures(self.draw.split, group) if t not in {a.texture for a in self.actors}]
         chosen = list(worn) if worn is not None else self.stream.sample(free, count)
         new = []
         for texture in chosen:
             item = self.stream.choice(pool)
-            new.append(Actor(f"{texture_words(texture)} {item.words} {len(self.actors)}", item, texture))
+            new.append(ClevrActor(f"{texture_words(texture)} {item.words} {len(self.actors)}", item, texture))
             self.actors.append(new[-1])
         return new
 
     def put(
         self,
-        actor: Actor,
+        actor: ClevrActor,
         fixed: bool = False,
         yaw: tuple[float, float] = FULL_TURN,
         clearance: float | None = None,
@@ -112,7 +112,7 @@ class Stage:
 
     def find(
         self,
-        actor: Actor,
+        actor: ClevrActor,
         yaw: tuple[float, float] = FULL_TURN,
         clearance: float | None = None,
         reach: float = math.inf,
@@ -139,7 +139,7 @@ class Stage:
             raise EtudeError(f"variant={wanted} does not exist; expected a whole number from 0 on")
         return permuted(actors, number)
 
-    def hand_over(self, actor: Actor) -> Pose:
+    def hand_over(self, actor: ClevrActor) -> Pose:
         """Put an actor into the hand: its suction spot just below the tip of the robot at home."""
         assert self.room.robot is not None
         body, arm = self.room.robot, robots.arm(self.room.robot.arm)

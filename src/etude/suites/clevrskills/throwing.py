@@ -10,9 +10,9 @@ from etude.goals.goal import All
 from etude.goals.leaves import Hit
 from etude.names import EtudeError
 from etude.pose import Pose, Vec3, yaw_quat
-from etude.prompts.instruction import told
+from etude.prompts.instruction import instruction
 from etude.scene.placement import NoRoom
-from etude.suites.clevrskills.stage import OPTIONS, REACH, SPLITS, SUITE, A, Actor, Stage
+from etude.suites.clevrskills.stage import OPTIONS, REACH, SPLITS, SUITE, A, ClevrActor, ClevrSceneBuilder
 from etude.suites.clevrskills.things import Item, primitives, textures
 from etude.suites.task import Draft, Draw, task
 
@@ -36,7 +36,7 @@ def _sized(split: str, size: Vec3) -> tuple[Item, ...]:
     return tuple(replace(item, size=size) for item in primitives(split))
 
 
-def _put_afar(stage: Stage, actor: Actor, either_side: float, fixed: bool, mass: float | None = None) -> None:
+def _put_afar(stage: ClevrSceneBuilder, actor: ClevrActor, either_side: float, fixed: bool, mass: float | None = None) -> None:
     """Set an actor out of the robot's reach, within an arc before it."""
     model, stream = shape(actor.item.shape, actor.item.size), stage.layout.stream
     for _ in range(TRIES):
@@ -53,14 +53,14 @@ def _put_afar(stage: Stage, actor: Actor, either_side: float, fixed: bool, mass:
     raise NoRoom(f"no room for {actor.name!r} in an arc of {math.degrees(2 * either_side):.0f}° around the robot")
 
 
-def _pillar_mass(actor: Actor) -> float:
+def _pillar_mass(actor: ClevrActor) -> float:
     volume, _, _ = shape(actor.item.shape, actor.item.size).mesh.mass_properties()
     return PILLAR_DENSITY * float(volume)
 
 
-def _throw(draw: Draw, target_size: Vec3 | None, topple: bool) -> tuple[Stage, Actor, Actor, Hit]:
+def _throw(draw: Draw, target_size: Vec3 | None, topple: bool) -> tuple[ClevrSceneBuilder, ClevrActor, ClevrActor, Hit]:
     """The common stage: one flat prism in the hand, one target out of reach."""
-    stage = Stage(draw, *A)
+    stage = ClevrSceneBuilder(draw, *A)
     flat = target_size is None and stage.stream.chance(FLAT_SHARE)
     size = target_size or (FLAT if flat else PILLAR)
     # Thrown things wear what others are moved onto, and the reverse (ClevrSkills 1.8).
@@ -80,8 +80,8 @@ def throw(draw: Draw) -> Draft:
     """
     stage, thrown, target, goal = _throw(draw, None, False)
     prompts = (
-        told("Throw ", thrown.picture(), " to ", target.picture()),
-        told("Hit ", target.picture(), " with ", thrown.picture()),
+        instruction("Throw ", thrown.picture(), " to ", target.picture()),
+        instruction("Hit ", target.picture(), " with ", thrown.picture()),
     )
     return Draft(stage.scene(), goal, prompts, thrown.name, (("manipulated", thrown.name), ("receiving", target.name)))
 
@@ -96,8 +96,8 @@ def throw_topple(draw: Draw) -> Draft:
     stage, thrown, target, goal = _throw(draw, TALL_PILLAR, True)
     falls = (" such that ", target.picture(), " falls over")
     prompts = (
-        told("Throw ", thrown.picture(), " to ", target.picture(), *falls),
-        told("Hit ", target.picture(), " with ", thrown.picture(), *falls),
+        instruction("Throw ", thrown.picture(), " to ", target.picture(), *falls),
+        instruction("Hit ", target.picture(), " with ", thrown.picture(), *falls),
     )
     return Draft(stage.scene(), goal, prompts, thrown.name, (("manipulated", thrown.name), ("receiving", target.name)))
 
@@ -110,7 +110,7 @@ def throw_sort(draw: Draw) -> Draft:
     areas (0.75 to 0.85 m from the base, within 75° of straight ahead), and which prism belongs to which area. Succeeds when every prism
     was thrown, not put, and lies at rest with its middle over the area of its texture.
     """
-    stage = Stage(draw, *A, clearance=MARGIN)
+    stage = ClevrSceneBuilder(draw, *A, clearance=MARGIN)
     count = stage.stream.integer(*SORTED)
     worn = stage.stream.sample(textures(draw.split, 1), stage.stream.integer(*AREAS))
     areas = stage.cast(_sized(draw.split, AREA), len(worn), worn=worn)
@@ -123,6 +123,6 @@ def throw_sort(draw: Draw) -> Draft:
         if math.hypot(x - stage.base[0], y - stage.base[1]) > REACH:
             raise NoRoom(f"{actor.name!r} would lie out of reach")
     goal = All(tuple(Hit(a.name, t.name, stay=True) for a, t in zip(sorted_, targets, strict=True)))
-    prompts = (told("Place the objects in the identically textured areas by throwing"),)
+    prompts = (instruction("Place the objects in the identically textured areas by throwing"),)
     roles = (("manipulated", sorted_[0].name), ("receiving", targets[0].name))
     return Draft(stage.scene(), goal, prompts, roles=roles)

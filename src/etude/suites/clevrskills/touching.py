@@ -12,9 +12,9 @@ from etude.catalog.registry import shape
 from etude.goals.goal import All, Once, Sequence, Swap
 from etude.goals.leaves import OnTop, PushedTo, PushedTowards, StructureToppled, Touched
 from etude.pose import Pose, Vec2, Vec3
-from etude.prompts.instruction import Instruction, Part, ScenePicture, told
+from etude.prompts.instruction import Instruction, InstructionPart, ScenePicture, instruction
 from etude.scene.placement import NoRoom
-from etude.suites.clevrskills.stage import OPTIONS, SPLITS, SUITE, Actor, B, C, Stage
+from etude.suites.clevrskills.stage import OPTIONS, SPLITS, SUITE, B, C, ClevrActor, ClevrSceneBuilder
 from etude.suites.clevrskills.things import Item, primitives
 from etude.suites.task import Draft, Draw, task
 
@@ -38,7 +38,7 @@ def _prisms(split: str) -> tuple[Item, ...]:
 
 
 def _touching(draw: Draw, manner: Literal["touch", "push", "topple"], verb: str) -> Draft:
-    stage = Stage(draw, *C, clearance=CLEARANCE)
+    stage = ClevrSceneBuilder(draw, *C, clearance=CLEARANCE)
     pool = _prisms(draw.split)
     if manner == "topple":
         pool = tuple(replace(item, size=PILLAR) for item in pool)
@@ -47,7 +47,7 @@ def _touching(draw: Draw, manner: Literal["touch", "push", "topple"], verb: str)
         stage.put(actor)
     goal = All(tuple(Touched(actor.name, manner) for actor in actors))
     pictures = [piece for actor in actors for piece in (", ", actor.picture())][1:]
-    return Draft(stage.scene(), goal, (told(f"{verb} ", *pictures),), roles=(("manipulated", actors[0].name),))
+    return Draft(stage.scene(), goal, (instruction(f"{verb} ", *pictures),), roles=(("manipulated", actors[0].name),))
 
 
 @task(SUITE, "touch", level="L0", splits=SPLITS, horizon=200, options=OPTIONS)
@@ -87,14 +87,14 @@ def push(draw: Draw) -> Draft:
     Asked: "Push A towards B". Randomised: two prisms, their textures and places. Succeeds when A, never grasped, rests at least 30 %
     nearer to where B stood at the start, has moved within 45° of that direction, and the hand has left it.
     """
-    stage = Stage(draw, *C, clearance=PUSH_GAP)
+    stage = ClevrSceneBuilder(draw, *C, clearance=PUSH_GAP)
     pushed, other = stage.cast(_prisms(draw.split), 2)
     stage.put(pushed)
     target = stage.put(other)
     prompts = (
-        told("Push ", pushed.picture(), " towards ", other.picture()),
-        told("Push object with ", pushed.swatch(), " texture towards object with ", other.swatch(), " texture"),
-        told("Push object with ", pushed.swatch(), " texture towards the object with ", other.swatch(), " texture"),
+        instruction("Push ", pushed.picture(), " towards ", other.picture()),
+        instruction("Push object with ", pushed.swatch(), " texture towards object with ", other.swatch(), " texture"),
+        instruction("Push object with ", pushed.swatch(), " texture towards the object with ", other.swatch(), " texture"),
     )
     roles = (("manipulated", pushed.name), ("receiving", other.name))
     return Draft(stage.scene(), PushedTowards(pushed.name, target.position), prompts, roles=roles)
@@ -110,16 +110,16 @@ def swap_push(draw: Draw) -> Draft:
     Asked: "Swap positions of A and B by pushing". Randomised: two prisms, their textures and places, and a free place for the detour.
     Succeeds when each, never grasped, rests within 3 cm of where the other stood, and the hand has left it.
     """
-    stage = Stage(draw, *C, clearance=CLEARANCE)
+    stage = ClevrSceneBuilder(draw, *C, clearance=CLEARANCE)
     first, second = stage.cast(_prisms(draw.split), 2)
     start, end = stage.put(first), stage.put(second)
     detour = _detour(stage, start.position, end.position)
     goal = Swap((PushedTo(first.name, detour), PushedTo(second.name, start.position), PushedTo(first.name, end.position)))
-    prompts = (told("Swap positions of ", first.picture(), " and ", second.picture(), " by pushing"),)
+    prompts = (instruction("Swap positions of ", first.picture(), " and ", second.picture(), " by pushing"),)
     return Draft(stage.scene(), goal, prompts, roles=(("manipulated", first.name), ("receiving", second.name)))
 
 
-def _detour(stage: Stage, first: Vec3, second: Vec3) -> Vec3:
+def _detour(stage: ClevrSceneBuilder, first: Vec3, second: Vec3) -> Vec3:
     """A place for the first thing to wait while the second is pushed to where it stood."""
     stream = stage.draw.rng("detour")
     (x0, y0), (x1, y1) = stage.lower, stage.upper
@@ -160,7 +160,7 @@ def stack_topple(draw: Draw) -> Draft:
     Asked: "Stack B on A, and C on B and then topple the stack". Randomised: two to four prisms, their textures and places. Succeeds when
     the stack has stood as asked at some moment, and afterwards every object touches the table.
     """
-    stage = Stage(draw, *B, clearance=CLEARANCE)
+    stage = ClevrSceneBuilder(draw, *B, clearance=CLEARANCE)
     actors = stage.cast(_prisms(draw.split), stage.stream.integer(*STACK))
     poses = [stage.put(actor) for actor in actors]
     names = tuple(actor.name for actor in actors)
@@ -170,11 +170,11 @@ def stack_topple(draw: Draw) -> Draft:
     return Draft(stage.scene(), goal, _stacking(actors, poses), roles=roles)
 
 
-def _stacking(actors: Row[Actor], poses: Row[Pose]) -> tuple[Instruction, ...]:
+def _stacking(actors: Row[ClevrActor], poses: Row[Pose]) -> tuple[Instruction, ...]:
     """The four ways to ask for a stack."""
     pairs = list(pairwise(actors))
-    pictured: list[str | Part] = []
-    textured: list[str | Part] = []
+    pictured: list[str | InstructionPart] = []
+    textured: list[str | InstructionPart] = []
     for i, (bottom, top) in enumerate(pairs):
         link = "Stack " if i == 0 else ", and " if i == len(pairs) - 1 else ", "
         pictured += [link, top.picture(), " on ", bottom.picture()]
@@ -184,14 +184,14 @@ def _stacking(actors: Row[Actor], poses: Row[Pose]) -> tuple[Instruction, ...]:
     shown = [piece for picture in stages for piece in (" ", picture)]
     end = " and then topple the stack"
     return (
-        told(*pictured, end),
-        told(*textured, end),
-        told("Stack objects as in ", stages[-1], end),
-        told("Stack objects in this order", *shown, end),
+        instruction(*pictured, end),
+        instruction(*textured, end),
+        instruction("Stack objects as in ", stages[-1], end),
+        instruction("Stack objects in this order", *shown, end),
     )
 
 
-def _growing(actors: Row[Actor], poses: Row[Pose]) -> list[ScenePicture]:
+def _growing(actors: Row[ClevrActor], poses: Row[Pose]) -> list[ScenePicture]:
     """Pictures of the stack as it grows, the untouched scene first."""
     x, y, _ = poses[0].position
     top = shape(actors[0].item.shape, actors[0].item.size).size[2]

@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from etude.catalog.registry import shape
 from etude.goals.detecting import Contained, Detected
 from etude.goals.regions import About, AtPoint, Fixed, InBox, Region
-from etude.goals.units import M1, M2, Composed, Control
+from etude.goals.units import Composed, Control, MoveConstrained, MoveFree
 from etude.pose import Array, Pose, Vec2, Vec3, yaw_quat
 from etude.scene.placement import NoRoom
 from etude.scene.rooms import TABLE_TOP
 from etude.scene.scene import Body, Particles
 from etude.suites.himan.cupboards import AROUND, BROOM, HOLDER, broom_kept, broom_taken
-from etude.suites.himan.stage import CUPBOARD, TURN, Stage, atomic, compositional
+from etude.suites.himan.stage import CUPBOARD, TURN, HimanSceneBuilder, atomic, compositional
 from etude.suites.task import Draft, Draw
 
 DUSTPAN, DIRT, RUBBISH = "dustpan", "dirt", "rubbish"
@@ -57,9 +57,9 @@ def swept(group: Pose, pick_up: Control) -> Composed:
         Contained(DIRT, DUSTPAN, *DETECTOR, len(DIRT_AT)),
         (
             pick_up,
-            M1(BROOM, behind, text, release=False),
-            M2(BROOM, inside, text, contact=True),
-            M2(BROOM, above, text, contact=True),
+            MoveFree(BROOM, behind, text, release=False),
+            MoveConstrained(BROOM, inside, text, contact=True),
+            MoveConstrained(BROOM, above, text, contact=True),
         ),
         text=text,
     )
@@ -76,7 +76,7 @@ def dropped() -> Composed:
     inside = InBox((-0.06, -0.01, height + 0.015), (0.06, 0.04, height + 0.025))
     return Composed(
         Detected(RUBBISH, DUSTPAN, *DETECTOR),
-        (Control(RUBBISH, "pick up the rubbish on the table"), M1(RUBBISH, Region(DUSTPAN, inside, About()), text)),
+        (Control(RUBBISH, "pick up the rubbish on the table"), MoveFree(RUBBISH, Region(DUSTPAN, inside, About()), text)),
         text=text,
     )
 
@@ -84,14 +84,14 @@ def dropped() -> Composed:
 # ------------------------------------------------------------------------------------------------ things
 
 
-def placed(stage: Stage) -> Pose:
+def placed(stage: HimanSceneBuilder) -> Pose:
     """The frame of the group: that of the world, shifted and turned a little."""
     x, y = (stage.stream.uniform(*limits) for limits in SHIFTS)
     turned = Pose.flat(*CENTRE, 0.0, stage.stream.uniform(-TURN, TURN)) * Pose.flat(*CENTRE).inverse()
     return turned.moved(x, y)
 
 
-def laid_out(stage: Stage, group: Pose, names: Sequence[str], holder_at: Vec2 = HOLDER_AT) -> None:
+def laid_out(stage: HimanSceneBuilder, group: Pose, names: Sequence[str], holder_at: Vec2 = HOLDER_AT) -> None:
     """Put these things onto the table: dustpan, dirt, holder, broom (on the holder) and rubbish, as far as they are named."""
 
     def at(place: Vec2, height: float) -> Pose:
@@ -121,7 +121,7 @@ def _beside(cupboard: Pose, point: Array) -> bool:
 @atomic("sweep_to_dustpan")
 def sweep_to_dustpan(draw: Draw) -> Draft:
     """Sweep five pieces of dirt into the dustpan with the broom that lies on its holder."""
-    stage = Stage(draw)
+    stage = HimanSceneBuilder(draw)
     group = placed(stage)
     laid_out(stage, group, (DUSTPAN, HOLDER, BROOM, DIRT))
     return stage.draft("sweep dirt to dustpan", [swept(group, broom_on_holder())], [BROOM, DIRT], [DUSTPAN, HOLDER])
@@ -130,7 +130,7 @@ def sweep_to_dustpan(draw: Draw) -> Draft:
 @atomic("rubbish_in_dustpan")
 def rubbish_in_dustpan(draw: Draw) -> Draft:
     """Drop a crumpled sheet of paper into the dustpan; broom and holder stand about."""
-    stage = Stage(draw)
+    stage = HimanSceneBuilder(draw)
     laid_out(stage, placed(stage), (DUSTPAN, HOLDER, BROOM, RUBBISH))
     return stage.draft("drop the rubbish into the dustpan", [dropped()], [RUBBISH], [DUSTPAN])
 
@@ -141,7 +141,7 @@ def rubbish_in_dustpan(draw: Draw) -> Draft:
 @compositional("sweep_and_drop")
 def sweep_and_drop(draw: Draw) -> Draft:
     """Drop the rubbish into the dustpan, then sweep the dirt into it."""
-    stage = Stage(draw)
+    stage = HimanSceneBuilder(draw)
     group = placed(stage)
     laid_out(stage, group, (DUSTPAN, HOLDER, BROOM, DIRT, RUBBISH))
     stages = [dropped(), swept(group, broom_on_holder())]
@@ -151,7 +151,7 @@ def sweep_and_drop(draw: Draw) -> Draft:
 @compositional("retrieve_and_sweep")
 def retrieve_and_sweep(draw: Draw) -> Draft:
     """Take the broom out of the cupboard, and sweep the dirt into the dustpan with it."""
-    stage = Stage(draw)
+    stage = HimanSceneBuilder(draw)
     cupboard = stage.cupboard(AROUND)
     group = placed(stage)
     if not _beside(cupboard.pose, group.apply((*STICK_AT, 0.0))):

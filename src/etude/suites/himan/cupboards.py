@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from etude.catalog.registry import shape
 from etude.goals.detecting import Detected, OnTable
 from etude.goals.regions import About, Fixed, InBox, OnPlane, Region
-from etude.goals.units import M1, Composed, Control
+from etude.goals.units import Composed, Control, MoveFree
 from etude.pose import Pose, Quat, Vec2, Vec3, axis_quat, multiply, yaw_quat
 from etude.scene.placement import Layout, NoRoom
 from etude.scene.rooms import RLBENCH_LOWER, RLBENCH_UPPER, TABLE_TOP
 from etude.scene.scene import Body, Fixture
 from etude.suites.himan.drawers import JELLO, JELLO_BOX, jello_in, opened
-from etude.suites.himan.stage import CABINET, CUPBOARD, LEVELS, SHELF, TURN, Stage, atomic, compositional
+from etude.suites.himan.stage import CABINET, CUPBOARD, LEVELS, SHELF, TURN, HimanSceneBuilder, atomic, compositional
 from etude.suites.task import Draft, Draw
 
 IN_CUPBOARD = ((-0.18, -0.12, 0.007), (0.18, 0.12, 0.247))  # m, in the cupboard's frame: what its detector sees
@@ -36,7 +36,7 @@ ON_ITS_HEAD = 0.018  # m: the middle of a broom above what it lies on
 
 
 @dataclass(frozen=True)
-class Box:
+class KeptBox:
     """A box: its name, its shape and colour, where it is kept (m beside the cupboard's middle), how it is turned there about its top."""
 
     name: str
@@ -67,21 +67,21 @@ class Box:
 
 
 # HiMan-Bench has 0.08 m between them, into which open fingers do not fit, and the sugar sticks out beside the others, as hands do.
-SPAM, SUGAR = Box("spam", "spam", "#2a4b9b", -0.09, math.pi / 2), Box("sugar", "sugar", "#f2c431", 0.09)
-BOXES = (Box(JELLO, JELLO_BOX, "red", 0.0), SPAM, SUGAR)
+SPAM, SUGAR = KeptBox("spam", "spam", "#2a4b9b", -0.09, math.pi / 2), KeptBox("sugar", "sugar", "#f2c431", 0.09)
+BOXES = (KeptBox(JELLO, JELLO_BOX, "red", 0.0), SPAM, SUGAR)
 
 
 # ------------------------------------------------------------------------------------------------ stages
 
 
-def box_in(box: Box, pick_up: Control | None = None, text: str = "") -> Composed:
+def box_in(box: KeptBox, pick_up: Control | None = None, text: str = "") -> Composed:
     """Put a box into its place in the cupboard; from the table, or from where ``pick_up`` takes it, as ``text`` then says."""
     x, y, z = box.slot
     return Composed(
         Detected(box.name, CUPBOARD, *IN_CUPBOARD),
         (
             pick_up or Control(box.name, f"pick up the {box.name} on the table"),
-            M1(
+            MoveFree(
                 box.name,
                 Region(CUPBOARD, InBox((x - 0.005, y - 0.005, z + 0.005), (x + 0.005, y + 0.005, z + 0.008)), Fixed(box.lying, 2)),
                 f"place the {box.name} in the cupboard",
@@ -92,14 +92,14 @@ def box_in(box: Box, pick_up: Control | None = None, text: str = "") -> Composed
     )
 
 
-def box_out(box: Box, where: tuple[Vec2, Vec2] = PUT_DOWN) -> Composed:
+def box_out(box: KeptBox, where: tuple[Vec2, Vec2] = PUT_DOWN) -> Composed:
     """Draw a box out of the cupboard, and stand it on the table, ``where`` (m) that is of use for what follows."""
     (lower, upper), height = where, TABLE_TOP + box.size[2] / 2 + 0.005
     return Composed(
         OnTable(box.name, *ON_TABLE),
         (
             Control(box.name, f"pick up the {box.name} in the cupboard", "horizontal", lift=False, out=(0.0, -box.way, 0.01), of=CUPBOARD),
-            M1(box.name, Region("", OnPlane(lower, upper, height), About()), f"place the {box.name} on the table"),
+            MoveFree(box.name, Region("", OnPlane(lower, upper, height), About()), f"place the {box.name} on the table"),
         ),
         text=f"put the {box.name} on the table",
     )
@@ -112,7 +112,7 @@ def broom_out() -> Composed:
         Detected(BROOM, HOLDER, *ON_HOLDER),
         (
             broom_taken(),
-            M1(
+            MoveFree(
                 BROOM,
                 Region(HOLDER, InBox((-0.076, -0.01, low + 0.005), (-0.056, 0.01, low + 0.008)), Fixed((1.0, 0.0, 0.0, 0.0))),
                 "place the broom on the table",
@@ -130,17 +130,17 @@ def broom_taken() -> Control:
 # ------------------------------------------------------------------------------------------------ things
 
 
-def box_kept(stage: Stage, cupboard: Fixture, box: Box) -> str:
+def box_kept(stage: HimanSceneBuilder, cupboard: Fixture, box: KeptBox) -> str:
     """A box in its place in the cupboard."""
     stage.things.append(Body(box.name, box.shape, box.colour, cupboard.pose * Pose(box.slot, box.lying)))
     return box.name
 
 
-def on_table(stage: Stage, cupboard: Fixture, boxes: Sequence[Box]) -> list[Vec3]:
+def on_table(stage: HimanSceneBuilder, cupboard: Fixture, boxes: Sequence[KeptBox]) -> list[Vec3]:
     """Boxes on the table, where the hand can come from above: not under the cupboard. Gives their positions, metres."""
     layout = Layout(stage.stream, RLBENCH_LOWER, RLBENCH_UPPER, TABLE_TOP, 0.02)
     layout.block(cupboard.name, cupboard.pose.apply([(x, y, 0.0) for x in (-0.21, 0.21) for y in (-0.125, 0.125)])[:, :2])
-    placed: list[tuple[Box, Vec3]] = []
+    placed: list[tuple[KeptBox, Vec3]] = []
     for box in boxes:
         for _ in range(60):
             pose = layout.place(box.name, shape(box.shape))
@@ -156,14 +156,14 @@ def on_table(stage: Stage, cupboard: Fixture, boxes: Sequence[Box]) -> list[Vec3
     return [at for _, at in placed]
 
 
-def broom_kept(stage: Stage, cupboard: Fixture) -> str:
+def broom_kept(stage: HimanSceneBuilder, cupboard: Fixture) -> str:
     """The broom in the cupboard, its handle sticking out."""
     at = cupboard.pose * Pose.flat(0.0, DEEP, SHELF + ON_ITS_HEAD, math.pi / 2)
     stage.things.append(Body(BROOM, "broom", "#754f33", at))
     return BROOM
 
 
-def holder(stage: Stage) -> str:
+def holder(stage: HimanSceneBuilder) -> str:
     """The block that the broom belongs on, to the robot's left; its far side is where the broom's head will be."""
     stream = stage.stream
     x, y, yaw = stream.uniform(0.20, 0.42), stream.uniform(0.18, 0.34), stream.uniform(-math.pi / 2, math.pi / 2)
@@ -177,7 +177,7 @@ def holder(stage: Stage) -> str:
 @atomic("box_in_cupboard")
 def box_in_cupboard(draw: Draw) -> Draft:
     """Put one of the three boxes on the table into the cupboard."""
-    stage = Stage(draw)
+    stage = HimanSceneBuilder(draw)
     box = BOXES[stage.variation(3)]
     on_table(stage, stage.cupboard(AROUND), BOXES)
     return stage.draft(f"put the {box.name} in the cupboard", [box_in(box)], [b.name for b in BOXES], [CUPBOARD])
@@ -186,7 +186,7 @@ def box_in_cupboard(draw: Draw) -> Draft:
 @atomic("box_out_of_cupboard")
 def box_out_of_cupboard(draw: Draw) -> Draft:
     """Put one of the three boxes in the cupboard onto the table."""
-    stage = Stage(draw)
+    stage = HimanSceneBuilder(draw)
     box = BOXES[stage.variation(3)]
     cupboard = stage.cupboard(AROUND)
     names = [box_kept(stage, cupboard, b) for b in BOXES]
@@ -196,7 +196,7 @@ def box_out_of_cupboard(draw: Draw) -> Draft:
 @atomic("broom_out_of_cupboard")
 def broom_out_of_cupboard(draw: Draw) -> Draft:
     """Put the broom in the cupboard onto its holder, which stands on the table."""
-    stage = Stage(draw)
+    stage = HimanSceneBuilder(draw)
     broom = broom_kept(stage, stage.cupboard(TURN))
     return stage.draft("put the broom on the table", [broom_out()], [broom, CUPBOARD], [holder(stage)])
 
@@ -207,7 +207,7 @@ def broom_out_of_cupboard(draw: Draw) -> Draft:
 @compositional("box_exchange")
 def box_exchange(draw: Draw) -> Draft:
     """Put the sugar in the cupboard onto the table, and the spam on the table into the cupboard."""
-    stage = Stage(draw)
+    stage = HimanSceneBuilder(draw)
     cupboard = stage.cupboard(AROUND)
     box_kept(stage, cupboard, SUGAR)
     [(_, y, _)] = on_table(stage, cupboard, [SPAM])
@@ -220,7 +220,7 @@ def box_exchange(draw: Draw) -> Draft:
 @compositional("transfer_box")
 def transfer_box(draw: Draw) -> Draft:
     """Open a drawer, and put the box of strawberry jello that is in it into the cupboard."""
-    stage = Stage(draw)
+    stage = HimanSceneBuilder(draw)
     level = LEVELS[stage.variation(3)]
     cabinet = stage.cabinet()
     jello = jello_in(stage, cabinet, level)
@@ -232,7 +232,7 @@ def transfer_box(draw: Draw) -> Draft:
     return stage.draft(text, [opened(level), box_in(BOXES[0], pick_up, text)], [jello], [CABINET, CUPBOARD], lasting=1)
 
 
-def _cupboard_beside(stage: Stage, cabinet: Fixture) -> None:
+def _cupboard_beside(stage: HimanSceneBuilder, cabinet: Fixture) -> None:
     """The cupboard, hung where the hand still gets from above at what is in an open drawer."""
     box = stage.things[-1]
     assert isinstance(box, Body)

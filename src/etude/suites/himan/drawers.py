@@ -6,10 +6,10 @@ from etude.catalog.registry import shape
 from etude.goals.detecting import Detected, JointAt
 from etude.goals.goal import All, Either
 from etude.goals.regions import About, InBox, Region
-from etude.goals.units import M1, Composed, Control, M2Joint
+from etude.goals.units import Composed, Control, MoveFree, MoveJoint
 from etude.pose import Pose
 from etude.scene.scene import Body, Fixture
-from etude.suites.himan.stage import BLOCK, CABINET, LEVELS, TOP, Stage, atomic, compositional, drawer
+from etude.suites.himan.stage import BLOCK, CABINET, LEVELS, TOP, HimanSceneBuilder, atomic, compositional, drawer
 from etude.suites.task import Draft, Draw
 
 IN_DRAWER = ((-0.12, -0.12, -0.045), (0.12, 0.12, 0.045))  # m, in the drawer's frame: what its detector sees
@@ -30,7 +30,7 @@ def opened(level: str) -> Composed:
         JointAt(part, OPEN, 1.0),
         (
             Control(part, f"grasp the {level} drawer handle", "horizontal", lift=False),
-            M2Joint(part, part, (0.21, 0.238), f"pull the {level} drawer open", release=True),
+            MoveJoint(part, part, (0.21, 0.238), f"pull the {level} drawer open", release=True),
         ),
         text=f"open the {level} drawer",
     )
@@ -43,7 +43,7 @@ def closed(level: str) -> Composed:
         JointAt(part, -1.0, SHUT),
         (
             Control(part, f"move close to the {level} drawer handle", "horizontal", lift=False),
-            M2Joint(part, part, (-0.005, 0.01), f"push the {level} drawer shut", release=True),
+            MoveJoint(part, part, (-0.005, 0.01), f"push the {level} drawer shut", release=True),
         ),
         text=f"close the {level} drawer",
     )
@@ -57,7 +57,7 @@ def put_in(thing: str, level: str) -> Composed:
         Detected(thing, part, *IN_DRAWER),
         (
             Control(thing, f"pick up the {words} on the drawer's surface"),
-            M1(
+            MoveFree(
                 thing,
                 Region(part, InBox((-0.08, -0.09, middle + 0.012), (0.08, 0.02, middle + 0.022)), About()),
                 f"place the {words} in the {level} drawer",
@@ -75,7 +75,7 @@ def taken_out(thing: str, level: str, words: str = "block", height: float = BLOC
         Detected(thing, CABINET, *ON_TOP),
         (
             Control(thing, f"pick up the {words} in the {level} drawer"),
-            M1(
+            MoveFree(
                 thing,
                 Region(CABINET, InBox((left, -0.10, low), (right, 0.10, low + 0.01)), About()),
                 f"place the {words} on the drawer's surface",
@@ -88,20 +88,20 @@ def taken_out(thing: str, level: str, words: str = "block", height: float = BLOC
 # ------------------------------------------------------------------------------------------------ things
 
 
-def block_on_top(stage: Stage, cabinet: Fixture, name: str, x: float) -> str:
+def block_on_top(stage: HimanSceneBuilder, cabinet: Fixture, name: str, x: float) -> str:
     """A block on the cabinet, ``x`` metres beside the middle."""
     stage.things.append(Body(name, "cube", "#d05a3c", cabinet.pose * Pose((x, 0.0, TOP + BLOCK / 2)), (BLOCK, BLOCK, BLOCK), mass=0.033))
     return name
 
 
-def block_in(stage: Stage, cabinet: Fixture, level: str, name: str, back: float = -0.102) -> str:
+def block_in(stage: HimanSceneBuilder, cabinet: Fixture, level: str, name: str, back: float = -0.102) -> str:
     """A block in a drawer, ``back`` metres behind the drawer's middle."""
     at = _in(cabinet, level, back, BLOCK)
     stage.things.append(Body(name, "cube", "#d05a3c", at, (BLOCK, BLOCK, BLOCK), mass=0.033))
     return name
 
 
-def jello_in(stage: Stage, cabinet: Fixture, level: str) -> str:
+def jello_in(stage: HimanSceneBuilder, cabinet: Fixture, level: str) -> str:
     """The box of strawberry jello, standing in a drawer."""
     stage.things.append(Body(JELLO, JELLO_BOX, "red", _in(cabinet, level, -0.05, shape(JELLO_BOX).size[2])))
     return JELLO
@@ -120,7 +120,7 @@ def _in(cabinet: Fixture, level: str, back: float, height: float) -> Pose:
 @atomic("open_drawer")
 def open_drawer(draw: Draw) -> Draft:
     """Open one of three drawers."""
-    stage = Stage(draw)
+    stage = HimanSceneBuilder(draw)
     level = LEVELS[stage.variation(3)]
     stage.cabinet()
     return stage.draft(f"open the {level} drawer", [opened(level)], [CABINET])
@@ -129,7 +129,7 @@ def open_drawer(draw: Draw) -> Draft:
 @atomic("close_drawer")
 def close_drawer(draw: Draw) -> Draft:
     """Close the drawer that is open."""
-    stage = Stage(draw)
+    stage = HimanSceneBuilder(draw)
     level = LEVELS[stage.variation(3)]
     stage.cabinet([level])
     return stage.draft(f"close the {level} drawer", [closed(level)], [CABINET])
@@ -138,7 +138,7 @@ def close_drawer(draw: Draw) -> Draft:
 @atomic("put_in_opened_drawer")
 def put_in_opened_drawer(draw: Draw) -> Draft:
     """Put the block on the cabinet into the drawer that is open."""
-    stage = Stage(draw)
+    stage = HimanSceneBuilder(draw)
     level = LEVELS[stage.variation(3)]
     block = block_on_top(stage, stage.cabinet([level]), "block", 0.0)
     return stage.draft(_in_text(level), [put_in(block, level)], [block], [CABINET])
@@ -147,7 +147,7 @@ def put_in_opened_drawer(draw: Draw) -> Draft:
 @atomic("take_out_of_opened_drawer")
 def take_out_of_opened_drawer(draw: Draw) -> Draft:
     """Put the block in the open drawer onto the cabinet."""
-    stage = Stage(draw)
+    stage = HimanSceneBuilder(draw)
     level = LEVELS[stage.variation(3)]
     block = block_in(stage, stage.cabinet([level]), level, "block", -0.052)
     return stage.draft(_out_text(level), [taken_out(block, level)], [block], [CABINET])
@@ -156,7 +156,7 @@ def take_out_of_opened_drawer(draw: Draw) -> Draft:
 @atomic("box_out_of_opened_drawer")
 def box_out_of_opened_drawer(draw: Draw) -> Draft:
     """Put the box of strawberry jello in the open drawer onto the cabinet."""
-    stage = Stage(draw)
+    stage = HimanSceneBuilder(draw)
     level = LEVELS[stage.variation(3)]
     box = jello_in(stage, stage.cabinet([level]), level)
     return stage.draft(_out_text(level, JELLO), [taken_out(box, level, JELLO, shape(JELLO_BOX).size[2])], [box], [CABINET])
@@ -168,7 +168,7 @@ def box_out_of_opened_drawer(draw: Draw) -> Draft:
 @compositional("put_in_without_close")
 def put_in_without_close(draw: Draw) -> Draft:
     """Open a drawer, and put the block in."""
-    stage = Stage(draw)
+    stage = HimanSceneBuilder(draw)
     level = LEVELS[stage.variation(3)]
     block = block_on_top(stage, stage.cabinet(), "block", 0.0)
     return stage.draft(_in_text(level), [opened(level), put_in(block, level)], [block], [CABINET], lasting=1)
@@ -177,7 +177,7 @@ def put_in_without_close(draw: Draw) -> Draft:
 @compositional("take_out_without_close")
 def take_out_without_close(draw: Draw) -> Draft:
     """Open a drawer, and put the block that is in it onto the cabinet."""
-    stage = Stage(draw)
+    stage = HimanSceneBuilder(draw)
     level = LEVELS[stage.variation(3)]
     block = block_in(stage, stage.cabinet(), level, "block")
     return stage.draft(_out_text(level), [opened(level), taken_out(block, level)], [block], [CABINET], lasting=1)
@@ -186,7 +186,7 @@ def take_out_without_close(draw: Draw) -> Draft:
 @compositional("put_in_and_close")
 def put_in_and_close(draw: Draw) -> Draft:
     """Open a drawer, put the block in, and close it."""
-    stage = Stage(draw)
+    stage = HimanSceneBuilder(draw)
     level = LEVELS[stage.variation(3)]
     block = block_on_top(stage, stage.cabinet(), "block", 0.0)
     stages = [opened(level), put_in(block, level), closed(level)]
@@ -196,7 +196,7 @@ def put_in_and_close(draw: Draw) -> Draft:
 @compositional("take_out_and_close")
 def take_out_and_close(draw: Draw) -> Draft:
     """Open a drawer, put the block that is in it onto the cabinet, and close the drawer."""
-    stage = Stage(draw)
+    stage = HimanSceneBuilder(draw)
     level = LEVELS[stage.variation(3)]
     block = block_in(stage, stage.cabinet(), level, "block")
     text = f"take the block out of the {level} drawer, place the block on the drawer's surface, and then close the {level} drawer"
@@ -206,7 +206,7 @@ def take_out_and_close(draw: Draw) -> Draft:
 @compositional("put_two_in_same")
 def put_two_in_same(draw: Draw) -> Draft:
     """Open a drawer, and put both blocks in."""
-    stage = Stage(draw)
+    stage = HimanSceneBuilder(draw)
     level = LEVELS[stage.variation(3)]
     one, other = _two_on_top(stage)
     stages = [opened(level), put_in(one, level), put_in(other, level)]
@@ -216,7 +216,7 @@ def put_two_in_same(draw: Draw) -> Draft:
 @compositional("take_two_out_of_same")
 def take_two_out_of_same(draw: Draw) -> Draft:
     """Open a drawer, and put both blocks that are in it onto the cabinet."""
-    stage = Stage(draw)
+    stage = HimanSceneBuilder(draw)
     level = LEVELS[stage.variation(3)]
     cabinet = stage.cabinet()
     one, other = block_in(stage, cabinet, level, "block 0"), block_in(stage, cabinet, level, "block 1", -0.022)
@@ -228,7 +228,7 @@ def take_two_out_of_same(draw: Draw) -> Draft:
 @compositional("put_two_in_different")
 def put_two_in_different(draw: Draw) -> Draft:
     """Put one block into a drawer, close it, and the other one into another drawer."""
-    stage = Stage(draw)
+    stage = HimanSceneBuilder(draw)
     first, second = PAIRS[stage.variation(6)]
     one, other = _two_on_top(stage)
     stages = [opened(first), put_in(one, first), closed(first), opened(second), put_in(other, second)]
@@ -244,7 +244,7 @@ def put_two_in_different(draw: Draw) -> Draft:
 @compositional("take_two_out_of_different")
 def take_two_out_of_different(draw: Draw) -> Draft:
     """Take a block out of a drawer, close it, take the other one out of another drawer; both belong onto the cabinet."""
-    stage = Stage(draw)
+    stage = HimanSceneBuilder(draw)
     first, second = PAIRS[stage.variation(6)]
     cabinet = stage.cabinet()
     one, other = block_in(stage, cabinet, first, "block 0"), block_in(stage, cabinet, second, "block 1")
@@ -256,7 +256,7 @@ def take_two_out_of_different(draw: Draw) -> Draft:
     return stage.draft(text, stages, [one, other], [CABINET], result=All((stages[1].result, stages[4].result)))
 
 
-def _two_on_top(stage: Stage) -> tuple[str, str]:
+def _two_on_top(stage: HimanSceneBuilder) -> tuple[str, str]:
     cabinet = stage.cabinet()
     return block_on_top(stage, cabinet, "block 0", -0.05), block_on_top(stage, cabinet, "block 1", 0.05)
 

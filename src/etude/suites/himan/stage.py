@@ -8,12 +8,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from etude.episode import ActionSpace
+from etude.episodes import ActionSpace
 from etude.goals.goal import All, Goal
 from etude.goals.units import Composed, Unit
 from etude.names import Stream
 from etude.pose import Pose
-from etude.prompts.instruction import told
+from etude.prompts.instruction import instruction
 from etude.scene.fixtures import cupboard, drawer_cabinet
 from etude.scene.rooms import TABLE_TOP, rlbench_room
 from etude.scene.scene import Entity, Fixture, Scene
@@ -43,7 +43,7 @@ PALE = "#dfbc86"
 
 
 @dataclass
-class Stage:
+class HimanSceneBuilder:
     """A room being furnished for one episode."""
 
     draw: Draw
@@ -99,7 +99,9 @@ class Stage:
         goal: Goal = stages[0]
         if len(stages) > 1:
             goal = Composed(result or All(tuple(s.result for s in stages[-lasting:])), tuple(stages), text=text)
-        return Draft(self.scene(), goal, (told(text), told("\n".join(s.text for s in stages)), told(halves)), roles=roles)
+        return Draft(
+            self.scene(), goal, (instruction(text), instruction("\n".join(s.text for s in stages)), instruction(halves)), roles=roles
+        )
 
 
 def drawer(level: str) -> str:

@@ -10,10 +10,10 @@ from etude.goals.goal import Goal, Order
 from etude.goals.imitating import Anew, Followed
 from etude.goals.laying import Laid
 from etude.pose import Vec2
-from etude.prompts.instruction import Part, told
+from etude.prompts.instruction import InstructionPart, instruction
 from etude.scene.scene import Entity
 from etude.suites.task import Draft, Draw, task
-from etude.suites.vima.stage import HORIZON, OPTIONS, PICK, SUITE, Actor, Stage, laid, scene_picture
+from etude.suites.vima.stage import HORIZON, OPTIONS, PICK, SUITE, VimaActor, VimaSceneBuilder, laid, scene_picture
 from etude.suites.vima.things import EVERY, SPLITS, TEXTURES
 
 MOVES = 2  # one fewer than frames
@@ -34,7 +34,7 @@ def follow_motion(draw: Draw) -> Draft:
     the frames (when distracting, two more of each, beside the circle). Succeeds when the object was put within 10 cm of the second and
     the third frame's point, one after the other; every other move is a mistake.
     """
-    stage = Stage(draw)
+    stage = VimaSceneBuilder(draw)
     pairs = [(thing, texture) for thing in EVERY for texture in TEXTURES]
     dragged, *others = [stage.actor(*pair) for pair in stage.stream.sample(pairs, 1 + 2 * MANY)]
     count = MORE_POINTS if stage.extreme else POINTS
@@ -54,7 +54,7 @@ def follow_motion(draw: Draw) -> Draft:
         stage.put(other)
     elsewhere = [there[0].body(there[0].standing(*CENTRE)), *(other.body(stage.find(other)) for other in there[1:])]
     pictures = [[dragged.body(dragged.standing(*point)), *elsewhere] for point in way]
-    text = told("Follow this motion for ", dragged.picture("dragged_obj"), ": ", *_frames(pictures), ".")
+    text = instruction("Follow this motion for ", dragged.picture("dragged_obj"), ": ", *_frames(pictures), ".")
     moves = tuple(laid(dragged, point) for point in way[1:])
     return Draft(stage.scene(), _imitated(stage, moves, [dragged, *here]), (text,), roles=(("manipulated", dragged.name),), least=MOVES)
 
@@ -64,20 +64,20 @@ def _on_circle(k: int, count: int) -> Vec2:
     return (round(CENTRE[0] + RADIUS * math.cos(angle), 9), round(CENTRE[1] + RADIUS * math.sin(angle), 9))
 
 
-def _radius(actor: Actor) -> float:
+def _radius(actor: VimaActor) -> float:
     return max(math.hypot(x, y) for x, y in shape(actor.thing.shape, actor.size).footprint.tolist())
 
 
-def _frames(pictures: Sequence[Sequence[Entity]]) -> list[str | Part]:
+def _frames(pictures: Sequence[Sequence[Entity]]) -> list[str | InstructionPart]:
     """The frames of a demonstration, with blanks between them."""
-    found: list[str | Part] = []
+    found: list[str | InstructionPart] = []
     for k, things in enumerate(pictures):
         found += [" "] * (k > 0)
         found.append(scene_picture(f"frame_{k}", things, f"the {ORDINALS[k]} frame"))
     return found
 
 
-def _imitated(stage: Stage, moves: tuple[Laid, ...], loose: Sequence[Actor]) -> Goal:
+def _imitated(stage: VimaSceneBuilder, moves: tuple[Laid, ...], loose: Sequence[VimaActor]) -> Goal:
     """The moves one after the other, each by itself; whatever else is moved is a mistake."""
     meant = [a for a in loose if a.name in {m.thing for m in moves}]
     return stage.goal(Order(tuple(Anew(m) for m in moves)), meant, Followed(moves, tuple(a.name for a in loose)))
@@ -92,7 +92,7 @@ def follow_order(draw: Draw) -> Draft:
     another shape (three when distracting). Succeeds when both moves were made in their order, each to within 10 cm; every other move is
     a mistake.
     """
-    stage = Stage(draw)
+    stage = VimaSceneBuilder(draw)
     textures = TEXTURES if draw.split == "L3" else stage.pools.dragged_textures
     thing = stage.stream.choice(stage.pools.dragged)
     ys = MORE_PLACES if stage.extreme else PLACES
@@ -113,11 +113,11 @@ def follow_order(draw: Draw) -> Draft:
     others = others[: MANY if stage.distracting else DISTRACTORS]
     for other in others:
         stage.put(other)
-    text = told("Stack objects in this order ", *_frames(pictures), ".")
+    text = instruction("Stack objects in this order ", *_frames(pictures), ".")
     goal = _imitated(stage, tuple(moves), [*actors, *others])
     return Draft(stage.scene(), goal, (text,), roles=(("manipulated", moves[0].thing),), least=MOVES)
 
 
-def _stacked(stacks: Sequence[Sequence[Actor]], ys: Sequence[float], height: float) -> list[Entity]:
+def _stacked(stacks: Sequence[Sequence[VimaActor]], ys: Sequence[float], height: float) -> list[Entity]:
     """The row of stacks as a picture shows it."""
     return [a.body(a.standing(ROW, y).moved(z=k * height)) for stack, y in zip(stacks, ys, strict=True) for k, a in enumerate(stack)]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from etude.goals.laying import Laid
-from etude.prompts.instruction import told
+from etude.prompts.instruction import instruction
 from etude.suites.task import Draft, Draw, task
-from etude.suites.vima.stage import DECIMALS, HORIZON, OPTIONS, PICK, SUITE, Actor, Stage, clear, laid
-from etude.suites.vima.things import NOVEL_ASYMMETRIC, SEEN_ASYMMETRIC, SPLITS, TEXTURES, Thing
+from etude.suites.vima.stage import DECIMALS, HORIZON, OPTIONS, PICK, SUITE, VimaActor, VimaSceneBuilder, clear, laid
+from etude.suites.vima.things import NOVEL_ASYMMETRIC, SEEN_ASYMMETRIC, SPLITS, TEXTURES, VimaThing
 
 DISTRACTORS, MANY = 1, 6  # T1: default and distracting
 ANGLES, FINE_ANGLES = range(30, 180, 30), range(20, 180, 20)  # degrees
@@ -23,7 +23,7 @@ def visual_manipulation(draw: Draw) -> Draft:
     distracting; when extreme, bases have the shapes of dragged objects). Succeeds when the object lies within 10 cm of the base and no
     distractor does.
     """
-    stage = Stage(draw)
+    stage = VimaSceneBuilder(draw)
     pools = stage.pools
     base = stage.actor(stage.stream.choice(pools.dragged if stage.extreme else pools.bases), stage.stream.choice(pools.base_textures))
     dragged = stage.actor(stage.stream.choice(pools.dragged), stage.stream.choice(pools.dragged_textures))
@@ -31,12 +31,12 @@ def visual_manipulation(draw: Draw) -> Draft:
     stage.keep_free(place)
     stage.put(dragged)
     others = distractors(stage, base, dragged, MANY if stage.distracting else DISTRACTORS)
-    text = told("Put the ", dragged.picture("dragged_obj_1"), " into the ", base.picture("base_obj"), ".")
+    text = instruction("Put the ", dragged.picture("dragged_obj_1"), " into the ", base.picture("base_obj"), ".")
     goal = stage.goal(laid(dragged, place, base), [dragged], clear(others, [place]))
     return Draft(stage.scene(), goal, (text,), roles=(("manipulated", dragged.name), ("receiving", base.name)), least=1)
 
 
-def distractors(stage: Stage, base: Actor, dragged: Actor, count: int) -> list[Actor]:
+def distractors(stage: VimaSceneBuilder, base: VimaActor, dragged: VimaActor, count: int) -> list[VimaActor]:
     """Other things on the table: neither the base's shape with its texture, nor the dragged shape with a texture dragged things have."""
     pools = stage.pools
     pairs = [
@@ -55,7 +55,7 @@ def distractors(stage: Stage, base: Actor, dragged: Actor, count: int) -> list[A
     return found
 
 
-def asymmetric(split: str) -> tuple[Thing, ...]:
+def asymmetric(split: str) -> tuple[VimaThing, ...]:
     """Shapes whose every turn can be seen."""
     return NOVEL_ASYMMETRIC if split == "L3" else SEEN_ASYMMETRIC
 
@@ -68,7 +68,7 @@ def rotate(draw: Draw) -> Draft:
     extreme), one distractor of another texture (eight when distracting). Succeeds when it is turned to within 15° and lies within 10 cm
     of where it was.
     """
-    stage = Stage(draw)
+    stage = VimaSceneBuilder(draw)
     shapes, textures = asymmetric(draw.split), TEXTURES if draw.split == "L3" else stage.pools.dragged_textures
     dragged = stage.actor(stage.stream.choice(shapes), stage.stream.choice(textures))
     at = stage.put(dragged)
@@ -83,7 +83,7 @@ def rotate(draw: Draw) -> Draft:
         stage.put(other)
     degrees = stage.stream.choice(FINE_ANGLES if stage.extreme else ANGLES)
     goal = Laid(dragged.name, place, yaw=round(at.yaw - math.radians(degrees), DECIMALS), symmetry=max(1, dragged.thing.symmetry))
-    text = told("Rotate the ", dragged.picture("dragged_obj"), f" {degrees} degrees.")
+    text = instruction("Rotate the ", dragged.picture("dragged_obj"), f" {degrees} degrees.")
     return Draft(
         stage.scene(), stage.goal(goal, [dragged], clear(around, [place])), (text,), roles=(("manipulated", dragged.name),), least=1
     )

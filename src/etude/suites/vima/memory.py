@@ -11,9 +11,9 @@ from etude.catalog.registry import shape
 from etude.goals.goal import Order
 from etude.goals.imitating import Anew, InTurn
 from etude.pose import IDENTITY, Pose, Vec2, yaw_quat
-from etude.prompts.instruction import told
+from etude.prompts.instruction import instruction
 from etude.suites.task import Draft, Draw, task
-from etude.suites.vima.stage import HORIZON, OPTIONS, PICK, SUITE, Actor, Stage, clear, laid
+from etude.suites.vima.stage import HORIZON, OPTIONS, PICK, SUITE, VimaActor, VimaSceneBuilder, clear, laid
 from etude.suites.vima.things import PAN, SPLITS
 
 DIRECTIONS = {"north": (-1, 0), "south": (1, 0), "west": (0, -1), "east": (0, 1)}  # rows go away from the robot, columns to its left
@@ -38,7 +38,7 @@ def manipulate_old_neighbor(draw: Draw) -> Draft:
     distracting, two more objects beside the grid. Succeeds when first the object and then its neighbour came to lie within 10 cm of
     the base; the neighbour lying there first is a mistake, and so is any other object there.
     """
-    stage = Stage(draw)
+    stage = VimaSceneBuilder(draw)
     pools = stage.pools
     base = stage.actor(stage.stream.choice(pools.dragged if stage.extreme else pools.bases), stage.stream.choice(pools.base_textures))
     rows, columns, at = (MANY_ROWS, MANY_COLUMNS, FAR_BASE) if stage.extreme else (ROWS, COLUMNS, BASE)
@@ -61,7 +61,7 @@ def manipulate_old_neighbor(draw: Draw) -> Draft:
         stage.put(actor)
     steps = laid(first, place, base), laid(second, place, base)
     others = [a for a in (*grid.values(), *onlookers) if a not in (first, second)]
-    text = told(
+    text = instruction(
         "First put ", first.picture("dragged_obj"), " into ", base.picture("base_obj"),
         f" then put the object that was previously at its {word} into the same ", base.picture("base_obj"), ".",
     )  # fmt: skip
@@ -69,7 +69,7 @@ def manipulate_old_neighbor(draw: Draw) -> Draft:
     return Draft(stage.scene(), goal, (text,), roles=(("manipulated", first.name), ("receiving", base.name)), least=2)
 
 
-def based(stage: Stage, base: Actor, at: Vec2) -> Vec2:
+def based(stage: VimaSceneBuilder, base: VimaActor, at: Vec2) -> Vec2:
     """Set a base so that the middle of its hollow is at this place."""
     x, y = stage.middle(base, base.standing(*at))
     pose = base.standing(2 * at[0] - x, 2 * at[1] - y)
@@ -87,7 +87,7 @@ def pick_in_order_then_restore(draw: Draw) -> Draft:
     5 cm of the middle of both containers in their order, and lies in the first one again; one before its turn is a mistake, and so is
     another object there.
     """
-    stage = Stage(draw)
+    stage = VimaSceneBuilder(draw)
     pools, stream = stage.pools, stage.stream
     shapes = [t for t in pools.bases if t != PAN]  # too long for its place among the others
     thing = stream.choice(shapes)
@@ -111,7 +111,7 @@ def pick_in_order_then_restore(draw: Draw) -> Draft:
         stage.put(actor, clearance=HAIR)
     home, one, two = (stage.middle(base, pose) for base, pose in zip(bases[:3], poses[:3], strict=True))
     steps = tuple(laid(dragged, p, b, NEAR) for p, b in ((one, bases[1]), (two, bases[2]), (home, bases[0])))
-    text = told(
+    text = instruction(
         "Put ", dragged.picture("dragged_obj"), " into ", bases[1].picture("base_obj_1"), " then ", bases[2].picture("base_obj_2"),
         ". Finally restore it into its original container.",
     )  # fmt: skip
@@ -119,7 +119,7 @@ def pick_in_order_then_restore(draw: Draw) -> Draft:
     return Draft(stage.scene(), goal, (text,), roles=(("manipulated", dragged.name), ("receiving", bases[1].name)), least=3)
 
 
-def bedded(stage: Stage, base: Actor, pose: Pose, actor: Actor, yaw: float) -> Pose:
+def bedded(stage: VimaSceneBuilder, base: VimaActor, pose: Pose, actor: VimaActor, yaw: float) -> Pose:
     """An actor in a base: on the floor of its hollow if it fits, otherwise on its rim, from where it settles."""
     hull, model = shape(base.thing.shape, base.size), shape(actor.thing.shape, actor.size)
     rim = float(hull.bounds[1][2])

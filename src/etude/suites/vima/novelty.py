@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from etude.pose import Vec2, Vec3
-from etude.prompts.instruction import ObjectPicture, Part, told
+from etude.prompts.instruction import InstructionPart, ObjectPicture, instruction
 from etude.suites.task import Draft, Draw, task
-from etude.suites.vima.stage import HORIZON, OPTIONS, PICK, SUITE, Actor, Stage, clear, laid
-from etude.suites.vima.things import BLOCK, SPLITS, TEXTURES, Thing, dark, with_dark
+from etude.suites.vima.stage import HORIZON, OPTIONS, PICK, SUITE, VimaActor, VimaSceneBuilder, clear, laid
+from etude.suites.vima.things import BLOCK, SPLITS, TEXTURES, VimaThing, dark, with_dark
 
 ADJECTIVES, ODD_ADJECTIVES = ("daxer", "blicker", "modier", "kobar"), ("xachupiar", "feplicatarie", "gazipierdo", "duchatler")
 NOUNS, ODD_NOUNS = ("dax", "blicket", "wug", "zup"), ("xachup", "feplicat", "gazip", "duchat")  # odd: when extreme
@@ -41,21 +41,21 @@ class Adjective:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ComparedPair:
     """A table with an object and its opposite on it; ``asked`` is how the object is called, ``examples`` what the prompt shows first."""
 
-    base: Actor
+    base: VimaActor
     place: Vec2
-    target: Actor
-    others: list[Actor]
+    target: VimaActor
+    others: list[VimaActor]
     asked: str
-    examples: list[str | Part]
+    examples: list[str | InstructionPart]
 
-    def draft(self, stage: Stage, *text: str | Part) -> Draft:
+    def draft(self, stage: VimaSceneBuilder, *text: str | InstructionPart) -> Draft:
         """The episode with this prompt."""
         goal = stage.goal(laid(self.target, self.place, self.base), [self.target], clear(self.others, [self.place]))
         roles = (("manipulated", self.target.name), ("receiving", self.base.name))
-        return Draft(stage.scene(), goal, (told(*text),), roles=roles, least=1)
+        return Draft(stage.scene(), goal, (instruction(*text),), roles=roles, least=1)
 
     @property
     def pictures(self) -> tuple[ObjectPicture, ObjectPicture]:
@@ -74,7 +74,7 @@ def novel_adj(draw: Draw) -> Draft:
     anything else. When extreme the words are odder and the base has the shape of another dragged object. Succeeds when the right object
     lies within 10 cm of the base and no other does.
     """
-    stage = Stage(draw)
+    stage = VimaSceneBuilder(draw)
     found = compared(stage, *(ADJ_OTHERS_MANY if stage.distracting else ADJ_OTHERS))
     dragged, base = found.pictures
     return found.draft(stage, *found.examples, f"Put the {found.asked} ", dragged, " into the ", base, ".")
@@ -88,7 +88,7 @@ def novel_adj_and_noun(draw: Draw) -> Draft:
     NOUN into the NOUN." Randomised: as in novel_adj, with two distractors of other shapes (five when distracting, one of them with the
     object's look). Succeeds when the right object lies within 10 cm of the base and no other does.
     """
-    stage = Stage(draw)
+    stage = VimaSceneBuilder(draw)
     found = compared(stage, *(BOTH_OTHERS_MANY if stage.distracting else BOTH_OTHERS))
     nouns = stage.stream.sample(ODD_NOUNS if stage.extreme else NOUNS, 2)
     meant = definitions(stage, nouns, found.pictures)
@@ -104,13 +104,13 @@ def novel_noun(draw: Draw) -> Draft:
     extreme the nouns are odder and the base has the shape of another dragged object. Succeeds when the object lies within 10 cm of the base
     and no distractor does.
     """
-    stage = Stage(draw)
+    stage = VimaSceneBuilder(draw)
     stream, pools = stage.stream, stage.pools
     dragged = stage.actor(stream.choice(pools.dragged), stream.choice(pools.dragged_textures))
     base = stage.actor(stream.choice(bases(stage, pools.dragged, dragged.thing)), stream.choice(pools.base_textures))
     nouns = stream.sample(ODD_NOUNS if stage.extreme else NOUNS, 2)
     pictures = dragged.picture("dragged_obj_1", grey=True), base.picture("base_obj", grey=True)
-    text = told(*definitions(stage, nouns, pictures), f"Put a {nouns[0]} into a {nouns[1]}.")
+    text = instruction(*definitions(stage, nouns, pictures), f"Put a {nouns[0]} into a {nouns[1]}.")
     place = stage.middle(base, stage.put(base, fixed=True))
     stage.keep_free(place)
     stage.put(dragged)
@@ -120,7 +120,7 @@ def novel_noun(draw: Draw) -> Draft:
     return Draft(stage.scene(), goal, (text,), roles=(("manipulated", dragged.name), ("receiving", base.name)), least=1)
 
 
-def compared(stage: Stage, sharing: int, others: int) -> Comparison:
+def compared(stage: VimaSceneBuilder, sharing: int, others: int) -> ComparedPair:
     """Draw an adjective and what it is about, and set the table: ``sharing`` distractors have the object's look, ``others`` have any."""
     stream, pools, split = stage.stream, stage.pools, stage.draw.split
     lights = with_dark(TEXTURES if split in ("L3", "L4") else pools.dragged_textures)
@@ -142,20 +142,20 @@ def compared(stage: Stage, sharing: int, others: int) -> Comparison:
     for actor in alike:
         stage.put(actor)
     rest = anything(stage, others, shapes, (*textures, *pools.base_textures), (target, base))
-    return Comparison(base, place, target, [opposite, *alike, *rest], f"less {more.word}" if less else more.word, examples)
+    return ComparedPair(base, place, target, [opposite, *alike, *rest], f"less {more.word}" if less else more.word, examples)
 
 
-def example(adjective: Adjective, thing: Thing, texture: str, number: int) -> list[str | Part]:
+def example(adjective: Adjective, thing: VimaThing, texture: str, number: int) -> list[str | InstructionPart]:
     """A sentence with two pictures: the same shape, once more and once less so."""
     pictures = []
     for one, slot in ((adjective, f"demo_blicker_obj_{number}"), (adjective.opposite(), f"demo_less_blicker_obj_{number}")):
-        picture = Actor(slot, thing, *one.look(texture)).picture(slot)
+        picture = VimaActor(slot, thing, *one.look(texture)).picture(slot)
         height = {"shorter": "short ", "taller": "tall "}.get(one.meaning, "")
         pictures.append(replace(picture, words=height + picture.words))
     return [pictures[0], f" is {adjective.word} than ", pictures[1], ". "]
 
 
-def definitions(stage: Stage, nouns: Sequence[str], pictures: Sequence[ObjectPicture]) -> list[str | Part]:
+def definitions(stage: VimaSceneBuilder, nouns: Sequence[str], pictures: Sequence[ObjectPicture]) -> list[str | InstructionPart]:
     """A sentence for each noun, in random order."""
     return [
         piece
@@ -164,12 +164,14 @@ def definitions(stage: Stage, nouns: Sequence[str], pictures: Sequence[ObjectPic
     ]
 
 
-def bases(stage: Stage, shapes: Sequence[Thing], dragged: Thing) -> Sequence[Thing]:
+def bases(stage: VimaSceneBuilder, shapes: Sequence[VimaThing], dragged: VimaThing) -> Sequence[VimaThing]:
     """What may receive: when extreme, the shapes of other dragged objects. In grey, equal shapes could not be told apart."""
     return [t for t in shapes if t != dragged] if stage.extreme else stage.pools.bases
 
 
-def anything(stage: Stage, count: int, shapes: Sequence[Thing], textures: Sequence[str], unlike: Sequence[Actor]) -> list[Actor]:
+def anything(
+    stage: VimaSceneBuilder, count: int, shapes: Sequence[VimaThing], textures: Sequence[str], unlike: Sequence[VimaActor]
+) -> list[VimaActor]:
     """Put distractors that differ in shape from some actors on the table; the answer is those that can be moved."""
     things = [t for t in (*shapes, *stage.pools.bases) if t not in [a.thing for a in unlike]]
     found = [stage.actor(stage.stream.choice(things), stage.stream.choice(textures)) for _ in range(count)]

@@ -10,9 +10,9 @@ from etude.catalog.registry import shape
 from etude.goals.goal import All, Either, Goal, Not, Once, Order
 from etude.goals.laying import Away, Laid
 from etude.pose import Pose
-from etude.prompts.instruction import ScenePicture, told
+from etude.prompts.instruction import ScenePicture, instruction
 from etude.suites.task import Draft, Draw, task
-from etude.suites.vima.stage import EPS, HORIZON, OPTIONS, PICK, SUITE, Actor, Stage, scene_picture
+from etude.suites.vima.stage import EPS, HORIZON, OPTIONS, PICK, SUITE, VimaActor, VimaSceneBuilder, scene_picture
 from etude.suites.vima.things import SPLITS, TEXTURES
 
 COUNTS = (1, 1, 2, 2, 3)  # objects to be moved, each as likely
@@ -25,13 +25,13 @@ REARRANGING = (*OPTIONS, "count")
 
 
 @dataclass(frozen=True)
-class Plan:
+class Rearrangement:
     """What belongs where. ``targets`` and ``starts`` are the poses of the ``dragged``, in their order."""
 
-    dragged: list[Actor]
+    dragged: list[VimaActor]
     targets: list[Pose]
     starts: list[Pose]
-    distractors: list[Actor]
+    distractors: list[VimaActor]
     blocking: int
 
     def laid(self, poses: list[Pose]) -> tuple[Goal, ...]:
@@ -64,13 +64,13 @@ def rearrange(draw: Draw) -> Draft:
     when distracting; when extreme, two (or as many as there are objects) and always in the way. Succeeds when every object has been within
     10 cm of its place, however turned, and no distractor is.
     """
-    stage = Stage(draw)
+    stage = VimaSceneBuilder(draw)
     plan = planned(stage)
     there, off = plan.laid(plan.targets), plan.off(plan.targets)
     # Without mistakes the last object may not come to its place before the distractors are gone.
     rules = (Either((off, Not(All(there)))),) if stage.strict else ()
     goal = stage.goal(All((off, *there)), plan.dragged, *rules)
-    text = told("Rearrange to this ", plan.picture("scene"), ".")
+    text = instruction("Rearrange to this ", plan.picture("scene"), ".")
     return Draft(stage.scene(), goal, (text,), roles=plan.roles, least=len(plan.dragged) + plan.blocking)
 
 
@@ -82,15 +82,15 @@ def rearrange_then_restore(draw: Draw) -> Draft:
     been at its place in the picture and the distractors out of the way, every object has been within 10 cm of where it was at first, and
     no distractor is. Distractors need not be restored.
     """
-    stage = Stage(draw)
+    stage = VimaSceneBuilder(draw)
     plan = planned(stage)
     stages = [All((plan.off(poses), *plan.laid(poses))) for poses in (plan.targets, plan.starts)]
-    text = told("Rearrange objects to this setup ", plan.picture("(a scene)"), " and then restore.")
+    text = instruction("Rearrange objects to this setup ", plan.picture("(a scene)"), " and then restore.")
     goal = stage.goal(Order(tuple(stages)), plan.dragged)
     return Draft(stage.scene(), goal, (text,), roles=plan.roles, least=2 * len(plan.dragged) + plan.blocking)
 
 
-def planned(stage: Stage) -> Plan:
+def planned(stage: VimaSceneBuilder) -> Rearrangement:
     """Draw objects, distractors and poses, and set the table. No two objects look alike: the picture would not say which is which."""
     stream, three = stage.stream, stage.one_of("count", KINDS) == "three"
     textures = TEXTURES if stage.draw.split == "L3" else stage.pools.dragged_textures
@@ -111,10 +111,10 @@ def planned(stage: Stage) -> Plan:
     for actor, _ in distractors:
         if actor not in blockers.values():
             stage.put(actor)
-    return Plan(dragged, targets, starts, [d for d, _ in distractors], len(blockers))
+    return Rearrangement(dragged, targets, starts, [d for d, _ in distractors], len(blockers))
 
 
-def drawn_distractors(stage: Stage, dragged: list[Actor], three: bool) -> list[tuple[Actor, bool]]:
+def drawn_distractors(stage: VimaSceneBuilder, dragged: list[VimaActor], three: bool) -> list[tuple[VimaActor, bool]]:
     """Distractors of other shapes than the objects, and whether they shall lie in the way."""
     stream, pools = stage.stream, stage.pools
     few = int(len(dragged) == 1 and not three)
@@ -128,7 +128,7 @@ def drawn_distractors(stage: Stage, dragged: list[Actor], three: bool) -> list[t
     return found
 
 
-def target(stage: Stage, actor: Actor, blocker: Actor | None) -> Pose:
+def target(stage: VimaSceneBuilder, actor: VimaActor, blocker: VimaActor | None) -> Pose:
     """A place for an actor, with room for what lies there at first; nothing else is put near it."""
     there = [a for a in (actor, blocker) if a is not None]
     found = stage.find(max(there, key=lambda a: float(norms(shape(a.thing.shape, a.size).footprint).max())), free=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from etude.goals.goal import All, Once
-from etude.prompts.instruction import told
+from etude.prompts.instruction import instruction
 from etude.suites.task import Draft, Draw, task
-from etude.suites.vima.stage import HORIZON, OPTIONS, PICK, SUITE, Actor, Stage, clear, laid
-from etude.suites.vima.things import BLOCK, BOWL, NOVEL, SHORTER_BLOCK, SPLITS, Thing
+from etude.suites.vima.stage import HORIZON, OPTIONS, PICK, SUITE, VimaActor, VimaSceneBuilder, clear, laid
+from etude.suites.vima.things import BLOCK, BOWL, NOVEL, SHORTER_BLOCK, SPLITS, VimaThing
 
 MATCHING = 2
 DISTRACTORS, MANY = 1, 5
@@ -24,7 +24,7 @@ def same_texture(draw: Draw) -> Draft:
     distractor of another (five when distracting; when extreme, the base has the shape of a dragged object), all places. Succeeds when
     both objects have been within 12.5 cm of the base (8.75 cm of a bowl), and no distractor is.
     """
-    stage = Stage(draw)
+    stage = VimaSceneBuilder(draw)
     shapes = draggable(stage)
     base = stage.actor(stage.stream.choice(shapes if stage.extreme else stage.pools.bases), stage.stream.choice(stage.pools.base_textures))
     textures = [t for t in stage.pools.dragged_textures if t != base.texture]
@@ -42,7 +42,7 @@ def same_shape(draw: Draw) -> Draft:
     that is neither square nor circle has the profile of its own shape only. Succeeds when both objects have been within 12.5 cm of the
     base (8.75 cm of a bowl), and no distractor is.
     """
-    stage = Stage(draw)
+    stage = VimaSceneBuilder(draw)
     shapes = draggable(stage)
     base = stage.actor(stage.stream.choice(shapes if stage.extreme else stage.pools.bases), stage.stream.choice(stage.pools.base_textures))
     alike = [t for t in shapes if same_profile(t, base.thing)]
@@ -53,18 +53,18 @@ def same_shape(draw: Draw) -> Draft:
     return gathered(stage, base, same, others, "profile")
 
 
-def draggable(stage: Stage) -> tuple[Thing, ...]:
+def draggable(stage: VimaSceneBuilder) -> tuple[VimaThing, ...]:
     """What may lie about: blocks are the shorter ones here, and those are there at every level."""
     shapes = tuple(SHORTER_BLOCK if t == BLOCK else t for t in stage.pools.dragged)
     return (*shapes, SHORTER_BLOCK) if stage.pools.dragged == NOVEL else shapes
 
 
-def same_profile(one: Thing, other: Thing) -> bool:
+def same_profile(one: VimaThing, other: VimaThing) -> bool:
     """Do they look alike from above, as far as the task goes: both square, both round, or of the very same shape?"""
     return one.profile == other.profile if one.profile or other.profile else one == other
 
 
-def gathered(stage: Stage, base: Actor, same: Sequence[Actor], others: Sequence[Actor], what: str) -> Draft:
+def gathered(stage: VimaSceneBuilder, base: VimaActor, same: Sequence[VimaActor], others: Sequence[VimaActor], what: str) -> Draft:
     """Set the table with base, matching objects and distractors; put the matching ones into the base."""
     others = others[: MANY if stage.distracting else DISTRACTORS]
     place = stage.middle(base, stage.put(base, fixed=True))
@@ -72,7 +72,7 @@ def gathered(stage: Stage, base: Actor, same: Sequence[Actor], others: Sequence[
     stage.keep_free(place, eps + APART)
     for actor in (*same, *others):
         stage.put(actor)
-    text = told(f"Put all objects with the same {what} as ", base.picture("base_obj"), " into it.")
+    text = instruction(f"Put all objects with the same {what} as ", base.picture("base_obj"), " into it.")
     goal = stage.goal(All(tuple(Once(laid(a, place, base, eps)) for a in same)), same, clear(others, [place], eps))
     roles = (("manipulated", same[0].name), ("receiving", base.name))
     return Draft(stage.scene(), goal, (text,), roles=roles, least=MATCHING)

@@ -10,7 +10,7 @@ import numpy as np
 
 from etude.arithmetic import norms
 from etude.catalog.registry import shape
-from etude.episode import ActionSpace
+from etude.episodes import ActionSpace
 from etude.goals.goal import All, Always, Goal
 from etude.goals.laying import Clear, Laid, OnBoard
 from etude.names import Stream, unknown
@@ -20,7 +20,7 @@ from etude.scene.placement import FULL_TURN, Layout, NoRoom
 from etude.scene.rooms import VIMA_LOWER, VIMA_UPPER, vima_room
 from etude.scene.scene import Body, Entity, Scene
 from etude.suites.task import Draw
-from etude.suites.vima.things import Thing, pools, worn
+from etude.suites.vima.things import VimaThing, pools, worn
 
 SUITE = "vima"
 OPTIONS = ("difficulty", "mistakes", "arm")
@@ -36,11 +36,11 @@ DECIMALS = 9  # what is computed with sines is rounded: names and results must n
 
 
 @dataclass(frozen=True)
-class Actor:
+class VimaActor:
     """A thing with a part to play. ``scale`` multiplies its extents."""
 
     name: str
-    thing: Thing
+    thing: VimaThing
     texture: str
     scale: Vec3 = (1.0, 1.0, 1.0)
 
@@ -72,12 +72,12 @@ class Actor:
 
 
 @dataclass
-class Stage:
+class VimaSceneBuilder:
     """A table being set for one episode. Every random choice of a sampler comes from ``stream``."""
 
     draw: Draw
     hand: str = "suction"
-    actors: list[Actor] = field(default_factory=list)
+    actors: list[VimaActor] = field(default_factory=list)
     things: list[Entity] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -98,12 +98,12 @@ class Stage:
             raise unknown(f"value of {key}", value, valid)
         return value
 
-    def actor(self, thing: Thing, texture: str, scale: Vec3 = (1.0, 1.0, 1.0)) -> Actor:
+    def actor(self, thing: VimaThing, texture: str, scale: Vec3 = (1.0, 1.0, 1.0)) -> VimaActor:
         """A new actor, with a name of its own."""
-        self.actors.append(Actor(f"{texture} {thing.words} {len(self.actors)}", thing, texture, scale))
+        self.actors.append(VimaActor(f"{texture} {thing.words} {len(self.actors)}", thing, texture, scale))
         return self.actors[-1]
 
-    def put(self, actor: Actor, fixed: bool = False, yaw: tuple[float, float] = FULL_TURN, clearance: float | None = None) -> Pose:
+    def put(self, actor: VimaActor, fixed: bool = False, yaw: tuple[float, float] = FULL_TURN, clearance: float | None = None) -> Pose:
         """Find a free place for an actor and set it there."""
         pose = self.find(actor, yaw, clearance)
         self.things.append(actor.body(pose, fixed))
@@ -113,7 +113,7 @@ class Stage:
         """Have no middle of what is found a place later come this near: it would lie where something else belongs."""
         self._kept.append((place, distance))
 
-    def find(self, actor: Actor, yaw: tuple[float, float] = FULL_TURN, clearance: float | None = None, free: bool = False) -> Pose:
+    def find(self, actor: VimaActor, yaw: tuple[float, float] = FULL_TURN, clearance: float | None = None, free: bool = False) -> Pose:
         """Take a free place within reach without setting the actor there; with ``free``, room enough to be turned in any way."""
         model = room = shape(actor.thing.shape, actor.size)
         if free:
@@ -127,13 +127,13 @@ class Stage:
             self.layout.taken.pop()
         raise NoRoom(f"no room for {actor.name!r} within {REACH:g} m of the robot")
 
-    def set_at(self, actor: Actor, pose: Pose, fixed: bool = False) -> None:
+    def set_at(self, actor: VimaActor, pose: Pose, fixed: bool = False) -> None:
         """Set an actor at a given pose; nothing else is put there."""
         model = shape(actor.thing.shape, actor.size)
         self.layout.block(actor.name, model.outline(pose.rotation) + np.asarray(pose.position[:2]))
         self.things.append(actor.body(pose, fixed))
 
-    def middle(self, base: Actor, pose: Pose) -> Vec2:
+    def middle(self, base: VimaActor, pose: Pose) -> Vec2:
         """Where things belong that are put into a base: above the middle of its hollow, not of its outline with the handle."""
         hollow = shape(base.thing.shape, base.size).cavity
         if hollow is None:
@@ -146,7 +146,7 @@ class Stage:
         """The set table."""
         return replace(self.room, entities=tuple(self.things))
 
-    def goal(self, main: Goal, movable: Sequence[Actor], *rules: Goal) -> Goal:
+    def goal(self, main: Goal, movable: Sequence[VimaActor], *rules: Goal) -> Goal:
         """The whole goal: what is asked for, nothing of it off the table, and the task's own rules.
 
         A rule that is broken for a moment can be mended, unless the option ``mistakes=none`` makes it final (VIMA: an episode ends at
@@ -157,12 +157,12 @@ class Stage:
         return All((main, *(Always(r) if self.strict else r for r in found)))
 
 
-def laid(actor: Actor, place: Vec2, base: Actor | None = None, eps: float = EPS) -> Laid:
+def laid(actor: VimaActor, place: Vec2, base: VimaActor | None = None, eps: float = EPS) -> Laid:
     """The actor lies near a place, whatever way it is turned."""
     return Laid(actor.name, place, eps, into=base.name if base is not None else "")
 
 
-def clear(actors: Sequence[Actor], places: Sequence[Vec2], eps: float = EPS) -> Clear:
+def clear(actors: Sequence[VimaActor], places: Sequence[Vec2], eps: float = EPS) -> Clear:
     """None of the actors lies near one of the places."""
     return Clear(tuple(a.name for a in actors), tuple(places), eps)
 

@@ -11,19 +11,19 @@ import numpy as np
 from etude.arithmetic import norms, product
 from etude.catalog.polygon import area, separation
 from etude.catalog.registry import shape
-from etude.episode import ActionSpace
+from etude.episodes import ActionSpace
 from etude.goals.goal import Always
 from etude.goals.sweeping import Gathered, KeptOff, NoMore
 from etude.names import Stream
 from etude.pose import Array, Pose, Vec2
-from etude.prompts.instruction import ObjectPicture, told
+from etude.prompts.instruction import ObjectPicture, instruction
 from etude.scene.placement import NoRoom
 from etude.scene.rooms import VIMA_UPPER
 from etude.scene.scene import Area
 from etude.skills.pushes import Rect
 from etude.skills.sweeping import board_of, pushes_needed, rect_of
 from etude.suites.task import Draft, Draw, task
-from etude.suites.vima.stage import OPTIONS, SPAN, SUITE, Actor, Stage
+from etude.suites.vima.stage import OPTIONS, SPAN, SUITE, VimaActor, VimaSceneBuilder
 from etude.suites.vima.things import (
     CROSS,
     DIAMOND,
@@ -61,18 +61,18 @@ LONGER = 1.85  # the line's length when distracting or extreme
 
 
 @dataclass(frozen=True)
-class Cast:
+class SweepScene:
     """What is on the table: things to sweep, how many of them and in what word, others, the zone and the line."""
 
-    swept: list[Actor]
-    others: list[Actor]
+    swept: list[VimaActor]
+    others: list[VimaActor]
     count: int
     determiner: str
     bounds: str
     line: str
 
 
-def cast_of(stage: Stage) -> Cast:
+def cast_of(stage: VimaSceneBuilder) -> SweepScene:
     """Draw everything but places. What takes part does not depend on whether it could be laid out; only sizes do."""
     stream, pools = replace(stage.draw, attempt=0).rng("cast"), stage.pools
     texture, other = stream.sample(pools.dragged_textures, 2)
@@ -85,7 +85,7 @@ def cast_of(stage: Stage) -> Cast:
         thing = stream.choice(ODD_SHAPES)
         scale = (stage.stream.uniform(*SHRUNK), stage.stream.uniform(*SHRUNK), stage.stream.uniform(*SHRUNK))
     swept = [stage.actor(thing, texture, scale) for _ in range(number)]
-    return Cast(swept, [stage.actor(thing, other, scale) for _ in range(number)], count, determiner, bounds, line)
+    return SweepScene(swept, [stage.actor(thing, other, scale) for _ in range(number)], count, determiner, bounds, line)
 
 
 def drawn(stream: Stream, table: Sequence[tuple[int, float]]) -> int:
@@ -104,7 +104,7 @@ def flat(name: str, kind: str, texture: str, at: Vec2, sides: Vec2, turn: float,
     return Area(name, kind, worn(texture), Pose.flat(at[0], at[1], thick * (level + 0.5), turn), (*sides, thick), SPAN)
 
 
-def scatter(stage: Stage, actors: Sequence[Actor], corner: Vec2, side: float, taken: list[Array]) -> None:
+def scatter(stage: VimaSceneBuilder, actors: Sequence[VimaActor], corner: Vec2, side: float, taken: list[Array]) -> None:
     """Set things near a corner's square, apart from each other. A square that is full grows to both sides, where the table has room."""
     stream = stage.draw.rng(f"layout/{corner}")
     model = shape(actors[0].thing.shape, actors[0].size)
@@ -132,14 +132,14 @@ def corners(rect: Rect) -> Array:
     return np.array([(x0, y0), (x1, y0), (x1, y1), (x0, y1)])
 
 
-def enlarged(actor: Actor, words: str) -> ObjectPicture:
+def enlarged(actor: VimaActor, words: str) -> ObjectPicture:
     """The picture of a swept thing, large enough to be seen."""
     x, y, z = shape(actor.thing.shape, actor.size).size
     factor = PICTURED / max(x, y, z)
     return replace(actor.picture("swept_obj"), words=words, size=(x * factor, y * factor, z * factor))
 
 
-def draft(stage: Stage, cast: Cast, zone: Area, line: Area, region: Rect, manner: str, most: int) -> Draft:
+def draft(stage: VimaSceneBuilder, cast: SweepScene, zone: Area, line: Area, region: Rect, manner: str, most: int) -> Draft:
     """Set the table and say what is wanted. A table on which more than ``most`` strokes are needed is not set (table B.1: 8 and 14)."""
     stage.things += [zone, line]
     first, second = stage.stream.shuffled(ANCHORS)
@@ -160,7 +160,7 @@ def draft(stage: Stage, cast: Cast, zone: Area, line: Area, region: Rect, manner
     if needed is None:
         raise NoRoom(f"no way is seen to sweep {cast.count} things into the zone with {most} strokes")
     plural = "" if cast.determiner in ("any", "one") else "es" if cast.swept[0].thing.words.endswith("s") else "s"
-    text = told(
+    text = instruction(
         f"Sweep {cast.determiner} ",
         enlarged(cast.swept[0], cast.swept[0].words + plural),
         " into ",
@@ -175,7 +175,7 @@ def draft(stage: Stage, cast: Cast, zone: Area, line: Area, region: Rect, manner
 @task(SUITE, "sweep_without_exceeding", level="", splits=("train", "L1", "L2"), horizon=HORIZON, options=OPTIONS, control=SWEEP)
 def sweep_without_exceeding(draw: Draw) -> Draft:
     """T12: sweep so many things into a zone, but not as far as a line across it."""
-    stage = Stage(draw, hand="spatula")
+    stage = VimaSceneBuilder(draw, hand="spatula")
     cast = cast_of(stage)
     model = shape(cast.swept[0].thing.shape, cast.swept[0].size)
     width = 2 * math.sqrt(area(model.footprint) / math.pi) + 0.012
@@ -193,7 +193,7 @@ def sweep_without_exceeding(draw: Draw) -> Draft:
 @task(SUITE, "sweep_without_touching", level="", splits=("L4",), horizon=HORIZON, options=OPTIONS, control=SWEEP)
 def sweep_without_touching(draw: Draw) -> Draft:
     """T13: sweep so many things into a zone, round a line that bars the way."""
-    stage = Stage(draw, hand="spatula")
+    stage = VimaSceneBuilder(draw, hand="spatula")
     cast = cast_of(stage)
     (x, y), (wide, deep) = TOUCH_BOUNDS_AT, TOUCH_BOUNDS
     length = TOUCH_LINE[0] * (LONGER if stage.distracting or stage.extreme else 1.0)

@@ -8,7 +8,7 @@ from etude.pose import Vec3
 
 
 @dataclass(frozen=True)
-class Thing:
+class VimaThing:
     """Something of the catalogue as VIMA uses it. ``symmetry`` n: turns by 360°/n look the same; 0: every turn does.
 
     ``profile`` is what "same shape" asks about: square, circle, or empty. Masses in kg.
@@ -23,23 +23,23 @@ class Thing:
     hollow: bool = False
 
 
-def _plain(words: str, symmetry: int = 1) -> Thing:
-    return Thing(words, words, symmetry=symmetry)
+def _plain(words: str, symmetry: int = 1) -> VimaThing:
+    return VimaThing(words, words, symmetry=symmetry)
 
 
 _LETTERS = {name: _plain(f"letter {name}") for name in "AEGMRTV"}
-BLOCK = Thing("block", "block", (0.07, 0.07, 0.07), 0.01, 4, "square")
-SHORTER_BLOCK = Thing("shorter block", "block", (0.07, 0.07, 0.03), 0.01, 4, "square")
-SMALL_BLOCK = Thing("small block", "block", (0.03, 0.03, 0.03), 0.001, 4)
-RING = Thing("ring", "ring", symmetry=0, profile="circle")
-ROUND = Thing("round", "disc", (0.096, 0.096, 0.0291), symmetry=0, profile="circle")
-HEART, L_BLOCK = _plain("heart"), Thing("L-shaped block", "L-shaped block")
+BLOCK = VimaThing("block", "block", (0.07, 0.07, 0.07), 0.01, 4, "square")
+SHORTER_BLOCK = VimaThing("shorter block", "block", (0.07, 0.07, 0.03), 0.01, 4, "square")
+SMALL_BLOCK = VimaThing("small block", "block", (0.03, 0.03, 0.03), 0.001, 4)
+RING = VimaThing("ring", "ring", symmetry=0, profile="circle")
+ROUND = VimaThing("round", "disc", (0.096, 0.096, 0.0291), symmetry=0, profile="circle")
+HEART, L_BLOCK = _plain("heart"), VimaThing("L-shaped block", "L-shaped block")
 CROSS, DIAMOND, TRIANGLE = _plain("cross", 4), _plain("diamond", 2), _plain("triangle")
 FLOWER, HEXAGON, PENTAGON, STAR = _plain("flower", 4), _plain("hexagon", 6), _plain("pentagon", 5), _plain("star", 5)
-BOWL, PAN = Thing("bowl", "bowl", profile="circle"), Thing("pan", "pan", profile="circle")
-PALLET = Thing("pallet", "pallet", profile="square")
-FRAME, SQUARE = Thing("frame", "frame", profile="square", hollow=True), Thing("square", "square", profile="square", hollow=True)
-CONTAINER = Thing("container", "container", profile="square")
+BOWL, PAN = VimaThing("bowl", "bowl", profile="circle"), VimaThing("pan", "pan", profile="circle")
+PALLET = VimaThing("pallet", "pallet", profile="square")
+FRAME, SQUARE = VimaThing("frame", "frame", profile="square", hollow=True), VimaThing("square", "square", profile="square", hollow=True)
+CONTAINER = VimaThing("container", "container", profile="square")
 
 _SEEN_LETTERS = tuple(_LETTERS[n] for n in "AEGMTV")
 SEEN = (*_SEEN_LETTERS, BLOCK, CROSS, TRIANGLE, FLOWER, HEART, RING, PENTAGON, L_BLOCK)  # D
@@ -95,8 +95,8 @@ def worn(texture: str) -> str:
 class Pools:
     """What an episode may be cast from."""
 
-    dragged: tuple[Thing, ...]
-    bases: tuple[Thing, ...]
+    dragged: tuple[VimaThing, ...]
+    bases: tuple[VimaThing, ...]
     dragged_textures: tuple[str, ...]
     base_textures: tuple[str, ...]
 

@@ -6,10 +6,10 @@ import math
 
 from etude.goals.goal import All, Once
 from etude.goals.laying import Laid
-from etude.prompts.instruction import Part, told
+from etude.prompts.instruction import InstructionPart, instruction
 from etude.suites.task import Draft, Draw, task
 from etude.suites.vima.manipulation import ANGLES, FINE_ANGLES, asymmetric
-from etude.suites.vima.stage import HORIZON, OPTIONS, PICK, SUITE, Actor, Stage, clear, scene_picture
+from etude.suites.vima.stage import HORIZON, OPTIONS, PICK, SUITE, VimaActor, VimaSceneBuilder, clear, scene_picture
 from etude.suites.vima.things import SPLITS, TEXTURES
 
 WIDE_ANGLES = range(30, 360, 30)  # degrees: what the original declares but does not use (VIMA 3, T9)
@@ -31,7 +31,7 @@ def twist(draw: Draw) -> Draft:
     three things in total (eight when distracting); shape, texture and pose of every example. Succeeds when every object has been turned to
     within 15° within 5 cm of where it was.
     """
-    stage = Stage(draw)
+    stage = VimaSceneBuilder(draw)
     stream, shapes = stage.stream, asymmetric(draw.split)
     textures = TEXTURES if draw.split == "L3" else stage.pools.dragged_textures
     wide = stage.one_of("angles", ANGLE_SETS) == "wide"
@@ -39,9 +39,9 @@ def twist(draw: Draw) -> Draft:
     texture = stream.choice(textures)
     twisted = [stage.actor(stream.choice(shapes), texture) for _ in range(stream.integer(*TWISTED))]
     other_textures = [t for t in textures if t != texture]
-    text: list[str | Part] = ['"Twist" is defined as rotating object a specific angle. For examples:']
+    text: list[str | InstructionPart] = ['"Twist" is defined as rotating object a specific angle. For examples:']
     for number in range(1, EXAMPLES + 1):
-        actor = Actor(f"example {number}", stream.choice(twisted).thing, stream.choice(other_textures))
+        actor = VimaActor(f"example {number}", stream.choice(twisted).thing, stream.choice(other_textures))
         text += example(stage, actor, angle, number)
     text.append(f" Now twist all {texture} objects.")
     starts = [stage.find(actor, free=True) for actor in twisted]
@@ -58,10 +58,10 @@ def twist(draw: Draw) -> Draft:
         for actor, place, pose in zip(twisted, places, starts, strict=True)
     )
     goal = stage.goal(All(turned), twisted, clear(around, places, NEAR))
-    return Draft(stage.scene(), goal, (told(*text),), roles=(("manipulated", twisted[0].name),), least=len(twisted))
+    return Draft(stage.scene(), goal, (instruction(*text),), roles=(("manipulated", twisted[0].name),), least=len(twisted))
 
 
-def example(stage: Stage, actor: Actor, degrees: int, number: int) -> list[str | Part]:
+def example(stage: VimaSceneBuilder, actor: VimaActor, degrees: int, number: int) -> list[str | InstructionPart]:
     """A sentence with two pictures of a thing that lies anywhere: as it was, and twisted."""
     x, y = (middle + stage.stream.uniform(-spread, spread) for middle, spread in zip((0.5, 0.0), SPREAD, strict=True))
     yaw = stage.stream.uniform(-math.pi, math.pi)

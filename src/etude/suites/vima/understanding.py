@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from etude.catalog.registry import shape
-from etude.prompts.instruction import ScenePicture, told
+from etude.prompts.instruction import ScenePicture, instruction
 from etude.scene.placement import Layout
 from etude.scene.rooms import VIMA_LOWER, VIMA_UPPER
 from etude.suites.task import Draft, Draw, task
-from etude.suites.vima.stage import BESIDE, HORIZON, OPTIONS, PICK, SUITE, Actor, Stage, clear, laid, scene_picture
+from etude.suites.vima.stage import BESIDE, HORIZON, OPTIONS, PICK, SUITE, VimaActor, VimaSceneBuilder, clear, laid, scene_picture
 from etude.suites.vima.things import SPLITS
 
 DISTRACTORS, MANY = 1, 3  # in the picture, and as many on the table: default and distracting
@@ -22,7 +22,7 @@ def scene_understanding(draw: Draw) -> Draft:
     with the object's texture, so that only the picture tells which is meant, or the base's shape with another texture. When extreme, bases
     have the shapes of dragged objects. Succeeds when the object lies within 10 cm of the base and no distractor does.
     """
-    stage = Stage(draw)
+    stage = VimaSceneBuilder(draw)
     pools, count = stage.pools, MANY if stage.distracting else DISTRACTORS
     dragged = stage.actor(stage.stream.choice(pools.dragged), stage.stream.choice(pools.dragged_textures))
     base = stage.actor(stage.stream.choice(pools.dragged if stage.extreme else pools.bases), stage.stream.choice(pools.base_textures))
@@ -32,13 +32,13 @@ def scene_understanding(draw: Draw) -> Draft:
     around = [lookalike(stage, dragged, base) for _ in range(count)]
     for other in around:
         stage.put(other, fixed=other.thing in pools.bases)
-    text = told(f"Put the {dragged.texture} object in ", shown(stage, dragged, count), f" into the {base.texture} object.")
+    text = instruction(f"Put the {dragged.texture} object in ", shown(stage, dragged, count), f" into the {base.texture} object.")
     movable = [other for other in around if other.thing not in pools.bases]
     goal = stage.goal(laid(dragged, place, base), [dragged], clear(movable, [place]))
     return Draft(stage.scene(), goal, (text,), roles=(("manipulated", dragged.name), ("receiving", base.name)), least=1)
 
 
-def lookalike(stage: Stage, dragged: Actor, base: Actor) -> Actor:
+def lookalike(stage: VimaSceneBuilder, dragged: VimaActor, base: VimaActor) -> VimaActor:
     """A distractor: another shape with the texture of what is asked for, or the base's shape with another texture."""
     pools = stage.pools
     if stage.stream.chance(0.5):
@@ -51,7 +51,7 @@ def lookalike(stage: Stage, dragged: Actor, base: Actor) -> Actor:
     return stage.actor(base.thing, stage.stream.choice(textures))
 
 
-def shown(stage: Stage, dragged: Actor, count: int) -> ScenePicture:
+def shown(stage: VimaSceneBuilder, dragged: VimaActor, count: int) -> ScenePicture:
     """The picture: the object and distractors that wear other textures, strewn over an empty table."""
     pools, layout = stage.pools, Layout(stage.draw.rng("picture"), VIMA_LOWER, VIMA_UPPER, clearance=BESIDE)
     textures = [t for t in (*pools.dragged_textures, *pools.base_textures) if t != dragged.texture]

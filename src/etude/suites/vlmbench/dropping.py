@@ -7,10 +7,24 @@ from itertools import product
 
 from etude.goals.detecting import Detected
 from etude.goals.regions import About, OnLine, Region
-from etude.goals.units import M1, Composed, Control
+from etude.goals.units import Composed, Control, MoveFree
 from etude.pose import Pose
 from etude.suites.task import Draft, Draw, task
-from etude.suites.vlmbench.stage import BASE, BASKET, HORIZON, KEYPOSE, OPTIONS, PENCIL, SIDES, SPLITS, SUITE, Actor, Stage, scaled, sides
+from etude.suites.vlmbench.stage import (
+    BASE,
+    BASKET,
+    HORIZON,
+    KEYPOSE,
+    OPTIONS,
+    PENCIL,
+    SIDES,
+    SPLITS,
+    SUITE,
+    UnitActor,
+    UnitSceneBuilder,
+    scaled,
+    sides,
+)
 
 INSIDE = ((-0.04, -0.04, -0.0778), (0.04, 0.04, 0.03))  # m: what the basket's detector sees, from its floor, in the basket's frame
 OVER = (0.02, 0.06)  # m: heights of the pencil's lower end over the rim (VLMbench 1.8: about a sixth of its length)
@@ -22,13 +36,15 @@ BASKET_SCALES = {"small": (0.75, 0.9), "large": (1.0, 1.1)}
 WORD = {"small": "smaller", "large": "larger"}
 
 
-def _set(stage: Stage, pencils: Sequence[Actor], baskets: Sequence[Actor], one: Sequence[str] = (), other: Sequence[str] = ()) -> None:
+def _set(
+    stage: UnitSceneBuilder, pencils: Sequence[UnitActor], baskets: Sequence[UnitActor], one: Sequence[str] = (), other: Sequence[str] = ()
+) -> None:
     places = stage.strew(baskets, BASKETS_APART, sides(other), away=[(Pose((*BASE, 0.0)), NEAREST)])
     stage.set(baskets, places, fixed=True)
     stage.set(pencils, stage.strew(pencils, PENCILS_APART, sides(one), away=[(p, BASKET_AWAY) for p in places]))
 
 
-def _draft(stage: Stage, pencils: Sequence[Actor], baskets: Sequence[Actor], thing: str, place: str) -> Draft:
+def _draft(stage: UnitSceneBuilder, pencils: Sequence[UnitActor], baskets: Sequence[UnitActor], thing: str, place: str) -> Draft:
     """The first of the pencils belongs into the first of the baskets."""
     pencil, basket = pencils[0], baskets[0]
     lower, upper = scaled(INSIDE, basket.scale)
@@ -39,7 +55,7 @@ def _draft(stage: Stage, pencils: Sequence[Actor], baskets: Sequence[Actor], thi
         Detected(pencil.name, basket.name, lower, upper, ((0.0, -end, 0.0), (0.0, end, 0.0))),
         (
             Control(pencil.name, f"Grasp {{{pencil.name}}}."),
-            M1(
+            MoveFree(
                 pencil.name,
                 Region(basket.name, line, About((0.0, 1.0, 0.0)), point=(0.0, -end, 0.0)),  # the point, at +y, is up
                 f"Move the object along the opening of {{{basket.name}}}. Release the gripper.",
@@ -53,7 +69,7 @@ def _draft(stage: Stage, pencils: Sequence[Actor], baskets: Sequence[Actor], thi
 @task(SUITE, "drop_color", level="drop", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
 def drop_color(draw: Draw) -> Draft:
     """Drop the pencil of a colour into the basket of a colour."""
-    stage = Stage(draw)
+    stage = UnitSceneBuilder(draw)
     colours = stage.some_colours(2, stage.colours[stage.variation(len(stage.colours))])
     pencils = [stage.actor(PENCIL, c) for c in colours]
     baskets = [stage.actor(BASKET, c) for c in stage.some_colours(2)]
@@ -64,7 +80,7 @@ def drop_color(draw: Draw) -> Draft:
 @task(SUITE, "drop_relative", level="drop", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
 def drop_relative(draw: Draw) -> Draft:
     """Drop the pencil on a side into the basket on a side."""
-    stage = Stage(draw)
+    stage = UnitSceneBuilder(draw)
     one, other = tuple(product(SIDES, SIDES))[stage.variation(16)]
     pencils = [stage.actor(PENCIL, c) for c in stage.some_colours(2)]
     baskets = [stage.actor(BASKET, c) for c in stage.some_colours(2)]
@@ -75,7 +91,7 @@ def drop_relative(draw: Draw) -> Draft:
 @task(SUITE, "drop_size", level="drop", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
 def drop_size(draw: Draw) -> Draft:
     """Drop the larger or smaller pencil into the larger or smaller basket."""
-    stage = Stage(draw)
+    stage = UnitSceneBuilder(draw)
     one, other = tuple(product(WORD, WORD))[stage.variation(4)]
     pencils = [
         stage.actor(PENCIL, c, stage.stream.uniform(*PENCIL_SCALES[s])) for c, s in zip(stage.some_colours(2), _both(one), strict=True)

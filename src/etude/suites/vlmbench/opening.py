@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable, Sequence
 
 from etude.goals.detecting import JointMoved
-from etude.goals.units import Composed, Control, M2Joint
+from etude.goals.units import Composed, Control, MoveJoint
 from etude.pose import Array, Pose, Vec2
 from etude.scene.cabinets import DOOR1, DOOR2, DRAWER1, DRAWER2, DRAWER3, LEVELS, cabinet, hinged_door
 from etude.scene.placement import NoRoom
 from etude.scene.rooms import RLBENCH_LOWER, RLBENCH_UPPER, TABLE_TOP
 from etude.suites.task import Draft, Draw, task
-from etude.suites.vlmbench.stage import BASE, HORIZON, KEYPOSE, OPTIONS, SPLITS, SUITE, Stage
+from etude.suites.vlmbench.stage import BASE, HORIZON, KEYPOSE, OPTIONS, SPLITS, SUITE, UnitSceneBuilder
 
 CARRIER = (0.28, 0.36)  # m: the rectangle before the furniture that lies in the workspace (VLMbench 1.3)
 FRONT = 0.255  # m from its middle to the front of the furniture
@@ -32,7 +32,7 @@ SLACK = math.radians(2)  # about the angle that a joint shall have
 
 
 def _stand(
-    stage: Stage, yaw: float, back: float, grip: Callable[[float], Vec2], ends: Sequence[float], outline: Sequence[Vec2] = ()
+    stage: UnitSceneBuilder, yaw: float, back: float, grip: Callable[[float], Vec2], ends: Sequence[float], outline: Sequence[Vec2] = ()
 ) -> Pose:
     """A pose for furniture that opens towards the robot, its middle ``back`` behind its front.
 
@@ -62,7 +62,7 @@ def _beside_arm(point: Array) -> bool:
 @task(SUITE, "drawer", level="drawer", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
 def drawer(draw: Draw) -> Draft:
     """Open or close a drawer of a cabinet, fully or slightly."""
-    stage = Stage(draw)
+    stage = UnitSceneBuilder(draw)
     variation = stage.variation(12)
     level, opening, amount = LEVELS[variation // 4], variation % 4 < 2, AMOUNTS[variation % 2]
     model = DRAWER3 if stage.unseen else stage.stream.choice((DRAWER1, DRAWER2))
@@ -77,7 +77,7 @@ def drawer(draw: Draw) -> Draft:
         JointMoved(part, least * model.travel, most * model.travel, opening),
         (
             Control(part, f"Grasp the handle of the {level} drawer.", "horizontal", lift=False),
-            M2Joint(part, part, (low * model.travel, high * model.travel), axis),
+            MoveJoint(part, part, (low * model.travel, high * model.travel), axis),
         ),
     )
     return stage.draft(f"{amount.capitalize()} {'open' if opening else 'close'} the {level} drawer.", goal, "cabinet")
@@ -86,7 +86,7 @@ def drawer(draw: Draw) -> Draft:
 @task(SUITE, "door", level="door", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
 def door(draw: Draw) -> Draft:
     """Open or close a door, fully or slightly; a closed one is latched until its handle is turned."""
-    stage = Stage(draw)
+    stage = UnitSceneBuilder(draw)
     variation = stage.variation(4)
     opening, amount = variation >= 2, AMOUNTS[variation % 2]
     model = DOOR2 if stage.unseen else DOOR1
@@ -97,9 +97,9 @@ def door(draw: Draw) -> Draft:
     angle = SWING / 2 if amount == "slightly" else SWING if opening else 0.0
     handle = min(HANDLE, model.turn - SLACK / 2)
     grasp = Control("door/handle", "Grasp the handle of door.", "horizontal", lift=False)
-    unlatch = M2Joint("door/handle", "door/handle", _about(handle), "Rotate around the axis of the handle of door.", turns=True)
+    unlatch = MoveJoint("door/handle", "door/handle", _about(handle), "Rotate around the axis of the handle of door.", turns=True)
     said = f"Rotate around the axis of the door{' slightly' if amount == 'slightly' else ''}."
-    swing = M2Joint("door/handle", "door/plank", _about(angle), said, turns=True)
+    swing = MoveJoint("door/handle", "door/plank", _about(angle), said, turns=True)
     goal = Composed(
         JointMoved("door/plank", *TURNED[amount], opening),
         (grasp, unlatch, swing) if opening else (grasp, swing),

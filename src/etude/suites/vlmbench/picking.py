@@ -7,15 +7,27 @@ from itertools import product
 
 from etude.goals.detecting import Detected
 from etude.goals.regions import AnyTurn, InBox, Region
-from etude.goals.units import M1, Composed, Control
+from etude.goals.units import Composed, Control, MoveFree
 from etude.suites.task import Draft, Draw, task
-from etude.suites.vlmbench.stage import CONTAINER, HORIZON, KEYPOSE, OPTIONS, SIDES, SPLITS, SUITE, Actor, Stage, scaled, sides
+from etude.suites.vlmbench.stage import (
+    CONTAINER,
+    HORIZON,
+    KEYPOSE,
+    OPTIONS,
+    SIDES,
+    SPLITS,
+    SUITE,
+    UnitActor,
+    UnitSceneBuilder,
+    scaled,
+    sides,
+)
 
 INSIDE = ((-0.10, -0.06, -0.025), (0.10, 0.06, 0.04))  # m: what the container's detector sees, in the container's frame
 APART = 0.25  # m between the middles of containers
 
 
-def _draft(stage: Stage, objects: Sequence[Actor], containers: Sequence[Actor], thing: str, place: str) -> Draft:
+def _draft(stage: UnitSceneBuilder, objects: Sequence[UnitActor], containers: Sequence[UnitActor], thing: str, place: str) -> Draft:
     """The first of the objects belongs into the first of the containers."""
     object_, container = objects[0], containers[0]
     lower, upper = scaled(INSIDE, container.scale)
@@ -27,7 +39,7 @@ def _draft(stage: Stage, objects: Sequence[Actor], containers: Sequence[Actor], 
         Detected(object_.name, container.name, lower, upper),
         (
             Control(object_.name, f"Grasp {{{object_.name}}}."),
-            M1(
+            MoveFree(
                 object_.name,
                 Region(container.name, InBox(goal_lower, goal_upper), AnyTurn()),
                 f"Move the object above {{{container.name}}}. Release the gripper.",
@@ -41,7 +53,7 @@ def _draft(stage: Stage, objects: Sequence[Actor], containers: Sequence[Actor], 
 @task(SUITE, "pick_color", level="pick", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
 def pick_color(draw: Draw) -> Draft:
     """Put the object of a colour into the container of a colour."""
-    stage = Stage(draw)
+    stage = UnitSceneBuilder(draw)
     colours = stage.some_colours(2, stage.colours[stage.variation(len(stage.colours))])
     kind = stage.stream.choice(stage.shapes)
     objects = [stage.actor(kind, c, stage.stream.uniform(0.8, 1.2)) for c in colours]
@@ -54,7 +66,7 @@ def pick_color(draw: Draw) -> Draft:
 @task(SUITE, "pick_relative", level="pick", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
 def pick_relative(draw: Draw) -> Draft:
     """Put the object on a side into the container on a side."""
-    stage = Stage(draw)
+    stage = UnitSceneBuilder(draw)
     one, other = tuple(product(SIDES, SIDES))[stage.variation(16)]
     kind = stage.stream.choice(stage.shapes)
     objects = [stage.actor(kind, c) for c in stage.some_colours(2)]
@@ -67,7 +79,7 @@ def pick_relative(draw: Draw) -> Draft:
 @task(SUITE, "pick_shape", level="pick", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
 def pick_shape(draw: Draw) -> Draft:
     """Put the object of a shape into the container of a colour."""
-    stage = Stage(draw)
+    stage = UnitSceneBuilder(draw)
     kind = stage.shapes[stage.variation(len(stage.shapes))]
     others = [k for k in stage.shapes if k != kind]
     kinds = [kind, *stage.stream.sample(others, stage.stream.integer(1, len(others)))]
@@ -81,7 +93,7 @@ def pick_shape(draw: Draw) -> Draft:
 @task(SUITE, "pick_size", level="pick", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
 def pick_size(draw: Draw) -> Draft:
     """Put the larger or smaller object into the larger or smaller container."""
-    stage = Stage(draw)
+    stage = UnitSceneBuilder(draw)
     one, other = tuple(product(("small", "large"), repeat=2))[stage.variation(4)]
     kind = stage.stream.choice(stage.shapes)
     sizes = {"small": stage.stream.uniform(0.6, 0.9), "large": stage.stream.uniform(1.1, 1.2)}

@@ -15,20 +15,32 @@ import numpy as np
 from etude.catalog.registry import shape
 from etude.goals.detecting import Poured
 from etude.goals.regions import Across, OnRing, Region, Tilting, WhereItIs
-from etude.goals.units import M2, Composed, Control
+from etude.goals.units import Composed, Control, MoveConstrained
 from etude.pose import Array, Pose, Vec3
 from etude.scene.placement import NoRoom
 from etude.scene.scene import Particles
 from etude.suites.task import Draft, Draw, task
-from etude.suites.vlmbench.stage import BASE, HORIZON, KEYPOSE, OPTIONS, SPLITS, SUITE, TRIES, Actor, Kind, Stage, sides
+from etude.suites.vlmbench.stage import (
+    BASE,
+    HORIZON,
+    KEYPOSE,
+    OPTIONS,
+    SPLITS,
+    SUITE,
+    TRIES,
+    ObjectKind,
+    UnitActor,
+    UnitSceneBuilder,
+    sides,
+)
 
 SEEN_MUGS = (
-    Kind("mug", "mug 1", (0.139, 0.100, 0.108), 0.149),
-    Kind("mug", "mug 2", (0.134, 0.098, 0.113), 0.207),
-    Kind("mug", "mug 3", (0.188, 0.117, 0.159), 0.314),
-    Kind("mug", "mug 4", (0.138, 0.107, 0.097), 0.151),
+    ObjectKind("mug", "mug 1", (0.139, 0.100, 0.108), 0.149),
+    ObjectKind("mug", "mug 2", (0.134, 0.098, 0.113), 0.207),
+    ObjectKind("mug", "mug 3", (0.188, 0.117, 0.159), 0.314),
+    ObjectKind("mug", "mug 4", (0.138, 0.107, 0.097), 0.151),
 )
-UNSEEN_MUGS = (Kind("mug", "mug 5", (0.123, 0.088, 0.133), 0.155), Kind("mug", "mug 6", (0.140, 0.101, 0.107), 0.243))
+UNSEEN_MUGS = (ObjectKind("mug", "mug 5", (0.123, 0.088, 0.133), 0.155), ObjectKind("mug", "mug 6", (0.140, 0.101, 0.107), 0.243))
 DETECTORS = {"mug 3": 0.06, "mug 5": 0.04}  # m: radius of what counts as in the mug
 DETECTOR, DETECTOR_HEIGHT = 0.05, 0.06
 
@@ -61,7 +73,7 @@ class _Form:
     lip: float
 
     @classmethod
-    def of(cls, mug: Actor) -> _Form:
+    def of(cls, mug: UnitActor) -> _Form:
         model = shape(mug.kind.shape, mug.size)
         assert model.cavity is not None
         (left, _, floor), (right, _, rim) = model.cavity
@@ -85,7 +97,7 @@ def _drops(form: _Form, diameter: float) -> list[Vec3]:
     return [(form.axis + x, y, form.floor + (level + 0.55) * pitch) for level, x, y in places]
 
 
-def _pour(stage: Stage, mugs: Sequence[Actor], poses: Sequence[Pose], source: str, receiver: str) -> Draft:
+def _pour(stage: UnitSceneBuilder, mugs: Sequence[UnitActor], poses: Sequence[Pose], source: str, receiver: str) -> Draft:
     """From the first of the mugs into the second."""
     full, empty = mugs[0], mugs[1]
     one, other = _Form.of(full), _Form.of(empty)
@@ -115,12 +127,12 @@ def _pour(stage: Stage, mugs: Sequence[Actor], poses: Sequence[Pose], source: st
         ),
         (
             Control(full.name, f"Grasp {{{full.name}}}.", "horizontal"),
-            M2(
+            MoveConstrained(
                 full.name,
                 Region(empty.name, ring, Across(), True, point=axis, middle=opening),
                 f"Move the object to the top of {{{empty.name}}} with the opening upwards.",
             ),
-            M2(
+            MoveConstrained(
                 full.name,
                 Region(empty.name, WhereItIs(), Tilting(), True, point=axis, middle=opening),
                 f"Rotate {{{full.name}}} toward {{{empty.name}}}.",
@@ -135,7 +147,7 @@ def _vec(v: Array) -> Vec3:
     return float(v[0]), float(v[1]), float(v[2])
 
 
-def _lay(stage: Stage, mugs: Sequence[Actor], accept: Callable[[Sequence[Pose]], bool] = lambda poses: True) -> list[Pose]:
+def _lay(stage: UnitSceneBuilder, mugs: Sequence[UnitActor], accept: Callable[[Sequence[Pose]], bool] = lambda poses: True) -> list[Pose]:
     """Places for the mugs: the ear of the first is turned to the robot, with room for a hand behind it."""
     for _ in range(5 * TRIES):
         before = len(stage.layout.taken)
@@ -155,14 +167,14 @@ def _lay(stage: Stage, mugs: Sequence[Actor], accept: Callable[[Sequence[Pose]],
     raise NoRoom(f"no places for {', '.join(m.name for m in mugs)} that are as they should be")
 
 
-def _offered(mug: Actor, pose: Pose) -> bool:
+def _offered(mug: UnitActor, pose: Pose) -> bool:
     """Can a hand that comes from the robot take the ear (along +x of the mug)?"""
     x, y = (pose.apply((mug.size[0] / 2 + BEFORE, 0.0, 0.0))[:2] - BASE).tolist()
     past = abs(math.remainder(pose.yaw - math.atan2(-y, -x), 2 * math.pi))
     return math.hypot(x, y) > NEAREST[0] and ASIDE[0] < past < ASIDE[1]
 
 
-def _corridor(mug: Actor) -> Array:
+def _corridor(mug: UnitActor) -> Array:
     """Where the hand will be that takes hold of the ear: corners (4, 3) in the mug's frame."""
     half, length = CORRIDOR
     ear = mug.size[0] / 2
@@ -172,7 +184,7 @@ def _corridor(mug: Actor) -> Array:
 @task(SUITE, "pour_color", level="pour", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
 def pour_color(draw: Draw) -> Draft:
     """Pour water from the mug of a colour into the mug of another, with a third one standing by."""
-    stage = Stage(draw)
+    stage = UnitSceneBuilder(draw)
     colours = stage.some_colours(3, stage.colours[stage.variation(len(stage.colours))])
     kind = _kind(stage)
     mugs = [stage.actor(kind, c) for c in colours]
@@ -182,7 +194,7 @@ def pour_color(draw: Draw) -> Draft:
 @task(SUITE, "pour_relative", level="pour", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
 def pour_relative(draw: Draw) -> Draft:
     """Pour water from the mug on one side into the mug on the other."""
-    stage = Stage(draw)
+    stage = UnitSceneBuilder(draw)
     one, other = (("left", "right"), ("right", "left"), ("front", "rear"), ("rear", "front"))[stage.variation(4)]
     kind = _kind(stage)
     mugs = [stage.actor(kind, c) for c in stage.some_colours(2)]
@@ -192,7 +204,7 @@ def pour_relative(draw: Draw) -> Draft:
 @task(SUITE, "pour_size", level="pour", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
 def pour_size(draw: Draw) -> Draft:
     """Pour water from the smaller mug into the larger one, or the other way round."""
-    stage = Stage(draw)
+    stage = UnitSceneBuilder(draw)
     small, large = stage.stream.uniform(0.75, 0.9), stage.stream.uniform(1.0, 1.1)
     scales, words = ((small, large), ("smaller", "larger")) if stage.variation(2) == 0 else ((large, small), ("larger", "smaller"))
     kind = _kind(stage)
@@ -200,5 +212,5 @@ def pour_size(draw: Draw) -> Draft:
     return _pour(stage, mugs, _lay(stage, mugs), f"the {words[0]} mug", f"the {words[1]} mug")
 
 
-def _kind(stage: Stage) -> Kind:
+def _kind(stage: UnitSceneBuilder) -> ObjectKind:
     return stage.stream.choice(UNSEEN_MUGS if stage.unseen else SEEN_MUGS)

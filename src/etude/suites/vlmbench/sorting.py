@@ -13,7 +13,7 @@ from etude.catalog.registry import shape
 from etude.catalog.sorter import BOX, HOLES, LID
 from etude.goals.detecting import Detected
 from etude.goals.regions import AtPoint, Fixed, Region
-from etude.goals.units import M1, Composed, Control
+from etude.goals.units import Composed, Control, MoveFree
 from etude.pose import Pose, Vec2, yaw_quat
 from etude.scene.rooms import TABLE_TOP
 from etude.scene.scene import Body
@@ -31,27 +31,27 @@ from etude.suites.vlmbench.stage import (
     STAR,
     SUITE,
     TRIANGULAR,
-    Actor,
-    Kind,
-    Stage,
+    ObjectKind,
+    UnitActor,
+    UnitSceneBuilder,
     sides,
 )
 
 SEEN_PIECES, UNSEEN_PIECES = (STAR, TRIANGULAR, CYLINDER, CUBE), (MOON, STAR, TRIANGULAR, CYLINDER, CUBE)
-SORTER = Kind("shape sorter", "shape sorter lid", LID, 2.36)
+SORTER = ObjectKind("shape sorter", "shape sorter lid", LID, 2.36)
 INSIDE = ((-0.096, -0.096, 0.006 - BOX[2] / 2), (0.096, 0.096, 0.126 - BOX[2] / 2))  # m: what the detector sees, in the box's frame
 BESIDE_SORTER = 0.25  # m from the sorter's middle to the pieces, and to the arm that reaches for them
 ENTERED = 0.006  # m by which a piece is in its hole when it is let go: past a bevelled rim
 BACK = 0.08  # m above, where the hand stops first
 
 
-def _pieces(stage: Stage) -> tuple[Kind, ...]:
+def _pieces(stage: UnitSceneBuilder) -> tuple[ObjectKind, ...]:
     return UNSEEN_PIECES if stage.unseen else SEEN_PIECES
 
 
-def _laid(stage: Stage, pieces: Sequence[Actor], wanted: str = "") -> None:
+def _laid(stage: UnitSceneBuilder, pieces: Sequence[UnitActor], wanted: str = "") -> None:
     """The sorter, and the pieces beside it; the first of two on its ``wanted`` side of the second."""
-    sorter = Actor("shape sorter", SORTER, "")
+    sorter = UnitActor("shape sorter", SORTER, "")
     [place] = stage.strew([sorter])
     x, y, _ = place.position
     box, lid = stage.some_colours(2)
@@ -76,7 +76,7 @@ def _clear(sorter: Vec2, pose: Pose) -> bool:
     return math.dist(sorter, np.asarray(BASE) + share * along) > BESIDE_SORTER
 
 
-def _draft(stage: Stage, pieces: Sequence[Actor], words: str) -> Draft:
+def _draft(stage: UnitSceneBuilder, pieces: Sequence[UnitActor], words: str) -> Draft:
     """The first of the pieces belongs into the sorter."""
     piece = pieces[0]
     hole = next(h for h in HOLES if h.shape == piece.kind.shape)
@@ -89,7 +89,7 @@ def _draft(stage: Stage, pieces: Sequence[Actor], words: str) -> Draft:
         Detected(piece.name, "sorter box", *INSIDE),
         (
             Control(piece.name, f"Grasp {{{piece.name}}}."),
-            M1(
+            MoveFree(
                 piece.name,
                 Region("sorter lid", AtPoint((x, y, z)), Fixed(yaw_quat(hole.yaw), piece.kind.symmetry), point=centre),
                 f"Move the object to the hole of {piece.kind.words} shape. Release the gripper.",
@@ -103,7 +103,7 @@ def _draft(stage: Stage, pieces: Sequence[Actor], words: str) -> Draft:
 @task(SUITE, "sorter_color", level="sorter", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
 def sorter_color(draw: Draw) -> Draft:
     """Put the piece of a colour through its hole, of three of the same shape."""
-    stage = Stage(draw)
+    stage = UnitSceneBuilder(draw)
     colours = stage.some_colours(3, stage.colours[stage.variation(len(stage.colours))])
     kind = stage.stream.choice(_pieces(stage))
     pieces = [stage.actor(kind, c) for c in colours]
@@ -114,7 +114,7 @@ def sorter_color(draw: Draw) -> Draft:
 @task(SUITE, "sorter_relative", level="sorter", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
 def sorter_relative(draw: Draw) -> Draft:
     """Put the piece on a side through its hole, of two of the same shape."""
-    stage = Stage(draw)
+    stage = UnitSceneBuilder(draw)
     wanted = SIDES[stage.variation(4)]
     kind = stage.stream.choice(_pieces(stage))
     pieces = [stage.actor(kind, c) for c in stage.some_colours(2)]
@@ -125,7 +125,7 @@ def sorter_relative(draw: Draw) -> Draft:
 @task(SUITE, "sorter_shape", level="sorter", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
 def sorter_shape(draw: Draw) -> Draft:
     """Put the piece of a shape through its hole, beside one or two of other shapes."""
-    stage = Stage(draw)
+    stage = UnitSceneBuilder(draw)
     kinds = _pieces(stage)
     kind = kinds[stage.variation(len(kinds))]
     others = stage.stream.sample([k for k in kinds if k != kind], stage.stream.integer(1, 2))

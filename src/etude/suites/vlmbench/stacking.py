@@ -8,9 +8,21 @@ from itertools import permutations, product
 from etude.catalog.registry import shape
 from etude.goals.detecting import Piled
 from etude.goals.regions import About, Alike, OnPlane, Region
-from etude.goals.units import M1, Composed, Control
+from etude.goals.units import Composed, Control, MoveFree
 from etude.suites.task import Draft, Draw, task
-from etude.suites.vlmbench.stage import HORIZON, KEYPOSE, MOON, OPTIONS, SIDES, SPLITS, SUITE, Actor, Kind, Stage, sides
+from etude.suites.vlmbench.stage import (
+    HORIZON,
+    KEYPOSE,
+    MOON,
+    OPTIONS,
+    SIDES,
+    SPLITS,
+    SUITE,
+    ObjectKind,
+    UnitActor,
+    UnitSceneBuilder,
+    sides,
+)
 
 LARGER = 1.5  # things to stack are this much larger than elsewhere (VLMbench 1.5)
 ABOVE = 0.005  # m from which the upper object falls onto the lower (VLMbench 1.8)
@@ -19,12 +31,12 @@ SCALES = {"large": (1.2, 1.4), "medium": (0.9, 1.1), "small": (0.7, 0.9)}
 COLOUR_SCALES = (0.8, 1.2)
 
 
-def _larger(kind: Kind, most: float = 1.0) -> float:
+def _larger(kind: ObjectKind, most: float = 1.0) -> float:
     """The scale that stands for 1 here: ``LARGER``, or less where the largest object (``most``) would not fit between the fingers."""
     return min(LARGER, kind.largest / most)
 
 
-def _draft(stage: Stage, objects: Sequence[Actor], lower: str, upper: str) -> Draft:
+def _draft(stage: UnitSceneBuilder, objects: Sequence[UnitActor], lower: str, upper: str) -> Draft:
     """The second of the objects belongs onto the first."""
     below, above = objects[:2]
     ground, load = (shape(a.kind.shape, a.size).mass_properties[1] for a in (below, above))
@@ -39,7 +51,7 @@ def _draft(stage: Stage, objects: Sequence[Actor], lower: str, upper: str) -> Dr
         Piled(above.name, below.name),
         (
             Control(above.name, f"Grasp {{{above.name}}}."),
-            M1(
+            MoveFree(
                 above.name,
                 Region(below.name, plane, turned, upright=True, point=under),
                 f"Move the object on {{{below.name}}}. Release the gripper.",
@@ -53,7 +65,7 @@ def _draft(stage: Stage, objects: Sequence[Actor], lower: str, upper: str) -> Dr
 @task(SUITE, "stack_color", level="stack", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
 def stack_color(draw: Draw) -> Draft:
     """Put the object of a colour onto the object of another colour; four of one shape."""
-    stage = Stage(draw)
+    stage = UnitSceneBuilder(draw)
     colours = stage.some_colours(4, stage.colours[stage.variation(len(stage.colours))])
     kind = stage.stream.choice(stage.shapes)
     size = _larger(kind, COLOUR_SCALES[1])
@@ -65,7 +77,7 @@ def stack_color(draw: Draw) -> Draft:
 @task(SUITE, "stack_relative", level="stack", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
 def stack_relative(draw: Draw) -> Draft:
     """Put the object on a side, of two of one shape, onto the object on a side, of two of another shape."""
-    stage = Stage(draw)
+    stage = UnitSceneBuilder(draw)
     one, other = tuple(product(SIDES, SIDES))[stage.variation(16)]
     lower, upper = stage.stream.sample(stage.shapes, 2)
     colours = stage.some_colours(4)
@@ -79,7 +91,7 @@ def stack_relative(draw: Draw) -> Draft:
 @task(SUITE, "stack_shape", level="stack", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
 def stack_shape(draw: Draw) -> Draft:
     """Put an object onto the object of a shape; all have different shapes."""
-    stage = Stage(draw)
+    stage = UnitSceneBuilder(draw)
     lower = stage.shapes[stage.variation(len(stage.shapes))]
     others = stage.stream.sample([k for k in stage.shapes if k != lower], stage.stream.integer(1, 3))
     objects = [stage.actor(k, stage.stream.choice(stage.colours), _larger(k)) for k in (lower, *others)]
@@ -90,7 +102,7 @@ def stack_shape(draw: Draw) -> Draft:
 @task(SUITE, "stack_size", level="stack", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
 def stack_size(draw: Draw) -> Draft:
     """Put the object of a size onto the object of another size; three of one shape."""
-    stage = Stage(draw)
+    stage = UnitSceneBuilder(draw)
     sizes = tuple(permutations(SCALES))[stage.variation(6)]
     kind = stage.stream.choice(stage.shapes)
     larger = _larger(kind, SCALES["large"][1])

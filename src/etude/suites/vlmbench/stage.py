@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from etude.arithmetic import norms
 from etude.catalog.colours import SEEN, UNSEEN
 from etude.catalog.registry import shape
-from etude.episode import ActionSpace
+from etude.episodes import ActionSpace
 from etude.goals.goal import Goal
 from etude.goals.units import Composed, Unit
 from etude.names import Stream
 from etude.pose import Pose, Vec3
-from etude.prompts.instruction import told
+from etude.prompts.instruction import instruction
 from etude.scene.placement import FULL_TURN, Layout, NoRoom
 from etude.scene.rooms import RLBENCH_LOWER, RLBENCH_UPPER, TABLE_TOP, rlbench_room
 from etude.scene.scene import Body, Entity, Scene
@@ -33,7 +33,7 @@ TRIES = 60
 
 
 @dataclass(frozen=True)
-class Kind:
+class ObjectKind:
     """A kind of thing: how it is called, its shape in the catalogue and its extents (m), its mass (kg)."""
 
     words: str
@@ -44,29 +44,29 @@ class Kind:
     largest: float = 10.0  # scale beyond which the fingers no longer get round it
 
 
-STAR = Kind("star", "star", (0.0517, 0.0547, 0.0346), 0.0357, 5, largest=2.0)
-TRIANGULAR = Kind("triangular prism", "triangular prism", (0.0456, 0.0395, 0.0392), 0.035, 3, largest=1.5)
-CYLINDER = Kind("cylinder", "cylinder", (0.0455, 0.0455, 0.0418), 0.0675, 36, largest=1.5)
-CUBE = Kind("cube", "cube", (0.0418, 0.0418, 0.0418), 0.0729, 4, largest=1.6)
-MOON = Kind("moon", "moon", (0.0603, 0.0348, 0.0388), 0.0563)
-LETTER = Kind("letter of 't'", "letter t", (0.08, 0.08, 0.04), 0.126)
-CROSS = Kind("cross-shaped block", "cross", (0.08, 0.08, 0.04), 0.183, 4, largest=1.7)
-FLOWER = Kind("flower", "flower", (0.08, 0.08, 0.04), 0.174, largest=1.0)
-PENCIL = Kind("pencil", "pencil", (0.0175, 0.328, 0.0153), 0.072)
-BASKET = Kind("container", "pencil basket", (0.0924, 0.0924, 0.1556), 0.41)
-CONTAINER = Kind("container", "box container", (0.20, 0.125, 0.05), 0.086)
-SPONGE = Kind("sponge", "sponge", (0.0579, 0.125, 0.0328), 0.119)
+STAR = ObjectKind("star", "star", (0.0517, 0.0547, 0.0346), 0.0357, 5, largest=2.0)
+TRIANGULAR = ObjectKind("triangular prism", "triangular prism", (0.0456, 0.0395, 0.0392), 0.035, 3, largest=1.5)
+CYLINDER = ObjectKind("cylinder", "cylinder", (0.0455, 0.0455, 0.0418), 0.0675, 36, largest=1.5)
+CUBE = ObjectKind("cube", "cube", (0.0418, 0.0418, 0.0418), 0.0729, 4, largest=1.6)
+MOON = ObjectKind("moon", "moon", (0.0603, 0.0348, 0.0388), 0.0563)
+LETTER = ObjectKind("letter of 't'", "letter t", (0.08, 0.08, 0.04), 0.126)
+CROSS = ObjectKind("cross-shaped block", "cross", (0.08, 0.08, 0.04), 0.183, 4, largest=1.7)
+FLOWER = ObjectKind("flower", "flower", (0.08, 0.08, 0.04), 0.174, largest=1.0)
+PENCIL = ObjectKind("pencil", "pencil", (0.0175, 0.328, 0.0153), 0.072)
+BASKET = ObjectKind("container", "pencil basket", (0.0924, 0.0924, 0.1556), 0.41)
+CONTAINER = ObjectKind("container", "box container", (0.20, 0.125, 0.05), 0.086)
+SPONGE = ObjectKind("sponge", "sponge", (0.0579, 0.125, 0.0328), 0.119)
 
 SEEN_SHAPES, UNSEEN_SHAPES = (STAR, TRIANGULAR, CYLINDER, CUBE, MOON), (CUBE, LETTER, CROSS, FLOWER)
 SEEN_COLOURS, UNSEEN_COLOURS = tuple(SEEN), tuple(UNSEEN)
 
 
 @dataclass(frozen=True)
-class Actor:
+class UnitActor:
     """A thing with a part to play. ``words`` is how it is spoken of."""
 
     name: str
-    kind: Kind
+    kind: ObjectKind
     colour: str
     scale: float = 1.0
 
@@ -89,11 +89,11 @@ class Actor:
 
 
 @dataclass
-class Stage:
+class UnitSceneBuilder:
     """A table being set for one episode."""
 
     draw: Draw
-    actors: list[Actor] = field(default_factory=list)
+    actors: list[UnitActor] = field(default_factory=list)
     things: list[Entity] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -113,12 +113,12 @@ class Stage:
         rest = [c for c in self.colours if c != first]
         return [*([first] if first else []), *self.stream.sample(rest, count - bool(first))]
 
-    def actor(self, kind: Kind, colour: str, scale: float = 1.0) -> Actor:
+    def actor(self, kind: ObjectKind, colour: str, scale: float = 1.0) -> UnitActor:
         """A new actor, with a name of its own."""
-        self.actors.append(Actor(f"{colour} {kind.words} {len(self.actors)}", kind, colour, round(min(scale, kind.largest), 4)))
+        self.actors.append(UnitActor(f"{colour} {kind.words} {len(self.actors)}", kind, colour, round(min(scale, kind.largest), 4)))
         return self.actors[-1]
 
-    def place(self, actor: Actor, apart: Sequence[tuple[Pose, float]] = (), yaw: tuple[float, float] = FULL_TURN) -> Pose:
+    def place(self, actor: UnitActor, apart: Sequence[tuple[Pose, float]] = (), yaw: tuple[float, float] = FULL_TURN) -> Pose:
         """A free place within reach, its middle away from some poses by some distances (m)."""
         model = shape(actor.kind.shape, actor.size)
         for _ in range(TRIES):
@@ -133,7 +133,7 @@ class Stage:
 
     def strew(
         self,
-        actors: Sequence[Actor],
+        actors: Sequence[UnitActor],
         apart: float = 0.10,
         accept: Callable[[Sequence[Pose]], bool] = lambda poses: True,
         yaw: tuple[float, float] = FULL_TURN,
@@ -156,7 +156,7 @@ class Stage:
             del self.layout.taken[before:]
         raise NoRoom(f"no places for {', '.join(a.name for a in actors)} that are as they should be")
 
-    def set(self, actors: Sequence[Actor], poses: Sequence[Pose], fixed: bool = False) -> None:
+    def set(self, actors: Sequence[UnitActor], poses: Sequence[Pose], fixed: bool = False) -> None:
         """Set actors on the table."""
         self.things += [a.body(p, fixed) for a, p in zip(actors, poses, strict=True)]
 
@@ -170,7 +170,7 @@ class Stage:
         words = {actor.name: f"the {actor.colour} {actor.kind.words}" for actor in self.actors}
         steps = " ".join(spoken(u.text, words) for u in goal.units if isinstance(u, Unit))
         roles = (("manipulated", manipulated), *((("receiving", receiving),) if receiving else ()))
-        return Draft(self.scene(), goal, (told(text), told(f"{text} {steps}")), roles=roles)
+        return Draft(self.scene(), goal, (instruction(text), instruction(f"{text} {steps}")), roles=roles)
 
 
 def spoken(text: str, words: dict[str, str]) -> str:

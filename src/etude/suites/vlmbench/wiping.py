@@ -16,7 +16,7 @@ import numpy as np
 from etude.arithmetic import dot, norm
 from etude.goals.detecting import Wiped
 from etude.goals.regions import About, Across, AtPoint, OnPlane, Region
-from etude.goals.units import M1, M2, Composed, Control
+from etude.goals.units import Composed, Control, MoveConstrained, MoveFree
 from etude.pose import Array, Pose
 from etude.scene.appearance import LIFT
 from etude.scene.placement import FULL_TURN, NoRoom
@@ -33,18 +33,18 @@ from etude.suites.vlmbench.stage import (
     SPONGE,
     SUITE,
     TRIES,
-    Actor,
-    Kind,
-    Stage,
+    ObjectKind,
+    UnitActor,
+    UnitSceneBuilder,
     sides,
 )
 
-RECTANGLE = Kind("rectangle area", "rectangle", (0.30, 0.10, 0.001), 0.1)
-ROUND = Kind("round area", "disc", (0.20, 0.20, 0.001), 0.1)
-STAR = Kind("star area", "star", (0.328, 0.314, 0.001), 0.1)
-TRIANGLE = Kind("triangle area", "triangle", (0.20, 0.30, 0.001), 0.1)  # lies along y
-CROSS = Kind("cross area", "cross", (0.30, 0.10, 0.001), 0.1)
-FLOWER = Kind("flower area", "flower", (0.25, 0.25, 0.001), 0.1)
+RECTANGLE = ObjectKind("rectangle area", "rectangle", (0.30, 0.10, 0.001), 0.1)
+ROUND = ObjectKind("round area", "disc", (0.20, 0.20, 0.001), 0.1)
+STAR = ObjectKind("star area", "star", (0.328, 0.314, 0.001), 0.1)
+TRIANGLE = ObjectKind("triangle area", "triangle", (0.20, 0.30, 0.001), 0.1)  # lies along y
+CROSS = ObjectKind("cross area", "cross", (0.30, 0.10, 0.001), 0.1)
+FLOWER = ObjectKind("flower area", "flower", (0.25, 0.25, 0.001), 0.1)
 SEEN_AREAS, UNSEEN_AREAS = (RECTANGLE, ROUND, STAR, TRIANGLE), (CROSS, FLOWER)
 DIRECTIONAL = (RECTANGLE, TRIANGLE, CROSS)  # those with a main axis
 
@@ -61,30 +61,30 @@ EIGHTH = math.pi / 8
 TURNED = {"vertical": ((-EIGHTH, EIGHTH),), "horizontal": ((3 * EIGHTH, 5 * EIGHTH), (-5 * EIGHTH, -3 * EIGHTH))}
 
 
-def _areas(stage: Stage) -> tuple[Kind, ...]:
+def _areas(stage: UnitSceneBuilder) -> tuple[ObjectKind, ...]:
     return UNSEEN_AREAS if stage.unseen else SEEN_AREAS
 
 
-def _axis(kind: Kind) -> Array:
+def _axis(kind: ObjectKind) -> Array:
     """The direction (3,), in the frame of the area, in which it is wiped: its main axis, or its x."""
     return np.array((0.0, 1.0, 0.0) if kind == TRIANGLE else (1.0, 0.0, 0.0))
 
 
-def _end(area: Actor) -> Array:
+def _end(area: UnitActor) -> Array:
     """Where (3,) the way across the area ends, in its frame; it begins on the opposite side."""
     axis = _axis(area.kind)
     return axis * dot(axis, area.size) / 2
 
 
-def _reached(area: Actor, pose: Pose) -> bool:
+def _reached(area: UnitActor, pose: Pose) -> bool:
     """Can the hand point down at both ends of the way across the area?"""
     ends = pose.apply([-_end(area), _end(area)])
     return all(REACH[0] <= math.dist((x, y), BASE) <= REACH[1] for x, y, _ in ends.tolist())
 
 
 def _laid(
-    stage: Stage, areas: Sequence[Actor], apart: float = APART, wanted: str = "", turned: Sequence[tuple[float, float]] = ()
-) -> tuple[Actor, list[Pose]]:
+    stage: UnitSceneBuilder, areas: Sequence[UnitActor], apart: float = APART, wanted: str = "", turned: Sequence[tuple[float, float]] = ()
+) -> tuple[UnitActor, list[Pose]]:
     """Set the areas, the first of two on its ``wanted`` side of the second, and the sponge; gives the sponge and where the areas are.
 
     ``turned`` are the ranges of their headings (rad).
@@ -99,18 +99,18 @@ def _laid(
         del stage.layout.taken[before:]
     else:
         raise NoRoom(f"no places for the areas with the first at the {wanted}")
-    sponge = Actor("sponge", SPONGE, stage.stream.choice(stage.colours))
+    sponge = UnitActor("sponge", SPONGE, stage.stream.choice(stage.colours))
     [place] = stage.strew([sponge])
     stage.things.append(replace(sponge.body(place), material="sponge"))
     return sponge, poses
 
 
-def _fits(area: Actor, others: Sequence[Pose], apart: float, poses: Sequence[Pose]) -> bool:
+def _fits(area: UnitActor, others: Sequence[Pose], apart: float, poses: Sequence[Pose]) -> bool:
     [pose] = poses
     return _reached(area, pose) and all(math.dist(pose.position, other.position) >= apart for other in others)
 
 
-def _dirt(stage: Stage, area: Actor, pose: Pose) -> Specks:
+def _dirt(stage: UnitSceneBuilder, area: UnitActor, pose: Pose) -> Specks:
     """Cells along the main axis of a directional area, about the middle of another (VLMbench 1.9)."""
     stream, end = stage.stream, _end(area)
     if area.kind in DIRECTIONAL:
@@ -126,7 +126,7 @@ def _dirt(stage: Stage, area: Actor, pose: Pose) -> Specks:
     return Specks(f"dirt on {area.name}", CELL, DIRT, tuple((x, y, z) for x, y, z in cells))
 
 
-def _draft(stage: Stage, areas: Sequence[Actor], sponge: Actor, poses: Sequence[Pose], words: str) -> Draft:
+def _draft(stage: UnitSceneBuilder, areas: Sequence[UnitActor], sponge: UnitActor, poses: Sequence[Pose], words: str) -> Draft:
     """The first of the areas is to be wiped."""
     area = areas[0]
     x, y, _ = _end(area).tolist()
@@ -139,7 +139,7 @@ def _draft(stage: Stage, areas: Sequence[Actor], sponge: Actor, poses: Sequence[
         Wiped(sponge.name, dirt[0].name, CELLS // 2 - 1, WIPES, tuple(d.name for d in dirt[1:])),
         (
             Control(sponge.name, f"Grasp the {{{sponge.name}}}."),
-            M1(
+            MoveFree(
                 sponge.name,
                 # The long side of the sponge, its y, across the way: so it wipes most.
                 Region(area.name, AtPoint((-x, -y, height)), Across(side=(0.0, 1.0, 0.0))),
@@ -148,7 +148,7 @@ def _draft(stage: Stage, areas: Sequence[Actor], sponge: Actor, poses: Sequence[
                 back=BACK,
                 contact=True,
             ),
-            M2(
+            MoveConstrained(
                 sponge.name,
                 Region(area.name, OnPlane((x, y), (x, y), height), About()),
                 f"Move the object {way} of {{{area.name}}}.",
@@ -160,7 +160,7 @@ def _draft(stage: Stage, areas: Sequence[Actor], sponge: Actor, poses: Sequence[
     return stage.draft(f"Wipe {words}.", goal, sponge.name, area.name)
 
 
-def _pair(stage: Stage, colours: Sequence[str], scales: Sequence[tuple[float, float]] = (USUAL, USUAL)) -> list[Actor]:
+def _pair(stage: UnitSceneBuilder, colours: Sequence[str], scales: Sequence[tuple[float, float]] = (USUAL, USUAL)) -> list[UnitActor]:
     kind = stage.stream.choice(_areas(stage))
     return [stage.actor(kind, c, stage.stream.uniform(*s)) for c, s in zip(colours, scales, strict=True)]
 
@@ -168,7 +168,7 @@ def _pair(stage: Stage, colours: Sequence[str], scales: Sequence[tuple[float, fl
 @task(SUITE, "wipe_color", level="wipe", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
 def wipe_color(draw: Draw) -> Draft:
     """Wipe the area of a colour, of two of the same shape."""
-    stage = Stage(draw)
+    stage = UnitSceneBuilder(draw)
     areas = _pair(stage, stage.some_colours(2, stage.colours[stage.variation(len(stage.colours))]))
     return _draft(stage, areas, *_laid(stage, areas), f"the {areas[0].colour} area")
 
@@ -176,7 +176,7 @@ def wipe_color(draw: Draw) -> Draft:
 @task(SUITE, "wipe_relative", level="wipe", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
 def wipe_relative(draw: Draw) -> Draft:
     """Wipe the area on a side, of two of the same shape."""
-    stage = Stage(draw)
+    stage = UnitSceneBuilder(draw)
     wanted = SIDES[stage.variation(4)]
     areas = _pair(stage, stage.some_colours(2))
     return _draft(stage, areas, *_laid(stage, areas, wanted=wanted), f"the {wanted} area")
@@ -185,7 +185,7 @@ def wipe_relative(draw: Draw) -> Draft:
 @task(SUITE, "wipe_shape", level="wipe", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
 def wipe_shape(draw: Draw) -> Draft:
     """Wipe the area of a shape, beside one or two of other shapes."""
-    stage = Stage(draw)
+    stage = UnitSceneBuilder(draw)
     kinds = _areas(stage)
     kind = kinds[stage.variation(len(kinds))]
     others = [k for k in kinds if k != kind]
@@ -197,7 +197,7 @@ def wipe_shape(draw: Draw) -> Draft:
 @task(SUITE, "wipe_size", level="wipe", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
 def wipe_size(draw: Draw) -> Draft:
     """Wipe the smaller or the larger area, of two of the same shape."""
-    stage = Stage(draw)
+    stage = UnitSceneBuilder(draw)
     word, scales = (("smaller", (SMALL, LARGE)), ("larger", (LARGE, SMALL)))[stage.variation(2)]
     areas = _pair(stage, stage.some_colours(2), scales)
     return _draft(stage, areas, *_laid(stage, areas), f"the {word} area")
@@ -206,7 +206,7 @@ def wipe_size(draw: Draw) -> Draft:
 @task(SUITE, "wipe_direction", level="wipe", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
 def wipe_direction(draw: Draw) -> Draft:
     """Wipe the area that lies across the table, or the one that points away from the robot, of two of the same shape with a main axis."""
-    stage = Stage(draw)
+    stage = UnitSceneBuilder(draw)
     words = (("horizontal", "vertical"), ("vertical", "horizontal"))[stage.variation(2)]
     kind = stage.stream.choice([k for k in _areas(stage) if k in DIRECTIONAL])
     areas = [stage.actor(kind, c, stage.stream.uniform(*USUAL)) for c in stage.some_colours(2)]

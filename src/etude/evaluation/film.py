@@ -1,0 +1,153 @@
+"""Films of episodes: what the cameras see, beside what was told, what is done, and how it is judged."""
+
+from __future__ import annotations
+
+import importlib.util
+import textwrap
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
+
+from etude.envs.simulation import Simulation
+from etude.episodes import Episode
+from etude.library import told_in
+from etude.names import EtudeError
+from etude.pose import Array
+from etude.prompts.instruction import Words
+from etude.prompts.pictures import Picture, part_picture
+from etude.render.studio import Studio
+
+SIDE, PANEL, LINE = 384, 400, 18
+INK, SOFT, PAPER, ACCENT = (35, 39, 45), (110, 116, 124), (250, 250, 248), (181, 84, 43)
+FRAMES_PER_SECOND = 20
+
+
+class Film:
+    """Collects frames of a running simulation."""
+
+    def __init__(self, simulation: Simulation, policy_name: str) -> None:
+        self._simulation, self._policy = simulation, policy_name
+        self._studio = Studio(simulation.world)
+        self._prompt = self._told()
+        self._rewards: list[float] = []
+        self.frames: list[Picture] = []
+
+    def _told(self) -> Image.Image:
+        """The instruction, its pictures in line."""
+        episode = self._simulation.episode
+        canvas = Image.new("RGB", (PANEL - 24, 190), PAPER)
+        pen, font = ImageDraw.Draw(canvas), ImageFont.load_default(15)
+        x, y = 0, 22
+        for part in episode.instruction.parts:
+            if isinstance(part, Words):
+                for word in part.words.split():
+                    width = int(pen.textlength(word + " ", font))
+                    if x + width > canvas.width:
+                        x, y = 0, y + (66 if y > 60 else 62)
+                    pen.text((x, y), word, INK, font)
+                    x += width
+            else:
+                picture = part_picture(part, told_in(episode), 112)
+                width = round(54 * picture.shape[1] / picture.shape[0])
+                if x + width + 6 > canvas.width:
+                    x, y = 0, y + 62
+                canvas.paste(Image.fromarray(picture).resize((width, 54), Image.Resampling.LANCZOS), (x, y - 20))
+                x += width + 6
+        return canvas
+
+    def take(self, words: tuple[str, str] = ("", "")) -> None:
+        """Add the present moment."""
+        simulation = self._simulation
+        status = simulation.status
+        self._rewards.append(status.reward)
+        names = [c.name for c in simulation.episode.scene.cameras]
+        main = next((n for n in ("base", "render") if n in names), names[0])
+        view = self._studio.shoot(main, (SIDE, SIDE), supersample=True).rgb
+        panel = Image.new("RGB", (PANEL, SIDE), PAPER)
+        pen = ImageDraw.Draw(panel)
+        small, normal = ImageFont.load_default(12), ImageFont.load_default(14)
+        pen.text((12, 8), simulation.episode.name, SOFT, small)
+        panel.paste(self._prompt, (12, 26))
+        y = 222
+        for title, text in (("sub-task", words[0]), ("step", words[1])):
+            pen.text((12, y), title, SOFT, small)
+            for line in textwrap.wrap(text.replace("{", "").replace("}", ""), 46)[:2] or [""]:
+                pen.text((72, y - 1), line, INK, normal)
+                y += LINE
+            y += 2
+        verdict = "success" if status.satisfied else ("violated" if status.violated else f"progress {status.progress:.2f}")
+        text = f"{self._policy}   step {simulation.steps}   reward {status.reward:.2f}   {verdict}"
+        pen.text((12, SIDE - 84), text, ACCENT if status.satisfied else INK, small)
+        self._curve(pen)
+        self.frames.append(np.hstack([view, np.asarray(panel)]))
+
+    def _curve(self, pen: ImageDraw.ImageDraw) -> None:
+        left, top, width, height = 12, SIDE - 64, PANEL - 24, 52
+        pen.rectangle((left, top, left + width, top + height), outline=(217, 220, 223))
+        peak = max(6.0, *self._rewards)
+        count = max(60, len(self._rewards))
+        points = [(left + width * i / count, top + height - height * r / peak) for i, r in enumerate(self._rewards)]
+        if len(points) > 1:
+            pen.line(points, fill=ACCENT, width=2)
+
+
+def film_kind() -> str:
+    """The kind of film that can be written here: .mp4 with the extra ``video``, .webp without."""
+    return ".mp4" if importlib.util.find_spec("av") is not None else ".webp"
+
+
+def filmed(
+    episode: Episode, actions: Sequence[Array], words: Sequence[tuple[str, str]], policy_name: str, path: Path, every: int = 2
+) -> None:
+    """Play the actions once more and film every so many control steps: only what is kept costs pictures. The robot is always seen."""
+    assert episode.scene.robot is not None
+    shown = replace(episode.scene, robot=replace(episode.scene.robot, visible=True))
+    simulation = Simulation(replace(episode, scene=shown))
+    film = Film(simulation, policy_name)
+    film.take()
+    said, count = ("", ""), 0
+
+    def beat() -> None:
+        nonlocal count
+        count += 1
+        if count % every == 0:
+            film.take(said)
+
+    simulation.heartbeat = beat
+    for action, said in zip(actions, words, strict=True):  # noqa: B007  (read by ``beat``)
+        simulation.step(action)
+    film.take(said)
+    write_film(film.frames + film.frames[-1:] * (10 // every), path, FRAMES_PER_SECOND // every)
+
+
+def write_film(frames: Sequence[Picture], path: Path, rate: int = FRAMES_PER_SECOND) -> None:
+    """Write frames, ``rate`` of them for each second, as .mp4 (needs the extra ``video``), .webp or .gif."""
+    kind = path.suffix.lower()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if kind == ".mp4":
+        _mp4(frames, path, rate)
+    elif kind in (".webp", ".gif"):
+        images = [Image.fromarray(f) for f in frames]
+        duration = 1000 // rate
+        images[0].save(path, save_all=True, append_images=images[1:], duration=duration, loop=0)
+    else:
+        raise EtudeError(f"--video {str(path)!r} must end in .mp4, .webp or .gif")
+
+
+def _mp4(frames: Sequence[Picture], path: Path, rate: int) -> None:
+    if importlib.util.find_spec("av") is None:
+        raise EtudeError("MP4 needs the extra 'video': pip install 'etude[video]' (or write .webp)")
+    import av
+
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("libx264", rate=rate, options={"crf": "23", "threads": "1", "movflags": "faststart"})
+        stream.height, stream.width = frames[0].shape[:2]
+        stream.pix_fmt = "yuv420p"
+        for picture in frames:
+            for packet in stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")):
+                container.mux(packet)
+        for packet in stream.encode():
+            container.mux(packet)

@@ -1,0 +1,121 @@
+"""A planner at work in an episode: when it is asked, what it said, whether that was right, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from etude.envs.observer import Observer
+from etude.envs.simulation import Simulation
+from etude.episodes import PRIMITIVES
+from etude.evaluation.record import Fault, GivenSubtask
+from etude.evaluation.stages import asked_every, position
+from etude.goals.goal import GoalNode
+from etude.goals.monitor import Monitor
+from etude.names import EtudeError
+from etude.policies.answers import given, lenient, plain, strict
+from etude.policies.calling import called
+from etude.policies.policy import Planner
+from etude.skills.subtasks import right_now, vocabulary
+
+SHORTEST = 10  # control steps between questions: a planner that repeats what is done already shall not be asked at every step
+FEWEST = 8  # primitives, at most, that a sub-task may take before the planner is asked again
+
+
+class Guide:
+    """Asks the planner at the start, when a sub-task is done, and when it has not been for ``patience`` control steps.
+
+    With ``follows`` False nobody follows what it says (the offline mode): it is asked whenever what would be right changes, or about
+    frames at a fixed distance in suites that have it so (:func:`~etude.evaluation.stages.asked_every`). Those are questions apart from each
+    other: the sub-tasks so far are then those of the demonstration, and answers count that are right once normalised. Otherwise answers
+    are read leniently, unless the planner has an attribute ``strict`` that is true.
+    """
+
+    def __init__(self, simulation: Simulation, planner: Planner, eyes: Observer, patience: int, follows: bool = True) -> None:
+        primitive = simulation.episode.control in PRIMITIVES
+        self._patience, self._shortest = (min(patience, FEWEST), 1) if primitive else (patience, SHORTEST)
+        self._simulation, self._planner, self._eyes, self.follows = simulation, planner, eyes, follows
+        known = vocabulary(simulation.episode)
+        self._vocabulary = {text: known[text] for text in sorted(known)}  # the goal's own order would give the answer away
+        self._every = 0 if follows else asked_every(simulation.episode)
+        self._read = strict if called("planner", getattr, planner, "strict", False) else plain if self._every else lenient
+        self._stages: list[GivenSubtask] = []
+        self._history: list[str] = []
+        self._begun = 0
+        self._right: dict[str, GoalNode] = {}
+        self._own: Monitor | None = None  # judges a sub-task that is not one of the goal's
+        self._done = False
+        self._exact = False
+        self.waiting = True
+        self.text = ""
+        self.node: GoalNode | None = None
+
+    def ask(self) -> None:
+        """Have the planner say what comes next."""
+        simulation = self._simulation
+        seen = {**self._eyes.look(), "vocabulary": tuple(self._vocabulary)}
+        if self._planner.contract.privileged:
+            seen["simulation"] = simulation
+        if self._every:
+            now = position(simulation.monitor)
+            self._history = list(now.earlier) if now is not None else []
+        told = (seen, simulation.episode.instruction.text, tuple(self._history))
+        answer = called("planner", self._planner.next_subtask, *told)
+        raw = called("planner", getattr, self._planner, "last_answer", answer)  # a chat planner gives what it understood
+        for text in (answer, raw):
+            if not isinstance(text, str):
+                raise EtudeError(f"the planner said {text!r:.60} ({type(text).__name__}); expected the next sub-task as text")
+        self._right = right_now(simulation.monitor)
+        if self._every:
+            answer = raw
+        understood = self._read(answer, tuple(self._vocabulary))
+        self._exact = given(raw).strip().lower() in (text.lower() for text in self._right)
+        self.text = understood or answer.strip()
+        self._history.append(self.text)
+        self._begun, self.waiting, self._done, self._own = simulation.steps, False, False, None
+        if understood is None:
+            self.node = None
+        elif understood in self._right:
+            self.node = self._right[understood]
+        else:
+            self._own = Monitor(self._vocabulary[understood], simulation.world)
+            self.node = self._own.root
+
+    def stepped(self) -> None:
+        """A control step is over: is it time to ask again?"""
+        if self._own is not None:
+            self._own.update()
+        if self.follows:
+            self._done = self.node is not None and self.node.status.satisfied
+        else:
+            self._done = list(right_now(self._simulation.monitor)) != list(self._right)
+        taken = self._simulation.steps - self._begun
+        if self._every:
+            if taken >= self._every:
+                self._close()
+        elif (self._done and (self.text in self._right or taken >= self._shortest)) or taken >= self._patience:
+            self._close()
+
+    def _close(self) -> None:
+        right = self.text in self._right
+        done = self._done or not self.follows
+        exact = right and self._exact
+        self._stages.append(GivenSubtask(self.text, tuple(self._right), right, done, self._begun, self._simulation.steps, exact))
+        self.waiting = True
+
+    def finished(self) -> tuple[GivenSubtask, ...]:
+        """Every sub-task that was given, the last one closed."""
+        if not self.waiting:
+            self._close()
+        return tuple(self._stages)
+
+
+def fault_of(stages: Sequence[GivenSubtask], success: bool) -> Fault | None:
+    """What went wrong first: a sub-task that was not right, or a right one that was not carried out."""
+    if success:
+        return None
+    for stage in stages:
+        if not stage.right:
+            return "planning"
+        if not stage.done:
+            return "execution"
+    return "execution"

@@ -1,0 +1,88 @@
+"""Success as the papers print it: a row for each level, a column for each task, the average last.
+
+Three readings of the same episodes: plain success; *no mistakes*, success with no more actions than needed (CoGeLoT 4.9, counted per
+episode); and chance as CoGeLoT's appendix D.1 has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from etude.evaluation.record import Record
+from etude.evaluation.tables import name_of, perturbation_of
+from etude.library import tasks
+
+CHANCE = 1 / (50 * 12 + 100 * 2)  # of one action being right by luck (CoGeLoT D.1: bins added up, not multiplied; quoted, not defended)
+READINGS = ("success", "no mistakes", "chance")
+
+
+@dataclass(frozen=True)
+class MatrixRow:
+    """Percentages by task for one level under one condition; None where nothing was played. ``average`` is the mean over tasks."""
+
+    suite: str
+    condition: str
+    level: str
+    reading: str
+    cells: tuple[float | None, ...]
+    average: float
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """The rows of one suite. ``columns`` are its tasks in the suite's order: those that were played."""
+
+    suite: str
+    columns: tuple[str, ...]
+    rows: tuple[MatrixRow, ...]
+
+
+def matrices(records: Sequence[Record]) -> list[Matrix]:
+    """One matrix for each suite in which a task was played at more than one level: elsewhere it would be mostly empty."""
+    played = [r for r in records if r.outcome != "error"]
+    found = []
+    for suite in dict.fromkeys(name_of(r).suite for r in played):
+        members = [r for r in played if name_of(r).suite == suite]
+        if len({(name_of(r).task, _level(r)) for r in members}) > len({name_of(r).task for r in members}):
+            found.append(_matrix(suite, members))
+    return found
+
+
+def _matrix(suite: str, records: Sequence[Record]) -> Matrix:
+    there = {name_of(r).task for r in records}
+    columns = tuple(task for task in tasks(suite) if task in there)
+    rows = []
+    for condition in dict.fromkeys(map(_condition, records)):
+        for level in sorted({_level(r) for r in records if _condition(r) == condition}):
+            here = [r for r in records if (_condition(r), _level(r)) == (condition, level)]
+            cells = {task: [r for r in here if name_of(r).task == task] for task in columns}
+            for reading in READINGS:
+                if reading == "success" or all(r.least for r in here):
+                    values = tuple(_percentage(cells[task], _READ[reading]) for task in columns)
+                    seen = [v for v in values if v is not None]
+                    rows.append(MatrixRow(suite, condition, level, reading, values, sum(seen) / len(seen)))
+    return Matrix(suite, columns, tuple(rows))
+
+
+def _percentage(records: Sequence[Record], read: Callable[[Record], float]) -> float | None:
+    return 100 * sum(map(read, records)) / len(records) if records else None
+
+
+_READ: dict[str, Callable[[Record], float]] = {
+    "success": lambda r: float(r.success),
+    "no mistakes": lambda r: float(r.success and r.steps <= r.least),
+    "chance": lambda r: CHANCE**r.least,
+}
+
+
+def _level(record: Record) -> str:
+    return record.level or name_of(record).split
+
+
+def _condition(record: Record) -> str:
+    """What else was varied: mode, difficulty, other options, perturbations."""
+    name = name_of(record)
+    options = [value if key == "difficulty" else f"{key}={value}" for key, value in name.options]
+    mode = [] if record.mode == "vanilla" else [record.mode]
+    return ", ".join([*mode, *options, *filter(None, [perturbation_of(record)])]) or "default"

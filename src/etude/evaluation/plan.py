@@ -1,0 +1,243 @@
+"""The list of work: which episodes, played by whom, in which mode. It is a file, and everything a run does is a set operation on it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from etude.evaluation.protocols import PROTOCOLS
+from etude.evaluation.record import MODES
+from etude.library import SUITES, find_task, tasks
+from etude.names import PROTOCOL, EpisodeName, EtudeError, decode, digest, json_text, parse_json, pick, read_text, repeated, unknown
+from etude.perturb.perturbation import known_perturbations
+from etude.suites.task import Task
+
+SCHEMA = 1
+MOST = 1_000_000  # episodes of a plan: more names than that do not fit into memory with their results
+LAST_SEED = 10**18 - 1
+PATIENCE = 150  # control steps a planner waits for a sub-task before it is asked again
+
+
+GRASPED = ("vlmbench",)  # suites with the mode in which the oracle takes hold first
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Every name of ``names`` is played once in every mode. ``renderer`` and ``patience`` are here because they can move a result.
+
+    A ``shard`` (i, n) stands for every n-th of the names, from the i-th on; the names stay whole, so that shards can be joined again.
+    """
+
+    policy: str
+    names: tuple[str, ...]
+    planner: str = ""
+    modes: tuple[str, ...] = ("vanilla",)
+    renderer: str = "raster"
+    patience: int = PATIENCE
+    shard: tuple[int, int] = (0, 1)
+
+    def __post_init__(self) -> None:
+        if not self.names:
+            raise EtudeError("a plan needs at least one episode")
+        if (twice := repeated(self.names)) is not None:
+            raise EtudeError(f"the plan has {twice} twice")
+        for what, text in (("policy", self.policy), ("planner", self.planner)):
+            if not text.isprintable():  # half a character, as of a name that the terminal could not decode, is not
+                raise EtudeError(f"--{what} {text!r} has characters that cannot be written down")
+        for mode in self.modes:
+            if mode not in MODES:
+                raise unknown("mode", mode, MODES)
+            if mode in ("planner", "coupled", "offline") and not self.planner:
+                raise EtudeError(f"--mode {mode} needs a planner: --planner rule, oracle or chat:MODEL@http://host:port/v1")
+        if self.planner and not set(self.modes) & {"planner", "coupled", "offline"}:
+            raise EtudeError(
+                f"--planner {self.planner} is used by the modes planner, coupled and offline, not by {' and '.join(self.modes)}"
+            )
+        if "grasped" in self.modes:
+            others = sorted({EpisodeName.parse(n).suite for n in self.names} - set(GRASPED))
+            if others:
+                raise EtudeError(f"--mode grasped is for suites whose tasks begin with a grasp ({', '.join(GRASPED)}), not for {others[0]}")
+        if (twice := repeated(self.modes)) is not None:
+            raise EtudeError(f"the mode {twice} is given twice")
+        index, count = self.shard
+        if not 0 <= index < count:
+            raise EtudeError(f"shard {index}/{count}: shards are counted from 0 to one less than there are")
+        if self.patience < 1:
+            raise EtudeError(f"--patience must be at least 1 control step, got {self.patience}")
+
+    @property
+    def episodes(self) -> list[tuple[str, str]]:
+        """What is to be played, in order: (name, mode)."""
+        index, count = self.shard
+        return [(name, mode) for mode in self.modes for name in self.names[index::count]]
+
+    @property
+    def digest(self) -> str:
+        """Of everything in it."""
+        return digest(self)
+
+    def extended(self, count: int) -> Plan:
+        """The plan with ``count`` more seeds of everything it has; the new ones follow the highest seed there is."""
+        if count < 1:
+            raise EtudeError(f"--more must be at least 1, got {count}")
+        parsed = [EpisodeName.parse(n) for n in self.names]
+        grouped: dict[EpisodeName, list[EpisodeName]] = {}
+        for name in parsed:
+            grouped.setdefault(replace(name, seed=0), []).append(name)
+        names = []
+        for members in grouped.values():
+            last = max(members, key=lambda n: n.seed)
+            names += [*members, *(replace(last, seed=last.seed + 1 + k) for k in range(count))]
+        return replace(self, names=tuple(map(str, names)))
+
+    def to_json(self) -> str:
+        """The text of ``plan.json``."""
+        return json_text({"schema": SCHEMA, "protocol": PROTOCOL, **asdict(self)}, indent=1) + "\n"
+
+
+def read_plan(path: Path) -> Plan:
+    """A plan from its file; what is not one is refused in one line."""
+    data = read_object(path)
+    if "protocol" not in data or "names" not in data:
+        raise EtudeError(f"{path} is not a plan; plans are made by 'etude evaluate' and have the fields protocol and names")
+    for key, here in (("protocol", PROTOCOL), ("schema", SCHEMA)):
+        if data.get(key) != here:
+            raise EtudeError(f"{path} was made with {key} {data.get(key)!r}, this is {here!r}: start a new run in another folder")
+    try:
+        plan: Plan = decode(Plan, {k: v for k, v in data.items() if k not in ("protocol", "schema")}, "plan")
+    except EtudeError as error:
+        raise EtudeError(f"{path}: {error}") from None
+    checked(plan.names)
+    return plan
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """A JSON object from a file, or one line that says why not."""
+    text = read_text(path)
+    try:
+        data = parse_json(text)
+    except EtudeError as error:
+        raise EtudeError(f"{path} is {error}") from None
+    if not isinstance(data, dict):
+        raise EtudeError(f"{path} is not a JSON object")
+    return data
+
+
+def read_names(path: Path) -> tuple[str, ...]:
+    """Episode names from a file: a ``plan.json``, or text with one name on each line (``# `` begins a comment); or a frozen list's."""
+    if str(path) in PROTOCOLS:
+        return PROTOCOLS[str(path)]()
+    if path.suffix == ".json":
+        return read_plan(path).names
+    try:
+        lines = [line.strip() for line in read_text(path).splitlines()]
+    except EtudeError as error:
+        known = " or ".join(map(repr, PROTOCOLS))
+        raise EtudeError(f"{error}; --plan takes a text file with one episode name on each line, a plan.json, or {known}") from None
+    names = [line for line in lines if line and not line.startswith("#")]
+    if not names:
+        raise EtudeError(f"{str(path)!r} names no episodes; it needs one name on each line, such as clevrskills/pick@train#0")
+    return checked(names)
+
+
+def checked(names: Sequence[str]) -> tuple[str, ...]:
+    """The names in canonical form; the first that names nothing is refused."""
+    found = []
+    for name in names:
+        parsed = EpisodeName.parse(name)
+        find_task(parsed)
+        found.append(str(parsed))
+    return tuple(found)
+
+
+def make_names(
+    suites: Sequence[str],
+    chosen: Sequence[str] = (),
+    splits: Sequence[str] = (),
+    difficulties: Sequence[str] = (),
+    perturbations: Sequence[str] = (),
+    options: Mapping[str, str] | None = None,
+    episodes: int = 20,
+    first_seed: int = 0,
+    control: bool = True,
+) -> tuple[str, ...]:
+    """Names of suites × tasks × splits × difficulties × perturbations × seeds, in this order.
+
+    What is left empty takes all tasks, and the first split of each. A perturbation reads ``a+b``; its matched unperturbed episodes come
+    first, unless ``control`` is False.
+    """
+    if episodes < 1:
+        raise EtudeError(f"--episodes must be at least 1, got {episodes}")
+    if first_seed < 0:
+        raise EtudeError(f"--first-seed must not be negative, got {first_seed}")
+    if first_seed + episodes > LAST_SEED + 1:
+        raise EtudeError(f"--first-seed {first_seed} with --episodes {episodes} goes beyond the last seed, {LAST_SEED}")
+    sets = [tuple(p.split("+")) for p in perturbations]
+    for name in (name for one in sets for name in one):
+        pick("perturbation", name, known_perturbations())
+    sets = list(dict.fromkeys([()] * (control or not sets) + [tuple(sorted(one)) for one in sets]))
+    extras: list[dict[str, str]] = [dict(options or {})]
+    if difficulties:
+        extras = [{**extras[0], **({} if d == "default" else {"difficulty": d})} for d in difficulties]
+    names: list[str] = []
+    for task in _tasks(suites, chosen):
+        for split in _splits(task, splits):
+            for extra in extras:
+                for one in sets:
+                    if len(names) + episodes > MOST:
+                        raise EtudeError(f"--episodes {episodes} makes a plan of more than {MOST} episodes; give fewer, or fewer tasks")
+                    base = EpisodeName(task.suite, task.name, split, first_seed, one, tuple(extra.items()))
+                    find_task(base)
+                    names += [str(replace(base, seed=first_seed + k)) for k in range(episodes)]
+    if not names:
+        raise EtudeError(f"none of the chosen tasks has the split {' or '.join(map(repr, splits))}")
+    return tuple(names)
+
+
+def _tasks(suites: Sequence[str], chosen: Sequence[str]) -> list[Task]:
+    known = [task for suite in dict.fromkeys(suites) for task in tasks(suite).values()]
+    if not known:
+        raise EtudeError(f"name a suite: --suite {' or '.join(SUITES)}")
+    for name in chosen:
+        if not any(name in (t.name, f"{t.suite}/{t.name}") for t in known):
+            raise unknown(f"task of {' and '.join(suites)}", name, [t.name for t in known])
+    return [t for t in known if not chosen or t.name in chosen or f"{t.suite}/{t.name}" in chosen]
+
+
+def _splits(task: Task, splits: Sequence[str]) -> list[str]:
+    for split in splits:
+        if not any(split in t.splits for t in tasks(task.suite).values()):
+            raise unknown(f"split of {task.suite}", split, task.splits)
+    return [s for s in dict.fromkeys(splits) if s in task.splits] if splits else [task.splits[0]]
+
+
+# Variables by which schedulers tell a process which of several it is: (index, count, first index).
+SCHEDULERS = (
+    ("SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN"),
+    ("SLURM_PROCID", "SLURM_NTASKS", ""),
+    ("JOB_COMPLETION_INDEX", "JOB_COMPLETIONS", ""),
+    ("RANK", "WORLD_SIZE", ""),
+)
+
+
+def read_shard(text: str, environment: Mapping[str, str] = os.environ) -> tuple[int, int]:
+    """``i/n`` as numbers, counted from 0; ``auto`` reads what SLURM, Kubernetes or torchrun set."""
+    if text == "auto":
+        for index, count, first in SCHEDULERS:
+            if index in environment and count in environment:
+                text = f"{int(environment[index]) - int(environment.get(first, '0'))}/{environment[count]}"
+                break
+        else:
+            names = ", ".join(f"{i} with {c}" for i, c, _ in SCHEDULERS)
+            raise EtudeError(f"--shard auto found none of {names} in the environment; write --shard i/n")
+    match = re.fullmatch(r"(\d+)/(\d+)", text)
+    if match is None:
+        raise EtudeError(f"--shard {text!r} is not of the form i/n, e.g. 0/8")
+    shard = int(match[1]), int(match[2])
+    if shard[0] >= shard[1]:
+        raise EtudeError(f"--shard {text}: shards are counted from 0 to {max(shard[1] - 1, 0)}")
+    return shard

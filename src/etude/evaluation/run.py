@@ -1,0 +1,169 @@
+"""A plan worked off into a folder: started, gone on with, extended. Results depend on names alone: not on workers, order or machine."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from etude import machine
+from etude.episodes import Episode
+from etude.evaluation.plan import Plan
+from etude.evaluation.play import Work
+from etude.evaluation.record import Record
+from etude.evaluation.sitting import introduce, joined, refuse_other_standards
+from etude.evaluation.store import Run, Store, merged, read_run
+from etude.evaluation.worker import Job, Keep
+from etude.library import find, find_task
+from etude.names import EpisodeName, EtudeError
+from etude.policies.contract import ANSWER, Contract, refuse_mismatches
+
+SYNC = 1.0  # seconds between writes to the disk itself; a crash of the machine loses no more than that
+
+
+class Executor(Protocol):
+    """Something that plays episodes: on this machine, or on a cluster."""
+
+    def contracts(self) -> dict[str, Any]:
+        """What policy and planner ask for."""
+
+    def code(self) -> dict[str, Any]:
+        """What policy and planner are made of."""
+
+    def play(self, items: Iterable[tuple[str, str]]) -> Iterator[Record]:
+        """Records in whatever order the episodes end."""
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """How a plan is worked off; none of it can change a result.
+
+    ``allow_mixed``: go on although the policy's code has changed, and mark the run.
+    """
+
+    workers: int = 0
+    timeout: float = 600.0
+    memory: float | None = None
+    keep: Keep = "none"
+    executor: str = "local"
+    address: str = ""
+    retry_errors: bool = False
+    allow_mixed: bool = False
+
+    def __post_init__(self) -> None:
+        if self.workers < 0:
+            raise EtudeError(f"--workers must not be negative, got {self.workers}")
+        if not self.timeout > 0:
+            raise EtudeError(f"--timeout must be more than 0 seconds, got {self.timeout:g}")
+        if self.memory is not None and not self.memory > 0:
+            raise EtudeError(f"--memory must be more than 0 GiB, got {self.memory:g}")
+
+
+class Progress(Protocol):
+    """Is told how a run goes."""
+
+    def began(self, store: Store) -> None:
+        """The run is open; ``store`` says what is done and what is missing."""
+
+    def ended(self, record: Record) -> None:
+        """One more episode is over."""
+
+
+def evaluate(plan: Plan, folder: Path, settings: RunSettings, progress: Progress, more: int = 0, performer: str = "", how: str = "") -> Run:
+    """Play what the plan holds and the folder does not; gives the whole run. An interrupt loses nothing that was finished.
+
+    ``performer`` and ``how`` as in a :class:`~etude.evaluation.worker.Job`.
+    """
+    with Store(folder, plan) as store:
+        if more and not store.missing:  # an extension that was interrupted is finished first
+            store.extend(store.plan.extended(more))
+        _refuse_changed(store)
+        if settings.retry_errors:
+            store.forget_errors()
+        progress.began(store)
+        if store.missing:
+            refuse_other_standards(store)
+            decides = all(find_task(EpisodeName.parse(n)).control == ANSWER for n in plan.names)
+            work = Work(plan.policy, plan.planner, plan.renderer, plan.patience, decides)
+            job = Job(work, str(folder.resolve()), settings.keep, performer, how)
+            with make_executor(job, settings, len(store.missing)) as executor:
+                _refuse_misfits(store, executor.contracts())
+                introduce(store, executor.contracts(), executor.code(), settings.allow_mixed)
+                _work_off(store, executor, progress.ended)
+        store.seal()
+    return read_run(folder)
+
+
+def make_executor(job: Job, settings: RunSettings, episodes: int) -> AbstractContextManager[Executor]:
+    """The executor of these settings, for so many episodes."""
+    if settings.executor == "ray":
+        from etude.evaluation.cluster import Cluster
+
+        return Cluster(job, settings.address, settings.timeout)
+    from etude.evaluation.local import Local
+
+    workers = min(settings.workers or machine.cores(), episodes)
+    total = machine.memory()
+    memory = settings.memory or (total / workers if total else None)
+    return Local(job, workers, settings.timeout, memory)
+
+
+def _work_off(store: Store, executor: Executor, seen: Callable[[Record], None]) -> None:
+    synced = time.monotonic()
+    for record in executor.play(store.missing):
+        store.add(record)
+        seen(record)
+        if time.monotonic() - synced > SYNC:
+            store.sync()
+            synced = time.monotonic()
+
+
+def _refuse_misfits(store: Store, contracts: dict[str, Any]) -> None:
+    """Check the contracts against every task before the first step."""
+    parsed = [EpisodeName.parse(name) for name in store.plan.names]
+    firsts = {(p.suite, p.task, p.perturbations): p for p in reversed(parsed)}
+    samples = [find(name) for name in firsts.values()]  # a perturbation that does not apply is refused here
+    for data in contracts.values():
+        if data is not None:
+            refuse_mismatches(Contract.from_data(data), [s for s in samples if isinstance(s, Episode)])
+
+
+def _refuse_changed(store: Store) -> None:
+    """Results are kept only for episodes that are still what they were: one of each task is looked at again."""
+    firsts: dict[tuple[str, str, str], Record] = {}
+    for record in store.records.values():
+        parsed = record.name
+        if record.outcome != "error":
+            firsts.setdefault((parsed.suite, parsed.task, parsed.split), record)
+    for record in firsts.values():
+        if find(record.episode).id != record.id:
+            raise EtudeError(f"{record.episode} is no longer the episode that {str(store.folder)!r} has results for; choose another --out")
+
+
+def merge(folders: Sequence[Path], out: Path, allow_mixed: bool = False) -> Run:
+    """Join shards or runs of the same policy into a new folder, with what they kept of their episodes.
+
+    ``allow_mixed``: join them although different code of the policy has played them, and mark the run.
+    """
+    runs = [read_run(folder) for folder in folders]
+    plan, records = merged(runs)
+    info = joined(runs, plan.digest, allow_mixed)
+    if (out / "plan.json").exists() and out.resolve() not in [f.resolve() for f in folders]:
+        raise EtudeError(f"--out {str(out)!r} already holds a run; choose a new folder")
+    with Store(out, plan) as store:
+        store.write_info(info)
+        for record in records:
+            if record.key not in store.records:
+                store.add(record)
+        for folder in folders:
+            for kind in ("films", "actions"):
+                for path in sorted((folder / kind).glob("*")):
+                    (out / kind).mkdir(exist_ok=True)
+                    if not (out / kind / path.name).exists():
+                        shutil.copy2(path, out / kind / path.name)
+        store.seal()
+    return read_run(out)

@@ -1,0 +1,69 @@
+"""What a page sets side by side: each run, in each of its modes, under a name of its own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from etude.evaluation.record import Record
+from etude.evaluation.store import Run
+from etude.evaluation.tables import name_of
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """One column of a report: a policy, alone or with a planner, in one mode. ``number`` gives its colour and its mark."""
+
+    number: int
+    label: str
+    run: Run
+    mode: str
+    records: tuple[Record, ...]
+
+    @property
+    def perturbed_only(self) -> bool:
+        """Is there no episode without a perturbation?"""
+        return all(name_of(r).perturbations for r in self.records)
+
+    @property
+    def plain(self) -> tuple[Record, ...]:
+        """The unperturbed episodes, on which success is stated; all, where every one is perturbed."""
+        if self.perturbed_only:
+            return self.records
+        return tuple(r for r in self.records if not name_of(r).perturbations)
+
+
+def contestants(runs: Sequence[Run]) -> list[Contestant]:
+    """The arms of some runs, in their order; modes in the order of the plan. A mode without results is left out."""
+    found = []
+    for run in runs:
+        for mode in dict.fromkeys((*run.plan.modes, *(r.mode for r in run.records))):
+            records = tuple(r for r in run.records if r.mode == mode)
+            if records:
+                found.append((run, mode, records))
+    labels = _distinct([_label(run, mode) for run, mode, _ in found], [run.folder.name for run, _, _ in found])
+    return [Contestant(k, label, *parts) for k, (label, parts) in enumerate(zip(labels, found, strict=True))]
+
+
+def _label(run: Run, mode: str) -> str:
+    policy, planner = run.plan.policy, run.plan.planner
+    if mode == "vanilla":
+        return policy
+    if mode == "rule":
+        return f"{policy} + rule planner"
+    return {"planner": f"{planner} + oracle skills", "offline": f"{planner}, offline", "grasped": f"{policy}, grasp given"}.get(
+        mode, f"{policy} + {planner}"
+    )
+
+
+def _distinct(labels: Sequence[str], folders: Sequence[str]) -> list[str]:
+    """Labels that occur more than once are told apart by their folders and, where even those agree, by number."""
+    counts = Counter(labels)
+    named = [f"{label} ({folder})" if counts[label] > 1 else label for label, folder in zip(labels, folders, strict=True)]
+    again, seen = Counter(named), Counter[str]()
+    found = []
+    for label in named:
+        seen[label] += 1
+        found.append(f"{label} {seen[label]}" if again[label] > 1 else label)
+    return found
