@@ -9,8 +9,9 @@ from kernels import OLDEST, SETTINGS, digests_under
 from typer.testing import CliRunner
 
 from etude import cli, digests
-from etude.digests import CASES, EPISODES, QUICK, compute, expected, promised
-from etude.library import SUITES, tasks
+from etude.digests import cases, compute, expected, promised
+from etude.scene.examples import EXAMPLES
+from etude.suites.suite import SUITES
 from etude.names import EpisodeName
 
 

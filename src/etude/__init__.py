@@ -1,27 +1,50 @@
 """etude: compositional, language-conditioned robot manipulation, judged ability by ability.
 
 An episode is a value; worlds, pixels, verdicts and demonstrations are functions of it. Importing this package is cheap: it registers the
-Gymnasium environments (``gymnasium.make("etude/clevrskills.pick-v1")``) and loads neither MuJoCo nor numba.
+Gymnasium environments (``gymnasium.make("etude/SUITE.TASK-v1")``) and loads neither MuJoCo nor numba. What installed plug-ins bring is
+there too.
 """
 
 from __future__ import annotations
 
-from etude.envs.tasks import register
+import importlib
+from typing import Any
 
-# Loaded here so that the function below, and not the module of the same name, is what ``etude.episode`` means.
-from etude.episodes import Episode
 from etude.names import PROTOCOL, EpisodeName, EtudeError
+from etude.plugins import load, load_installed
+from etude.suites import register_envs
 
 __version__ = "0.1.0"
 
-__all__ = ["PROTOCOL", "Episode", "EpisodeName", "EtudeError", "__version__", "episode"]
+# Where the other names are; each is loaded when it is first asked for.
+_PLACES = {
+    "Arm": "etude.scene.robots",
+    "Contract": "etude.policies.contract",
+    "Draft": "etude.suites.suite",
+    "Draw": "etude.suites.suite",
+    "Episode": "etude.episodes",
+    "Run": "etude.evaluation.store",
+    "Suite": "etude.suites.suite",
+    "compare": "etude.api",
+    "demos": "etude.api",
+    "episode": "etude.library",
+    "evaluate": "etude.api",
+    "instruction": "etude.prompts.instruction",
+    "make": "etude.api",
+    "perturbation": "etude.perturb.perturbation",
+    "rollout": "etude.api",
+    "suites": "etude",
+    "tasks": "etude.library",
+}
+
+__all__ = ["PROTOCOL", "EpisodeName", "EtudeError", "__version__", "load", *sorted(_PLACES)]
 
 
-def episode(name: str) -> Episode:
-    """The episode of this name, e.g. ``etude.episode("clevrskills/pick@train#7")``."""
-    from etude.library import episode as find
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module 'etude' has no attribute {name!r}")
+    return getattr(importlib.import_module(_PLACES[name]), name)
 
-    return find(name)
 
-
-register()
+register_envs()
+load_installed()

@@ -1,7 +1,7 @@
 """Does this machine compute the same bytes? Digests of scenes and of whole episodes, beside those that every machine must find.
 
-The expected ones stand in ``digests.json``. They may change only together with the protocol version (what an episode is, actions, states,
-records) or the renderer's version (frames); ``python -m etude.digests`` prints them anew.
+The expected ones stand in ``suites/digests.json``. They may change only together with the protocol version (what an episode is, actions,
+states, records) or the renderer's version (frames); ``python -m etude.digests`` prints them anew.
 """
 
 from __future__ import annotations
@@ -27,68 +27,25 @@ from etude.render.studio import Studio
 from etude.scene.examples import EXAMPLES, example
 from etude.scene.world import World
 
-# One task of each family of each suite, played by the oracle from its name to its record; some under perturbations.
-EPISODES = (
-    "clevrskills/trace@test#0",
-    "clevrskills/simple_manipulation@train#0",
-    "clevrskills/novel_adj_noun@test#0",
-    "clevrskills/swap_rotate@test#0",
-    "clevrskills/sort@test#0",
-    "clevrskills/stack@test#0+mo_size",
-    "clevrskills/throw_topple@test#0",
-    "clevrskills/touch_push@test#0",
-    "clevrskills/balance@test#0",
-    "vima/visual_manipulation@L1#0+all",
-    "vima/scene_understanding@L2#0",
-    "vima/rearrange@L3#0",
-    "vima/novel_noun@L1#0",
-    "vima/twist@L1#0",
-    "vima/follow_order@L1#0",
-    "vima/same_shape@L1#0",
-    "vima/manipulate_old_neighbor@L1#0",
-    "vima/sweep_without_touching@L4#0",
-    "vlmbench/pick_shape@test_seen#0",
-    "vlmbench/stack_size@test_unseen#0",
-    "vlmbench/drop_color@test_seen#0",
-    "vlmbench/sorter_shape@test_unseen#0",
-    "vlmbench/wipe_direction@test_seen#0",
-    "vlmbench/drawer@test_seen#0",
-    "vlmbench/door@test_unseen#0",
-    "vlmbench/pour_color@test_seen#0",
-    "himan/box_in_cupboard@test#0",
-    "himan/sweep_to_dustpan@test#0",
-    "himan/take_out_and_close@test#0+distractors",
-    "himan/transfer_box@test#0+all",
-    "iwisdm/low@val#0",
-    "iwisdm/medium@val#0",
-    "iwisdm/high@val#0",
-)
-# The part that is quick, and in which all of the arithmetic takes part.
-QUICK = (
-    "tabletop",
-    "clutter",
-    "clevrskills/novel_adj_noun@test#0",
-    "clevrskills/stack@test#0+mo_size",
-    "vima/visual_manipulation@L1#0+all",
-    "vlmbench/pick_shape@test_seen#0",
-    "himan/box_in_cupboard@test#0",
-    "iwisdm/low@val#0",
-)
-CASES = (*EXAMPLES, *EPISODES)
 ANYWHERE = ("scene", "episode", "first frames")  # parts that are equal on other kinds of machines too
 _SMALL, _SMALLER = (96, 64), (48, 32)
 
 
 def expected() -> dict[str, str]:
     """What every machine must find, by case and part."""
-    found: dict[str, str] = json.loads((resources.files("etude") / "digests.json").read_text())
+    found: dict[str, str] = json.loads((resources.files("etude.suites") / "digests.json").read_text())
     return found
 
 
-def compute(cases: Iterable[str], progress: Callable[[str], None] = lambda case: None) -> dict[str, str]:
-    """The digests of these cases on this machine, by case and part: ``"vima/twist@L1#0: actions"``."""
+def cases() -> list[str]:
+    """The scenes, and of each suite one task of each family, played by the oracle from its name to its record; some under perturbations."""
+    return list(dict.fromkeys(key.rpartition(": ")[0] for key in expected()))
+
+
+def compute(chosen: Iterable[str], progress: Callable[[str], None] = lambda case: None) -> dict[str, str]:
+    """The digests of these cases on this machine, by case and part: ``"suite/task@split#0: actions"``."""
     found = {}
-    for case in cases:
+    for case in chosen:
         progress(case)
         for part, text in (_of_example(case) if case in EXAMPLES else _of_episode(case)).items():
             found[f"{case}: {part}"] = text
@@ -166,4 +123,4 @@ def _hashed(arrays: Iterable[Any]) -> hashlib._Hash:
 
 
 if __name__ == "__main__":
-    print(json.dumps(compute(CASES), indent=1))
+    print(json.dumps(compute(cases()), indent=1))

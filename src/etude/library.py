@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+from collections.abc import Callable
 from dataclasses import replace
 
 from etude.decisions.trial import Trial
@@ -11,18 +11,22 @@ from etude.names import EpisodeName, EtudeError, parse_json, pick, unknown, whol
 from etude.perturb.perturbation import known_perturbations, perturbed
 from etude.scene.placement import NoRoom
 from etude.scene.scene import Scene
-from etude.suites.task import TASKS, Draft, Draw, Task
+from etude.suites.suite import SUITES, Draft, Draw, Task
 
-SUITES = ("clevrskills", "vima", "vlmbench", "himan", "iwisdm")
 RESAMPLES = 20  # layouts tried before an episode is given up
 
 
 def tasks(suite: str) -> dict[str, Task]:
     """The tasks of a suite, by name, in the suite's order."""
-    if suite not in SUITES:
-        raise unknown("suite", suite, SUITES)
-    importlib.import_module(f"etude.suites.{suite}")
-    return TASKS[suite]
+    return SUITES[suite].tasks
+
+
+def named_plan(text: str) -> Callable[[], tuple[str, ...]] | None:
+    """The frozen list of a suite that is called ``SUITE-PLAN``; None where there is none."""
+    for name in SUITES:
+        if text.startswith(f"{name}-"):
+            return SUITES[name].plans.get(text.removeprefix(f"{name}-"))
+    return None
 
 
 def find_task(name: EpisodeName) -> Task:
@@ -106,9 +110,10 @@ def _episode(found: Task, parsed: EpisodeName, draft: Draft) -> Episode:
 
 def _sampled(found: Task, name: EpisodeName) -> Draft | Trial:
     reason: EtudeError | None = None
+    split = SUITES[name.suite].alike.get(name.split, name.split)
     for attempt in range(RESAMPLES):
         try:
-            return found.sample(replace(Draw(name), attempt=attempt))
+            return found.sample(Draw(name, split, attempt))
         except NoRoom as error:
             reason = error
     raise EtudeError(f"{name} cannot be laid out in {RESAMPLES} attempts: {reason}")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from etude.evaluation.composed import planner_rows
+from etude.suites.himan.tables import planner_rows
 from etude.evaluation.play import Players, Work, play
 from etude.evaluation.record import GivenSubtask, Record
 from etude.names import EtudeError

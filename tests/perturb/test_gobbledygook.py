@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from etude.envs.vima_prompt import prompt_assets
+from etude.envs.prompt_assets import prompt_assets
 from etude.library import episode, tasks
 from etude.names import EtudeError, rng
 from etude.perturb.gobbledygook import garbled, gobbledygook_tokens_with, nonsense

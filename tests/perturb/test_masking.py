@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from etude.envs.vima_prompt import prompt_assets
+from etude.envs.prompt_assets import prompt_assets
 from etude.library import episode
 from etude.names import EtudeError
 from etude.prompts.instruction import Blank, Instruction, Words

@@ -15,7 +15,7 @@ from etude.library import episode, tasks
 from etude.names import EpisodeName, EtudeError, rng
 from etude.perturb.paraphrase import paraphrased
 from etude.perturb.paraphrase.templates import template
-from etude.perturb.paraphrase.vima import FORMS
+from etude.suites.vima.rewording import FORMS
 from etude.perturb.wording import marked
 from etude.prompts.instruction import Instruction, ObjectPicture, Words, instruction
 

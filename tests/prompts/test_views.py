@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from etude.envs.vima_prompt import prompt_assets
+from etude.envs.prompt_assets import prompt_assets
 from etude.library import episode
 from etude.names import EtudeError
 from etude.pose import Pose, axis_quat
@@ -17,12 +17,12 @@ from etude.prompts.pictures import messages, multimodal, part_picture
 from etude.prompts.views import NEUTRAL, object_tokens, part_views
 from etude.render.studio import Studio
 from etude.scene.compile import prototype
-from etude.scene.rooms import furnished, rlbench_room, vima_room
+from etude.scene.rooms import furnished, rlbench_room, ur5_room
 from etude.scene.scene import Area, Body
 from etude.scene.visual import FIRST_ENTITY, TABLE
 from etude.scene.world import World
 
-ROOM = vima_room()
+ROOM = ur5_room()
 CROWDED = episode("vima/visual_manipulation@train#1?difficulty=distracting")
 STAR = ObjectPicture("red swirl star", "star", None, "red swirl", 0.1, None, "dragged_obj", "front")
 
@@ -76,7 +76,7 @@ def test_things_in_any_pose_areas_and_moved_things_are_seen_as_in_a_world():
 
 
 def test_a_visible_robot_stays_out_of_the_picture():
-    assert_same(part_views(table(*CROWDED.scene.entities), vima_room(visible=True)), Studio(World(CROWDED.scene)))
+    assert_same(part_views(table(*CROWDED.scene.entities), ur5_room(visible=True)), Studio(World(CROWDED.scene)))
 
 
 def test_the_hand_is_in_the_picture_where_the_part_says_where():

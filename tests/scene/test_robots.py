@@ -15,7 +15,7 @@ from etude.scene import Body, Robot, Scene, Table, World
 from etude.scene.kinematics import Chain
 from etude.scene.robots import ARMS, HANDS, arm, hand
 from etude.scene.robots.anatomy import forward
-from etude.scene.rooms import RLBENCH_HOME, clevrskills_room, rlbench_room
+from etude.scene.rooms import RLBENCH_HOME, xarm_room, rlbench_room
 
 DOWN = axis_quat((1, 0, 0), math.pi)  # the tip points to the table
 ENDLESS = Table(endless=True)
@@ -49,7 +49,7 @@ def test_forward_kinematics_match_the_published_numbers(name, joints, position, 
 
 
 def test_home_poses_are_those_of_the_suites():
-    tip = World(clevrskills_room()).robot.tip()
+    tip = World(xarm_room()).robot.tip()
     assert tip.position == pytest.approx((-0.090, 0.0, 0.407), abs=1e-3)  # ClevrSkills 1.3
     assert rotate(tip.rotation, (0, 0, 1)) == pytest.approx((0, 0, -1), abs=1e-6)
     assert rotate(tip.rotation, (1, 0, 0)) == pytest.approx((1, 0, 0), abs=1e-6)

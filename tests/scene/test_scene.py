@@ -15,7 +15,7 @@ from etude.pose import Pose
 from etude.scene import Body, Camera, Marker, Robot, Scene, World, look_at
 from etude.scene.examples import EXAMPLES, example
 from etude.scene.fixtures import drawer_cabinet
-from etude.scene.rooms import furnished, vima_room
+from etude.scene.rooms import furnished, ur5_room
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -31,7 +31,7 @@ def test_a_seed_gives_the_same_scene_twice_and_another_seed_another(name, seed):
 
 
 def _plain() -> dict:
-    return json.loads(canonical_json(furnished(vima_room(), Body("cube", "cube", "red", Pose.flat(0.5, 0, 0.02)))))
+    return json.loads(canonical_json(furnished(ur5_room(), Body("cube", "cube", "red", Pose.flat(0.5, 0, 0.02)))))
 
 
 def _refused(change, message):
@@ -82,13 +82,13 @@ def test_a_negative_mass_is_refused():
 
 
 def test_bodies_that_overlap_are_refused_by_name():
-    scene = furnished(vima_room(), *(Body(n, "cube", "red", Pose.flat(x, 0, 0.03)) for n, x in (("one", 0.5), ("two", 0.51))))
+    scene = furnished(ur5_room(), *(Body(n, "cube", "red", Pose.flat(x, 0, 0.03)) for n, x in (("one", 0.5), ("two", 0.51))))
     with pytest.raises(EtudeError, match=r"'one' and 'two' overlap by \d+\.\d mm"):
         World(scene)
 
 
 def test_a_fixed_body_may_not_overlap_another_fixed_one():
-    scene = furnished(vima_room(), *(Body(n, "cube", "red", Pose.flat(x, 0, 0.03), fixed=True) for n, x in (("one", 0.5), ("two", 0.51))))
+    scene = furnished(ur5_room(), *(Body(n, "cube", "red", Pose.flat(x, 0, 0.03), fixed=True) for n, x in (("one", 0.5), ("two", 0.51))))
     with pytest.raises(EtudeError, match="'one' and 'two' overlap"):
         World(scene)
 
@@ -96,7 +96,7 @@ def test_a_fixed_body_may_not_overlap_another_fixed_one():
 def test_a_camera_inside_a_body_is_refused():
     inside = Camera("eye", look_at((0.5, 0.0, 0.05), (0.0, 0.0, 0.05)))
     scene = dataclasses.replace(
-        furnished(vima_room(), Body("cube", "cube", "red", Pose.flat(0.5, 0, 0.05), (0.1, 0.1, 0.1))), cameras=(inside,)
+        furnished(ur5_room(), Body("cube", "cube", "red", Pose.flat(0.5, 0, 0.05), (0.1, 0.1, 0.1))), cameras=(inside,)
     )
     with pytest.raises(EtudeError, match="camera 'eye' stands inside 'cube'"):
         World(scene)
@@ -105,7 +105,7 @@ def test_a_camera_inside_a_body_is_refused():
 def test_a_camera_inside_furniture_is_refused():
     cabinet = drawer_cabinet("cabinet", Pose.flat(0.5, 0.0))
     inside = Camera("eye", look_at((0.5 + 0.1485, 0.0, 0.2), (2.0, 0.0, 0.2)))
-    scene = dataclasses.replace(furnished(vima_room(), cabinet), cameras=(inside,))
+    scene = dataclasses.replace(furnished(ur5_room(), cabinet), cameras=(inside,))
     with pytest.raises(EtudeError, match="camera 'eye' stands inside 'cabinet'"):
         World(scene)
 

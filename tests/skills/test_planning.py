@@ -15,7 +15,7 @@ from etude.library import episode
 from etude.names import rng
 from etude.pose import Pose, angle_between, axis_quat
 from etude.scene import Body, World
-from etude.scene.rooms import clevrskills_room, furnished
+from etude.scene.rooms import xarm_room, furnished
 from etude.skills.aim import TRAVEL, Aim, delta_action
 from etude.skills.oracle import Oracle
 from etude.skills.planning import MARGINS, FreeSpace, connect, plan, postures
@@ -45,7 +45,7 @@ CELL = (
 
 def world_at(tip, things=()):
     """A world that starts with the tip there: some things would stand in the arm at its home."""
-    room = clevrskills_room()
+    room = xarm_room()
     bare = World(room)
     assert bare.robot.stand_at(tip)
     posture = tuple(bare.robot.joints().tolist())

@@ -17,34 +17,26 @@ from typing import Any
 
 import mujoco
 
-from etude.bench.datasets import bench_datasets
-from etude.bench.decisions import bench_decisions
-from etude.bench.perturb import bench_perturb
-from etude.bench.playing import bench_playing
 from etude.bench.result import Result
 from etude.bench.start import bench_start
-from etude.envs.env import EpisodeEnv
-from etude.envs.observer import Observer
 from etude.envs.simulation import Simulation
-from etude.envs.tasks import TASKS
-from etude.envs.vima_prompt import prompt_assets
-from etude.evaluation.plan import Plan, make_names
+from etude.evaluation.plan import Plan
 from etude.evaluation.record import Record
 from etude.evaluation.run import RunSettings, evaluate
 from etude.evaluation.store import Store
 from etude.evaluation.worker import one_thread
-from etude.library import episode, tasks
+from etude.library import episode
 from etude.policies.scripted import OraclePolicy
-from etude.render.renderer import Renderer
 from etude.render.studio import Studio
 from etude.scene.compile import prototype
 from etude.scene.examples import example
-from etude.scene.materials import CONTROL_PERIOD, SUBSTEPS
+from etude.scene.materials import SUBSTEPS
 from etude.scene.prototype import structure
 from etude.scene.world import World
+from etude.suites.suite import SUITES
 
 
-def _milliseconds(action: Callable[..., object], *arguments: object) -> float:
+def milliseconds(action: Callable[..., object], *arguments: object) -> float:
     start = time.perf_counter()
     action(*arguments)
     return 1000 * (time.perf_counter() - start)
@@ -79,7 +71,7 @@ def _moving_world() -> tuple[World, Callable[[int], None]]:
 
 
 @contextlib.contextmanager
-def _one_core() -> Iterator[None]:
+def one_core() -> Iterator[None]:
     """Keep this process, and the threads of a software OpenGL, on one core: all figures are per core."""
     if not hasattr(os, "sched_setaffinity"):
         yield
@@ -99,23 +91,23 @@ def bench_render(rounds: int = 40) -> list[Result]:
     usable, _ = gl_available()
     name = "MuJoCo's OpenGL renderer: the same three outputs, shadows, no multisampling"
     results = []
-    with _one_core():
+    with one_core():
         world, move = _moving_world()
         ours, theirs = Studio(world), Studio(world, "gl") if usable else None
         for side in (256, 128):
             first, second, reference = [], [], []
             for i in range(rounds + 3):
                 move(i)
-                first.append(_milliseconds(ours.shoot, "front", (side, side)))
-                second.append(_milliseconds(ours.shoot, "left_shoulder", (side, side)))
+                first.append(milliseconds(ours.shoot, "front", (side, side)))
+                second.append(milliseconds(ours.shoot, "left_shoulder", (side, side)))
                 if theirs is not None:
-                    reference.append(_milliseconds(theirs.shoot, "front", (side, side)))
-                    reference.append(_milliseconds(theirs.shoot, "left_shoulder", (side, side)))
+                    reference.append(milliseconds(theirs.shoot, "front", (side, side)))
+                    reference.append(milliseconds(theirs.shoot, "left_shoulder", (side, side)))
             both = [(a + b) / 2 for a, b in zip(first, second, strict=True)]
             results.append(_compared(f"render {side}x{side}, per camera with two cameras", both[3:], name, reference[6:]))
             results.append(Result(f"render {side}x{side}, first camera of a step", _median(first[3:]), "ms"))
             results.append(Result(f"render {side}x{side}, further cameras of a step", _median(second[3:]), "ms"))
-        smooth = [_milliseconds(ours.shoot, "front", (256, 256), True) for _ in range(rounds)]
+        smooth = [milliseconds(ours.shoot, "front", (256, 256), True) for _ in range(rounds)]
         results.append(Result("render 256x256, smooth edges (2x2)", _median(smooth), "ms"))
     return results
 
@@ -127,9 +119,9 @@ def bench_physics(rounds: int = 100) -> list[Result]:
     twin = mujoco.MjData(world.model)
     mujoco.mj_copyData(twin, world.model, world.data)
     for i in range(rounds):
-        full.append(_milliseconds(move, i))
+        full.append(milliseconds(move, i))
         mujoco.mj_copyData(twin, world.model, world.data)
-        bare.append(_milliseconds(mujoco.mj_step, world.model, twin, SUBSTEPS))
+        bare.append(milliseconds(mujoco.mj_step, world.model, twin, SUBSTEPS))
     step = _compared("physics, control step of 50 ms", full, "bare mj_step, same substeps", bare)
     overhead = round(100 * (step.value / (step.reference_value or step.value) - 1), 1)
     return [step, Result("physics, what control adds to bare mj_step", overhead, "%")]
@@ -142,11 +134,11 @@ def bench_build(rounds: int = 20) -> list[Result]:
     built, again = [], []
     for scene in scenes:
         prototype.cache_clear()
-        built.append(_milliseconds(World, scene))
+        built.append(milliseconds(World, scene))
     world = World(scenes[0])
     others = [scenes[0].changed(*_shifted(scenes[0], k)) for k in range(rounds)]
     for scene in others:
-        again.append(_milliseconds(world.reset, scene))
+        again.append(milliseconds(world.reset, scene))
     assert structure(others[0]) == structure(scenes[0])
     return [
         Result("build a world, compiled anew", _median(built), "ms"),
@@ -154,117 +146,8 @@ def bench_build(rounds: int = 20) -> list[Result]:
     ]
 
 
-@contextlib.contextmanager
-def _stopwatch(owner: Any, name: str, spent: list[float]) -> Iterator[None]:
-    """Add the seconds spent in ``owner.name`` to ``spent[0]``."""
-    real = getattr(owner, name)
-
-    def timed(*arguments: Any, **named: Any) -> Any:
-        begun = time.perf_counter()
-        try:
-            return real(*arguments, **named)
-        finally:
-            spent[0] += time.perf_counter() - begun
-
-    setattr(owner, name, timed)
-    try:
-        yield
-    finally:
-        setattr(owner, name, real)
-
-
-def bench_suites(steps: int = 150) -> list[Result]:
-    """Control steps a second of whole environments with the oracle at work, without cameras and with both at 128×128; and what share of a
-    step is spent neither in MuJoCo nor in the renderer."""
-    results = []
-    with _one_core():
-        for task in ("pick", "simple_manipulation", "stack"):
-            for cameras, label in (((), "no cameras"), (None, "two cameras 128x128")):
-                env = EpisodeEnv("clevrskills", task, cameras=cameras)
-                rates = [count / total for count, total in (_episode(env, seed, steps) for seed in range(3))]
-                results.append(Result(f"clevrskills/{task}, {label}", round(statistics.median(rates), 1), "control steps/s"))
-                inside = [0.0]
-                with _stopwatch(mujoco, "mj_step", inside), _stopwatch(Renderer, "shoot", inside), _stopwatch(Renderer, "pose", inside):
-                    env.reset(seed=0)
-                    inside[0] = 0.0
-                    _, total = _episode(env, None, steps)
-                share = round(100 * (1 - inside[0] / total), 1)
-                results.append(Result(f"clevrskills/{task}, {label}, outside MuJoCo and the renderer", share, "%"))
-    return results
-
-
-def _episode(env: EpisodeEnv, seed: int | None, steps: int) -> tuple[int, float]:
-    """Control steps made and seconds spent in them; what the oracle takes to think is not counted."""
-    if seed is not None:
-        env.reset(seed=seed)
-    oracle = OraclePolicy()
-    oracle.reset("", (), env.simulation.episode.name)
-    spent, count = 0.0, 0
-    while count < steps and not env.simulation.status.satisfied:
-        action = oracle.act({"simulation": env.simulation})
-        spent += _milliseconds(env.step, action) / 1000
-        count += 1
-    return count, spent
-
-
-def bench_vima(episodes: int = 6) -> list[Result]:
-    """Episodes for each second of CPU time, task by task: reset, prompt pictures, the oracle's actions, both views after every one."""
-    results = []
-    with _one_core():
-        for task in TASKS["vima"]:
-            env = EpisodeEnv("vima", task, split=tasks("vima")[task].splits[-1], size=(256, 128), cameras=("front", "top"))
-            oracle = OraclePolicy()
-            env.reset(seed=0)  # compiles what has to be
-            begun = time.process_time()
-            for seed in range(1, episodes + 1):
-                env.reset(seed=seed)
-                prompt_assets(env.simulation.episode)
-                oracle.reset("", (), env.simulation.episode.name)
-                while not env.simulation.over:
-                    env.step(oracle.act({"simulation": env.simulation}))
-            results.append(Result(f"vima/{task}", round(episodes / (time.process_time() - begun), 2), "episodes/CPU-s"))
-    return results
-
-
-def bench_vlmbench(episodes: int = 2) -> list[Result]:
-    """Demonstrations task by task: the oracle's keyposes carried out, five cameras at 128×128 seen at every control step.
-
-    Seconds of demonstration for each second of CPU time; 1 is real time.
-    """
-    cameras = ("left_shoulder", "right_shoulder", "front", "overhead", "wrist")
-    results = []
-    with _one_core():
-        for task in TASKS["vlmbench"]:
-            steps, spent = 0, 0.0
-            for seed in range(episodes + 1):
-                begun = time.process_time()
-                simulation, oracle = Simulation(episode(f"vlmbench/{task}@train#{seed}")), OraclePolicy()
-                look = Observer(simulation, cameras, (128, 128), ("rgb", "depth", "segmentation")).look
-                oracle.reset("", (), simulation.episode.name)
-                seen = _Counter(look)
-                simulation.heartbeat = seen
-                while not simulation.over:
-                    simulation.step(oracle.act({"simulation": simulation}))
-                if seed:  # the first compiles what has to be
-                    steps, spent = steps + seen.count, spent + time.process_time() - begun
-            results.append(Result(f"vlmbench/{task}", round(steps * CONTROL_PERIOD / spent, 2), "demonstrated s/CPU-s"))
-    return results
-
-
-class _Counter:
-    """Calls something, and counts how often."""
-
-    def __init__(self, action: Callable[[], object]) -> None:
-        self._action, self.count = action, 0
-
-    def __call__(self) -> None:
-        self.count += 1
-        self._action()
-
-
-def bench_evaluate() -> list[Result]:
+def bench_evaluate(names: Sequence[str]) -> list[Result]:
     """The evaluation engine beside a bare loop of the same episodes in one process, and two workers beside one."""
-    names = make_names(["clevrskills"], ["pick", "touch_push", "sort", "stack"], episodes=30)
     bare: list[float] = []
     one: list[float] = []
     two: list[float] = []
@@ -323,18 +206,15 @@ BENCHES: dict[str, Callable[[], list[Result]]] = {
     "render": bench_render,
     "physics": bench_physics,
     "build": bench_build,
-    "playing": bench_playing,
-    "suites": bench_suites,
-    "vima": bench_vima,
-    "vlmbench": bench_vlmbench,
-    "evaluate": bench_evaluate,
-    "decisions": bench_decisions,
-    "datasets": bench_datasets,
-    "perturb": bench_perturb,
 }
+
+
+def benches() -> dict[str, Callable[[], list[Result]]]:
+    """All of them by name: those of the core, and what the suites bring."""
+    return BENCHES | {name: bench for suite in SUITES.values() for name, bench in suite.benches.items()}
 
 
 def usual() -> list[str]:
     """The benches that run when none is named: all whose packages are installed."""
     missing = any(importlib.util.find_spec(name) is None for name in ("av", "pyarrow"))
-    return [name for name in BENCHES if not (missing and name == "datasets")]
+    return [name for name in benches() if not (missing and name == "datasets")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from etude.bench.result import Result
@@ -12,17 +13,15 @@ from etude.datasets.take import Take
 from etude.datasets.taking import RecordingSpec, Rounded, recorded
 from etude.datasets.windows import Windows, WindowShape
 from etude.evaluation.play import Players, Work, play
-from etude.library import tasks
 from etude.names import rng
 
-SEEDS, WINDOWS = 3, 400
+WINDOWS = 400
 UNIT = "per CPU second"
 
 
-def bench_datasets() -> list[Result]:
-    """ClevrSkills' tasks of level L0, two cameras at 128×128: demonstrations from their names to takes, and into a LeRobot data set; then
-    windows of two frames at random, from videos and from stored images."""
-    names = [f"clevrskills/{t.name}@train#{seed}" for t in tasks("clevrskills").values() if t.level == "L0" for seed in range(SEEDS)]
+def bench_datasets(names: Sequence[str], seeds: int) -> list[Result]:
+    """Two cameras at 128×128: demonstrations from their names, ``seeds`` of each task, to takes, and into a LeRobot data set; then windows
+    of two frames at random, from videos and from stored images."""
     cast = Players(Work("oracle"))
     cast.policy = Rounded(cast.policy)
     recorded(play(cast, names[0])[1], RecordingSpec(), "oracle")  # once, so that everything is compiled
@@ -36,7 +35,7 @@ def bench_datasets() -> list[Result]:
         spent = time.process_time() - begun
         results.append(Result("datasets: demonstrations written as LeRobot v3.0", round(len(takes) / spent, 1), UNIT))
         results.append(Result("datasets: frames read from videos, windows of two", _read(folder), UNIT))
-        still = [recorded(play(cast, name)[1], RecordingSpec(videos=False, images=True), "oracle") for name in names[::SEEDS]]
+        still = [recorded(play(cast, name)[1], RecordingSpec(videos=False, images=True), "oracle") for name in names[::seeds]]
         folder = _written(Path(place) / "images", still, False)
         results.append(Result("datasets: frames read from images, windows of two", _read(folder), UNIT))
     return results

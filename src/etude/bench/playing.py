@@ -34,9 +34,8 @@ class _Still:
         return np.zeros(7)
 
 
-def bench_playing() -> list[Result]:
+def bench_playing(env: EpisodeEnv) -> list[Result]:
     """Judging after a control step, beside the step; and one action from a policy server on this machine, for two pictures of 128×128."""
-    env = EpisodeEnv("clevrskills", "simple_manipulation")
     env.reset(seed=0)
     stepping, judging = [], []
     for _ in range(ROUNDS):

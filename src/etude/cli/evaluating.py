@@ -30,7 +30,7 @@ MODE = "vanilla; rule: rule planner + policy; planner: planner + oracle skills; 
 
 @app.command()
 def rollout(
-    name: Annotated[str, typer.Argument(metavar="EPISODE", help="e.g. clevrskills/pick@train#7")],
+    name: Annotated[str, typer.Argument(metavar="EPISODE", help="SUITE/TASK@SPLIT#SEED")],
     policy: Annotated[str, typer.Option(help=POLICY)] = "oracle",
     planner: Annotated[str, typer.Option(help=PLANNER)] = "",
     mode: Annotated[str, typer.Option(help=MODE)] = "vanilla",
@@ -76,16 +76,16 @@ def rollout(
 @app.command()
 def evaluate(
     context: typer.Context,
-    suite: Annotated[list[str] | None, typer.Option(help="e.g. clevrskills; repeat for several")] = None,
+    suite: Annotated[list[str] | None, typer.Option(help="repeat for several")] = None,
     task: Annotated[list[str] | None, typer.Option(help="repeat for several; all when none is given")] = None,
-    split: Annotated[list[str] | None, typer.Option(help="repeat for several; the first of each task when none is given")] = None,
+    split: Annotated[list[str] | None, typer.Option(help="repeat for several; the first for testing when none is given")] = None,
     difficulty: Annotated[list[str] | None, typer.Option(help="repeat for several")] = None,
     perturb: Annotated[list[str] | None, typer.Option(help="a perturbation, or several at once: a+b; repeat for more")] = None,
     no_control: Annotated[bool, typer.Option("--no-control", help="leave the matched unperturbed episodes out")] = False,
     option: Annotated[list[str] | None, typer.Option(help="an option of the episodes: key=value")] = None,
     episodes: Annotated[int, typer.Option(help="seeds for each of these")] = 20,
     first_seed: Annotated[int, typer.Option(help="the first of them")] = 0,
-    plan_file: Annotated[Path | None, typer.Option("--plan", help="names from a file (plan.json, or one a line), or vima-200")] = None,
+    plan_file: Annotated[Path | None, typer.Option("--plan", help="a file (plan.json, or names one a line), or SUITE-PLAN")] = None,
     policy: Annotated[str | None, typer.Option(help=POLICY)] = None,
     planner: Annotated[str | None, typer.Option(help=PLANNER)] = None,
     mode: Annotated[list[str] | None, typer.Option(help=f"{MODE}; repeat for several")] = None,

@@ -16,16 +16,18 @@ from etude.names import EpisodeName, EtudeError, pick
 def export(
     context: typer.Context,
     out: Annotated[Path, typer.Option(help="a new folder")],
-    suite: Annotated[list[str] | None, typer.Option(help="iwisdm; himan with --form questions")] = None,
+    suite: Annotated[
+        list[str] | None, typer.Option(help="one with decisions; with --form questions, one whose planners are asked about frames")
+    ] = None,
     task: Annotated[list[str] | None, typer.Option(help="repeat for several; all when none is given")] = None,
-    split: Annotated[list[str] | None, typer.Option(help="repeat for several; the first of each task when none is given")] = None,
+    split: Annotated[list[str] | None, typer.Option(help="repeat for several; the one for training when none is given")] = None,
     episodes: Annotated[int, typer.Option(help="seeds for each of these")] = 100,
     first_seed: Annotated[int, typer.Option(help="the first of them")] = 0,
     plan_file: Annotated[Path | None, typer.Option("--plan", help="names from a file: plan.json, or one a line")] = None,
     form: Annotated[
         str,
         typer.Option(
-            help="jsonl: JSON lines and PNG files; parquet: for Hugging Face (extra 'parquet'); questions: for planners, from himan"
+            help="jsonl: JSON lines and PNG files; parquet: for Hugging Face (extra 'parquet'); questions: demonstrations, for planners"
         ),
     ] = "jsonl",
     size: Annotated[int | None, typer.Option(help="width and height of the frames, in pixels; 224, or 256 of questions")] = None,
@@ -35,13 +37,13 @@ def export(
     from etude.datasets import decisions, questions
     from etude.decisions.showing import PIXELS
     from etude.evaluation.plan import make_names, read_names
-    from etude.evaluation.stages import EVERY
     from etude.library import find_task
+    from etude.suites.suite import SUITES
 
     pick("form of export", form, {f: f for f in ("jsonl", "parquet", "questions")})
     asking = form == "questions"
     if (plan_file is None) == (not suite):
-        raise EtudeError(f"say what to export: either --suite {'himan' if asking else 'iwisdm'} or --plan FILE")
+        raise EtudeError("say what to export: either --suite NAME or --plan FILE")
     if size is None:
         size = questions.PIXELS if asking else PIXELS
     if not 16 <= size <= 4096:
@@ -50,7 +52,7 @@ def export(
         refuse_choices(context)
         names = read_names(plan_file)
     else:
-        names = make_names(suite or (), task or (), split or (), episodes=episodes, first_seed=first_seed)
+        names = make_names(suite or (), task or (), split or (), episodes=episodes, first_seed=first_seed, purpose="training")
     if asking:
         done = questions.export(names, out, size)
         if as_json:
@@ -62,7 +64,7 @@ def export(
         return
     for task_of in (find_task(EpisodeName.parse(name)) for name in names):
         if task_of.control != "answer":
-            asks = any(task_of.suite == suite_name for suite_name, _ in EVERY)
+            asks = bool(SUITES[task_of.suite].asked_every)
             instead = "its form is --form questions" if asks else "'etude demos' records demonstrations of robots"
             raise EtudeError(f"{task_of.suite} has no decisions to write as {form!r}; {instead}")
     files = decisions.export(names, out, form, size)

@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from etude.cli.app import app, console, given, notes, print_json, read_size, refuse_place
-from etude.names import EtudeError, from_json, read_text, unknown
+from etude.names import EtudeError, from_json, pick, read_text, unknown
 
 
 @app.command()
@@ -30,7 +30,7 @@ def show(
     if kind not in (".png", ".html") and not (graph and kind == ".svg"):
         raise EtudeError(f"--out {str(out)!r} must end in .png or .html{', or .svg' if graph else ''}")
     if graph and "@" not in what:
-        raise EtudeError(f"--graph shows a decision by its name, such as iwisdm/high@val#0, not {what!r}")
+        raise EtudeError(f"--graph shows a decision by its name, SUITE/TASK@SPLIT#SEED, not {what!r}")
     if what == "gallery" and kind != ".html":
         raise EtudeError("the gallery is a page: --out must end in .html")
     if what in ("gallery", "catalog", "catalogue"):
@@ -119,8 +119,9 @@ def list_tasks(
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
     """List suites, their tasks, splits and options."""
-    from etude.library import SUITES, tasks
+    from etude.library import tasks
     from etude.perturb.perturbation import known_perturbations
+    from etude.suites.suite import SUITES
 
     found = {name: tasks(name) for name in ([suite] if suite else SUITES)}
     if as_json:
@@ -178,12 +179,13 @@ def doctor(
 
 def _digests(only: list[str] | None, as_json: bool) -> None:
     from etude import machine
-    from etude.digests import CASES, compute, expected, promised, to_the_byte
+    from etude.digests import cases as all_cases
+    from etude.digests import compute, expected, promised, to_the_byte
 
     for name in only or ():
-        if name not in CASES:
-            raise unknown("case", name, CASES)
-    cases = only or CASES
+        if name not in all_cases():
+            raise unknown("case", name, all_cases())
+    cases = only or all_cases()
     wanted = {key: text for key, text in expected().items() if key.rpartition(": ")[0] in cases}
     found = compute(cases, progress=lambda case: notes.print(f"  {case}", style="dim", highlight=False))
     differing = [key for key in wanted if found.get(key) != wanted[key]]
@@ -209,18 +211,16 @@ def _digests(only: list[str] | None, as_json: bool) -> None:
 def bench(
     what: Annotated[
         list[str] | None,
-        typer.Argument(help="start, render, physics, build, playing, suites, vima, vlmbench, evaluate, decisions, datasets, perturb"),
+        typer.Argument(help="start, render, physics, build, evaluate, …: a wrong name lists them; all when none is given"),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
     """Measure speed, side by side with a reference where one runs."""
     from etude import machine
-    from etude.bench.core import BENCHES, usual
+    from etude.bench.core import benches, usual
 
-    for name in what or ():
-        if name not in BENCHES:
-            raise unknown("benchmark", name, BENCHES)
-    results = [result for name in (what or usual()) for result in BENCHES[name]()]
+    known = benches()
+    results = [result for name in (what or usual()) for result in pick("benchmark", name, known)()]
     if as_json:
         print_json({"machine": machine.describe(), "results": [asdict(r) for r in results]})
         return

@@ -23,16 +23,16 @@ ACTIONS = ("ee_delta", "ee_pose", "joint", "own")
 def demos(
     context: typer.Context,
     out: Annotated[Path, typer.Option(help="the data set's folder; the same command goes on where it stopped")],
-    suite: Annotated[list[str] | None, typer.Option(help="e.g. clevrskills; repeat for several")] = None,
+    suite: Annotated[list[str] | None, typer.Option(help="repeat for several")] = None,
     task: Annotated[list[str] | None, typer.Option(help="repeat for several; all when none is given")] = None,
-    split: Annotated[list[str] | None, typer.Option(help="repeat for several; the first of each task when none is given")] = None,
+    split: Annotated[list[str] | None, typer.Option(help="repeat for several; the one for training when none is given")] = None,
     difficulty: Annotated[list[str] | None, typer.Option(help="repeat for several")] = None,
     perturb: Annotated[list[str] | None, typer.Option(help="a perturbation, or several at once: a+b; repeat for more")] = None,
     option: Annotated[list[str] | None, typer.Option(help="an option of the episodes: key=value")] = None,
     episodes: Annotated[int, typer.Option(help="demonstrations for each of these; where one fails, another seed is tried")] = 20,
     first_seed: Annotated[int, typer.Option(help="the first seed")] = 0,
     plan_file: Annotated[Path | None, typer.Option("--plan", help="exactly these names: plan.json, or one a line")] = None,
-    recipe: Annotated[str | None, typer.Option(help="a frozen list, e.g. himan/L3 or vlmbench/train")] = None,
+    recipe: Annotated[str | None, typer.Option(help="a frozen list of a suite: SUITE/PLAN")] = None,
     policy: Annotated[str, typer.Option(help=POLICY)] = "oracle",
     takeover: Annotated[float | None, typer.Option(help="before every action the oracle takes over with this probability")] = None,
     action: Annotated[str, typer.Option(help="of policies that act in any: ee_delta, ee_pose, joint, or own: the task's")] = "ee_delta",
@@ -49,8 +49,8 @@ def demos(
     from etude.datasets.demos import demos as make
     from etude.datasets.taking import RecordingSpec
     from etude.evaluation.plan import make_names, read_names
-    from etude.evaluation.protocols import PROTOCOLS
     from etude.evaluation.run import RunSettings
+    from etude.suites.suite import SUITES
 
     if recipe is not None and suite == [recipe.partition("/")[0]]:
         suite = None  # which the recipe says already
@@ -60,12 +60,13 @@ def demos(
         refuse_choices(context)
     if suite:
         names = make_names(
-            suite, task or (), split or (), difficulty or (), perturb or (), pairs(option), episodes, first_seed, not perturb
+            suite, task or (), split or (), difficulty or (), perturb or (), pairs(option), episodes, first_seed, not perturb, "training"
         )
     elif plan_file is not None:
         names = read_names(plan_file)
     else:
-        names = pick("recipe", recipe or "", {name.replace("-", "/", 1): names for name, names in PROTOCOLS.items()})()
+        named, there = (recipe or "").partition("/")[::2]
+        names = pick(f"plan of {named}", there, SUITES[named].plans)()
     how = RecordingSpec(tuple(camera or ()), _recorded_size(size), spaces=every_space)
     actor = _acting(policy, takeover, action)
     order = DemosRequest(names, actor, how, tuple(form or ("lerobot",)), episodes if suite else 0, _command())

@@ -9,13 +9,12 @@ import typer
 
 from etude.cli.app import app, notes
 
-SUITE = "iwisdm"
-
 
 @app.command()
 def study(
     task: Annotated[list[str], typer.Option(help="a list of trials such as low, medium or high; repeat for several, one after the other")],
     person: Annotated[str, typer.Option(help="who answers: a name, or better a number")],
+    suite: Annotated[str | None, typer.Option(help="one with decisions; the first there is when none is given")] = None,
     trials: Annotated[int, typer.Option(help="of each list")] = 50,
     split: Annotated[str, typer.Option(help="val, train or test")] = "val",
     out: Annotated[Path | None, typer.Option(help="the run's folder; the same command goes on where it stopped")] = None,
@@ -25,12 +24,14 @@ def study(
     """Have a person answer trials in a browser; answers and response times become a run like any policy's."""
     from etude.evaluation.plan import make_names
     from etude.names import EtudeError
+    from etude.suites.suite import SUITES
     from etude.web.study import Study, serve_study, study_plan
 
     if trials < 1:
         raise EtudeError(f"--trials must be at least 1, got {trials}")
-    plan = study_plan(person, make_names([SUITE], task, [split], episodes=trials))
-    folder = out or Path("runs") / f"{SUITE}-human-{person}-{plan.digest[:8]}"
+    name = suite or next(name for name, one in SUITES.items() if one.control == "answer")
+    plan = study_plan(person, make_names([name], task, [split], episodes=trials))
+    folder = out or Path("runs") / f"{name}-human-{person}-{plan.digest[:8]}"
 
     def ready(address: str, _: Any) -> None:
         notes.print(f"open {address} in a browser; Ctrl-C ends it, the same command goes on", highlight=False, soft_wrap=True)

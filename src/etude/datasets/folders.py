@@ -49,8 +49,9 @@ from etude.library import read_episode
 from etude.names import EpisodeName, EtudeError, digest
 from etude.scene.robots import hand
 from etude.scene.scene import Body
+from etude.suites.suite import SUITES
 
-OWN, USUAL = "clevrskills", "train"  # the suite and the split that names do not mention
+LAYOUT = "folders"  # suites whose own layout this is are not mentioned in paths; nor are splits for training
 QUALITY = 95  # of JPEG
 REQUIRED = (
     "actions.npy", "rewards.npy", "success.npy", "action_labels.json", "info.json", "ep_info.json", "episode.json", "env_states.npy",
@@ -61,8 +62,9 @@ OPTICAL_TO_GL = np.array([1.0, -1.0, -1.0, 1.0])  # factors of the columns of a 
 
 def trajectory_path(name: EpisodeName) -> Path:
     """Where an episode is kept in the folder of a data set: readable, and different for different names."""
-    home = Path(name.task) if name.suite == OWN else Path(name.suite) / name.task
-    where = "" if name.split == USUAL else f"@{name.split}"
+    suite = SUITES[name.suite]
+    home = Path(name.task) if suite.layout == LAYOUT else Path(name.suite) / name.task
+    where = "" if suite.splits.get(name.split) == "training" else f"@{name.split}"
     full = f"traj_{name.seed}{where}" + "".join(f"+{p}" for p in name.perturbations) + "".join(f"~{k}={v}" for k, v in name.options)
     safe = re.sub(r"[^A-Za-z0-9_.,=@+~-]", "_", full)
     return home / (safe if safe == full else f"{safe}-{digest(str(name), 8)}")

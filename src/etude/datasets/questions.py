@@ -16,12 +16,13 @@ from etude.datasets.decisions import new_folder
 from etude.envs.observer import Observer
 from etude.envs.simulation import Simulation
 from etude.episodes import Episode
-from etude.evaluation.stages import EVERY, Position, asked_every, position
+from etude.evaluation.stages import Position, asked_every, position
 from etude.library import find
 from etude.names import EtudeError
 from etude.policies.scripted import OraclePolicy
 from etude.policies.subtask_prompts import next_subtask, reasoning
 from etude.render.png import png
+from etude.suites.suite import SUITES
 
 CAMERAS = ("front", "wrist")
 PIXELS = 256
@@ -152,6 +153,6 @@ def _fitting(name: str) -> Episode:
     """The episode of this name, where its suite has questions about frames."""
     found = find(name)
     if not isinstance(found, Episode) or not asked_every(found):
-        suites = " and ".join(sorted({suite for suite, _ in EVERY}))
+        suites = " and ".join(name for name, suite in SUITES.items() if suite.asked_every)
         raise EtudeError(f"the form 'questions' is about frames of {suites}; {name} has none")
     return found

@@ -14,17 +14,18 @@ from numpy.typing import NDArray
 from etude.envs.arguments import RENDER_MODES, asked_episode, choice, episode_options, listed, seed_or_none, switch, text
 from etude.envs.boxes import bounding_boxes
 from etude.envs.observer import LONGEST_TEXT, SLOTS, Observation, Observer, key
-from etude.envs.simulation import BOUNDS, Simulation, Snapshot
+from etude.envs.simulation import Simulation, Snapshot, primitive_bounds
 from etude.episodes import MODALITIES, PRIMITIVES, ActionSpace, Episode, picture_size
 from etude.goals.goal import Status
 from etude.library import episode as find_episode
-from etude.library import tasks, told_in
+from etude.library import told_in
 from etude.names import EtudeError
 from etude.perturb.perturbation import out_of_sight
 from etude.prompts.pictures import multimodal
 from etude.render.studio import RENDERERS
 from etude.render.tokens import SIDE
 from etude.skills.oracle import Oracle
+from etude.suites.suite import SUITES
 
 CHARSET = string.ascii_letters + string.digits + string.punctuation + " °…’"
 SEEDS = 2**31
@@ -33,11 +34,12 @@ SEEDS = 2**31
 class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
     """Plays episodes of one task.
 
-    ``reset(seed=k)`` plays ``suite/task@split#k``; ``reset(options={"episode": name})`` any episode of the task by name. Without a seed
-    the next one is drawn from the environment's own generator. ``control`` is the action space, the task's own if not given; ``cameras``
-    are names of cameras in the scene (all but "render" by default), ``size`` their (width, height), ``modalities`` some of "rgb", "depth",
-    "segmentation", "points", "objects". With ``boxes``, ``info`` has a bounding box and the visibility of every body in every camera; with
-    ``labels`` it has the words for what is to be done now, in three levels: the task, the oracle's sub-task, and its next step.
+    ``reset(seed=k)`` plays ``suite/task@split#k``; ``reset(options={"episode": name})`` any episode of the task by name. Without a seed the
+    next one is drawn from the environment's own generator. ``control`` is the action space, the task's own if not given; ``cameras`` are
+    names of cameras in the scene and ``size`` is their (width, height), the suite's if not given; ``split`` is the one for training, the
+    first of a task that has none. ``modalities`` are some of "rgb", "depth", "segmentation", "points", "objects". With ``boxes``, ``info``
+    has a bounding box and the visibility of every body in every camera; with ``labels`` it has the words for what is to be done now, in
+    three levels: the task, the oracle's sub-task, and its next step.
 
     Observations: one entry for each camera and modality (``base``, ``base_depth``, ``base_segmentation``), ``proprioception`` (joint
     values and velocities, pose of the tip as position and quaternion wxyz, hand closed, something held, opening in metres), and the
@@ -52,10 +54,10 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         self,
         suite: str,
         task: str,
-        split: str = "train",
+        split: str | None = None,
         control: ActionSpace | None = None,
         cameras: Sequence[str] | None = None,
-        size: tuple[int, int] = (128, 128),
+        size: tuple[int, int] | None = None,
         modalities: Sequence[str] = ("rgb",),
         boxes: bool = False,
         labels: bool = False,
@@ -63,26 +65,28 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         render_mode: str | None = None,
         options: dict[str, str] | None = None,
     ) -> None:
-        known = tasks(text(suite, "the suite"))
-        choice(task, f"task of {suite}", known)
-        choice(split, f"split of {suite}/{task}", known[task].splits)
-        self._suite, self._task, self._split = suite, task, split
+        whole = SUITES[text(suite, "the suite")]
+        found = whole.tasks[choice(task, f"task of {suite}", whole.tasks)]
+        usual = whole.split_of(found, "training") or found.splits[0]
+        self._split = usual if split is None else choice(split, f"split of {suite}/{task}", found.splits)
+        self._suite, self._task = suite, task
         self._wanted = control
         self._options = episode_options(options)
         self._boxes, self._labels = switch(boxes, "boxes"), switch(labels, "labels")
-        self._size, self._renderer = picture_size(size), choice(renderer, "renderer", RENDERERS)
+        self._size, self._renderer = picture_size(whole.size if size is None else size), choice(renderer, "renderer", RENDERERS)
         self._modalities = tuple(choice(modality, "modality", MODALITIES) for modality in listed(modalities, "modalities"))
         self.render_mode = None if render_mode is None else choice(render_mode, "render_mode", RENDER_MODES)
         sample = self._episode(0)
         self._control = sample.control
         names = [c.name for c in sample.scene.cameras]
-        looking = [name for name in names if name != "render"] if cameras is None else listed(cameras, "cameras")
+        usual_cameras = whole.cameras or tuple(name for name in names if name != "render")
+        looking = usual_cameras if cameras is None else listed(cameras, "cameras")
         self._cameras = tuple(choice(camera, "camera", names) for camera in looking)
         self._sim: Simulation | None = None
         self._observer: Observer | None = None
         self._joints = len(_home(sample))
         self.observation_space = self._observation_space()
-        self.action_space = self._action_space()
+        self.action_space = self._action_space(sample)
 
     # ---------------------------------------------------------------------------------------- spaces
 
@@ -111,9 +115,9 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         found["instruction"] = spaces.Text(LONGEST_TEXT, min_length=0, charset=CHARSET)
         return spaces.Dict(found)
 
-    def _action_space(self) -> spaces.Space[NDArray[Any]]:
+    def _action_space(self, sample: Episode) -> spaces.Space[NDArray[Any]]:
         if self._control in PRIMITIVES:
-            low, high = (bound.astype(np.float32) for bound in BOUNDS[self._control])
+            low, high = (bound.astype(np.float32) for bound in primitive_bounds(sample))
             return spaces.Box(low, high, dtype=np.float32)
         if self._control == "ee_delta":
             return spaces.Box(-1.0, 1.0, (7,), np.float32)

@@ -15,20 +15,31 @@ from etude.goals.markers import changed_markers, marked
 from etude.goals.monitor import Memory, Monitor
 from etude.names import EtudeError, rng
 from etude.pose import Array
-from etude.scene.rooms import VIMA_LOWER, VIMA_UPPER
 from etude.scene.scene import Body
 from etude.scene.world import World, WorldState
 from etude.skills.aim import delta_action
 from etude.skills.journeys import Journey, Keypose, pose_of
 from etude.skills.strokes import Kind, Motion, Stroke
+from etude.suites.building import workspace
+from etude.suites.suite import SUITES
 
 SETTLING = 25  # control steps before the first observation (ClevrSkills 1.2)
 CALM = 60  # control steps, at most, until things have come to rest after a primitive
 SIZES = {"ee_delta": 7, "ee_pose": 8, "pick_place": 12, "sweep": 12, "keypose": 8}
-# Of a primitive's numbers: places on VIMA's table (VIMA 1.3), or of the tip above RLBench's (VLMbench 0.1); quaternions.
-_ON_TABLE = (np.array([*VIMA_LOWER, *[-1.0] * 4] * 2), np.array([*VIMA_UPPER, *[1.0] * 4] * 2))
-_ABOVE_TABLE = (np.array([-0.275, -0.655, 0.712, *[-1.0] * 5]), np.array([0.775, 0.655, 1.752, *[1.0] * 5]))
-BOUNDS = {"pick_place": _ON_TABLE, "sweep": _ON_TABLE, "keypose": _ABOVE_TABLE}
+ABOVE = 1.0  # m above the table, and as much below: where keyposes may be, if a suite does not say
+
+
+def primitive_bounds(episode: Episode) -> tuple[Array, Array]:
+    """The least and the greatest numbers of a primitive: places in the suite's workspace, or of the tip in its reach; then quaternions."""
+    suite = SUITES[episode.parsed.suite]
+    if episode.control == "keypose" and suite.reach is not None:
+        lower, upper = suite.reach
+        return np.array([*lower, *[-1.0] * 5]), np.array([*upper, *[1.0] * 5])
+    low, high = workspace(suite, episode.scene)
+    if episode.control == "keypose":
+        height = episode.scene.table.height if episode.scene.table is not None else 0.0
+        return np.array([*low, height - ABOVE, *[-1.0] * 5]), np.array([*high, height + ABOVE, *[1.0] * 5])
+    return np.array([*low, *[-1.0] * 4] * 2), np.array([*high, *[1.0] * 4] * 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +153,7 @@ class Simulation:
 
     def _stroke(self, values: Array) -> None:
         """Carry out a primitive, and wait until things have come to rest; both are bounded in simulated time."""
-        low, high = BOUNDS[self.episode.control]
+        low, high = primitive_bounds(self.episode)
         if self.episode.control == "keypose":
             journey = Keypose.from_action(values).motion(rng(self.episode.parsed, f"keypose/{self.steps}"))
             outside = bool((values[:3] < low[:3]).any() or (values[:3] > high[:3]).any())

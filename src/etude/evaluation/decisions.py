@@ -19,9 +19,10 @@ from etude.decisions.trial import Trial
 from etude.evaluation.inference import wilson
 from etude.evaluation.record import Record
 from etude.evaluation.tables import name_of
-from etude.library import SUITES, tasks
+from etude.library import tasks
 from etude.library import trial as find_trial
 from etude.names import EpisodeName
+from etude.suites.suite import SUITES
 
 ALL = "all"
 """Stands for the level in rows over all of them."""

@@ -9,20 +9,16 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from etude.evaluation.protocols import PROTOCOLS
 from etude.evaluation.record import MODES
-from etude.library import SUITES, find_task, tasks
+from etude.library import find_task, named_plan, tasks
 from etude.names import PROTOCOL, EpisodeName, EtudeError, decode, digest, json_text, parse_json, pick, read_text, repeated, unknown
 from etude.perturb.perturbation import known_perturbations
-from etude.suites.task import Task
+from etude.suites.suite import SUITES, Purpose, Task
 
 SCHEMA = 1
 MOST = 1_000_000  # episodes of a plan: more names than that do not fit into memory with their results
 LAST_SEED = 10**18 - 1
 PATIENCE = 150  # control steps a planner waits for a sub-task before it is asked again
-
-
-GRASPED = ("vlmbench",)  # suites with the mode in which the oracle takes hold first
 
 
 @dataclass(frozen=True)
@@ -58,9 +54,10 @@ class Plan:
                 f"--planner {self.planner} is used by the modes planner, coupled and offline, not by {' and '.join(self.modes)}"
             )
         if "grasped" in self.modes:
-            others = sorted({EpisodeName.parse(n).suite for n in self.names} - set(GRASPED))
+            having = [name for name, suite in SUITES.items() if "grasped" in suite.modes]
+            others = sorted({EpisodeName.parse(n).suite for n in self.names} - set(having))
             if others:
-                raise EtudeError(f"--mode grasped is for suites whose tasks begin with a grasp ({', '.join(GRASPED)}), not for {others[0]}")
+                raise EtudeError(f"--mode grasped is for suites whose tasks begin with a grasp ({', '.join(having)}), not for {others[0]}")
         if (twice := repeated(self.modes)) is not None:
             raise EtudeError(f"the mode {twice} is given twice")
         index, count = self.shard
@@ -129,18 +126,18 @@ def read_object(path: Path) -> dict[str, Any]:
 
 def read_names(path: Path) -> tuple[str, ...]:
     """Episode names from a file: a ``plan.json``, or text with one name on each line (``# `` begins a comment); or a frozen list's."""
-    if str(path) in PROTOCOLS:
-        return PROTOCOLS[str(path)]()
+    named = named_plan(str(path))
+    if named is not None:
+        return named()
     if path.suffix == ".json":
         return read_plan(path).names
     try:
         lines = [line.strip() for line in read_text(path).splitlines()]
     except EtudeError as error:
-        known = " or ".join(map(repr, PROTOCOLS))
-        raise EtudeError(f"{error}; --plan takes a text file with one episode name on each line, a plan.json, or {known}") from None
+        raise EtudeError(f"{error}; --plan takes a text file with one episode name on each line, a plan.json, or SUITE-PLAN") from None
     names = [line for line in lines if line and not line.startswith("#")]
     if not names:
-        raise EtudeError(f"{str(path)!r} names no episodes; it needs one name on each line, such as clevrskills/pick@train#0")
+        raise EtudeError(f"{str(path)!r} names no episodes; it needs one name on each line, SUITE/TASK@SPLIT#SEED")
     return checked(names)
 
 
@@ -164,11 +161,12 @@ def make_names(
     episodes: int = 20,
     first_seed: int = 0,
     control: bool = True,
+    purpose: Purpose = "test",
 ) -> tuple[str, ...]:
     """Names of suites × tasks × splits × difficulties × perturbations × seeds, in this order.
 
-    What is left empty takes all tasks, and the first split of each. A perturbation reads ``a+b``; its matched unperturbed episodes come
-    first, unless ``control`` is False.
+    What is left empty takes all tasks, and the first split of each that is for this ``purpose``; tasks that have none are left out. A
+    perturbation reads ``a+b``; its matched unperturbed episodes come first, unless ``control`` is False.
     """
     if episodes < 1:
         raise EtudeError(f"--episodes must be at least 1, got {episodes}")
@@ -185,7 +183,7 @@ def make_names(
         extras = [{**extras[0], **({} if d == "default" else {"difficulty": d})} for d in difficulties]
     names: list[str] = []
     for task in _tasks(suites, chosen):
-        for split in _splits(task, splits):
+        for split in _splits(task, splits, purpose, bool(chosen)):
             for extra in extras:
                 for one in sets:
                     if len(names) + episodes > MOST:
@@ -194,7 +192,9 @@ def make_names(
                     find_task(base)
                     names += [str(replace(base, seed=first_seed + k)) for k in range(episodes)]
     if not names:
-        raise EtudeError(f"none of the chosen tasks has the split {' or '.join(map(repr, splits))}")
+        raise EtudeError(
+            f"none of the chosen tasks has {'the split ' + ' or '.join(map(repr, splits)) if splits else f'a split for {purpose}'}"
+        )
     return tuple(names)
 
 
@@ -208,11 +208,16 @@ def _tasks(suites: Sequence[str], chosen: Sequence[str]) -> list[Task]:
     return [t for t in known if not chosen or t.name in chosen or f"{t.suite}/{t.name}" in chosen]
 
 
-def _splits(task: Task, splits: Sequence[str]) -> list[str]:
+def _splits(task: Task, splits: Sequence[str], purpose: Purpose, named: bool) -> list[str]:
+    if not splits:
+        found = SUITES[task.suite].split_of(task, purpose)
+        if found is None and named:
+            raise EtudeError(f"{task.suite}/{task.name} has no split for {purpose}; its splits are {', '.join(task.splits)}")
+        return [] if found is None else [found]
     for split in splits:
         if not any(split in t.splits for t in tasks(task.suite).values()):
             raise unknown(f"split of {task.suite}", split, task.splits)
-    return [s for s in dict.fromkeys(splits) if s in task.splits] if splits else [task.splits[0]]
+    return [s for s in dict.fromkeys(splits) if s in task.splits]
 
 
 # Variables by which schedulers tell a process which of several it is: (index, count, first index).

@@ -9,14 +9,12 @@ from etude.episodes import Episode
 from etude.goals.goal import GoalNode
 from etude.goals.monitor import Monitor
 from etude.skills.subtasks import describe, right_now
-
-# Control steps from one question to the next: atomic and compositional tasks of HiMan-Bench (3.5, mode 3).
-EVERY = {("himan", "A"): 10, ("himan", "C"): 30}
+from etude.suites.suite import SUITES
 
 
 def asked_every(episode: Episode) -> int:
     """The number of control steps from one question about a frame to the next; 0 where a suite asks about changes, not about frames."""
-    return EVERY.get((episode.parsed.suite, episode.level), 0)
+    return SUITES[episode.parsed.suite].asked_every.get(episode.level, 0)
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,9 @@ from etude.names import EtudeError, Stream
 from etude.perturb.perturbation import perturbation
 from etude.perturb.wording import article_of
 from etude.prompts.instruction import Instruction, InstructionPart, ObjectPicture, TexturePicture, Words
+from etude.suites.suite import SUITES
 
 DESCRIBES = 1  # rank: after paraphrase, whose sentences it fills in
-VIMA = (
-    "visual_manipulation", "rotate", "novel_noun", "sweep_without_exceeding", "sweep_without_touching", "same_texture", "same_shape",
-    "manipulate_old_neighbor", "pick_in_order_then_restore",
-)  # fmt: skip
-"""The nine tasks whose pictures can be put into words (CoGeLoT D.5): the others show scenes, or what only a picture can tell."""
-
 GREY = "gray"  # as the original spells it
 _PLAIN = r"all|any|each|one|two|three|four|five|six|seven|eight|nine|ten"
 _OPEN = re.compile(
@@ -30,11 +25,13 @@ _NAMED = re.compile(r"\b(?:this|here) is an? \w+ $", re.IGNORECASE)
 def descriptors(episode: Episode, stream: Stream) -> Episode:
     """Say in words what the pictures of the instruction show.
 
-    Refused where words cannot: for VIMA in all but nine tasks, elsewhere where a picture shows a scene or is there to compare sizes.
+    Refused where words cannot: in tasks whose suite says so, and where a picture shows a scene or is there to compare sizes.
     """
     told, name = episode.instruction, episode.parsed
-    if name.suite == "vima" and name.task not in VIMA:
-        raise EtudeError(f"descriptors: words cannot stand for the pictures of vima/{name.task}; they can for {', '.join(VIMA)}")
+    table = SUITES[name.suite].tasks
+    if not table[name.task].described:
+        words = ", ".join(task.name for task in table.values() if task.described)
+        raise EtudeError(f"descriptors: words cannot stand for the pictures of {name.suite}/{name.task}; they can for {words}")
     if not told.pictures():
         raise EtudeError(f"descriptors: the instruction of {episode.name} has no pictures that words could stand for")
     for part in told.pictures():

@@ -6,7 +6,7 @@ from etude.episodes import Episode
 from etude.names import EtudeError, Stream, rng
 from etude.perturb import basic, looks, scenery, sizes
 from etude.perturb.perturbation import Change, perturbation
-from etude.suites.task import TASKS
+from etude.suites.suite import SUITES
 
 FACTORS: dict[str, Change] = {
     "mo_color": looks.mo_color,
@@ -44,7 +44,7 @@ def every_factor(episode: Episode, stream: Stream) -> Episode:
     twice = [name for name in episode.parsed.perturbations if name in FACTORS]
     if twice:
         raise EtudeError(f"all: {twice[0]} is one of all factors already; name it alone, or all of them")
-    task = TASKS[episode.parsed.suite][episode.parsed.task]
+    task = SUITES[episode.parsed.suite].tasks[episode.parsed.task]
     for name, change in FACTORS.items():
         if name in task.without:
             continue

@@ -37,6 +37,7 @@ class Perturbation:
     observe: Observe | None = None
     needs: tuple[str, ...] = ()
     rank: int = 0
+    factor: bool = False
 
     @property
     def summary(self) -> str:

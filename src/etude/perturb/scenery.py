@@ -29,20 +29,15 @@ from etude.perturb.perturbation import perturbation
 from etude.perturb.sizes import LARGEST
 from etude.perturb.telling import words_of
 from etude.pose import IDENTITY, Array, Pose, Vec2, Vec3, euler_quat, multiply
-from etude.scene.rooms import RLBENCH_LOWER, RLBENCH_UPPER, VIMA_LOWER, VIMA_UPPER
 from etude.scene.scene import Area, Body, Camera, Fixture, Scene
+from etude.suites.building import workspace
+from etude.suites.suite import SUITES
 
 COUNT = 2  # HiMan-Bench 3.3
 APART = 0.05  # m from everything else (The Colosseum)
 BASE_ROOM = 0.2  # m about the robot's base that stays free
 PLACES, MANY_PLACES = (20, 180), (2000,)  # looked at for one thing, a few first; and in the end, for the smallest
 SMALLEST = 10
-WORKSPACES: dict[str, tuple[Vec2, Vec2]] = {
-    "clevrskills": ((-0.45, -0.5), (0.15, 0.5)),
-    "vima": (VIMA_LOWER, VIMA_UPPER),
-    "vlmbench": (RLBENCH_LOWER, RLBENCH_UPPER),
-    "himan": (RLBENCH_LOWER, RLBENCH_UPPER),
-}
 # Words of instructions, and words in the names of household things that could be taken for what they mean.
 LOOK_ALIKE: dict[str, tuple[str, ...]] = {
     "block": ("brick", "dice", "duplo", "cube"),
@@ -112,13 +107,7 @@ def _colours(worn: str) -> frozenset[str]:
 
 def _workspace(episode: Episode) -> tuple[Vec2, Vec2]:
     """Where things may stand: the workspace of the suite, or the table up to a hand from its edge."""
-    known = WORKSPACES.get(episode.parsed.suite)
-    if known is not None:
-        return known
-    table = episode.scene.table
-    assert table is not None
-    (x, y), (w, d) = table.centre, table.size
-    return (x - w / 2 + SHIFT, y - d / 2 + SHIFT), (x + w / 2 - SHIFT, y + d / 2 - SHIFT)
+    return workspace(SUITES[episode.parsed.suite], episode.scene)
 
 
 def _free(

@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 
-from etude.envs.simulation import BOUNDS, Simulation
+from etude.envs.simulation import Simulation, primitive_bounds
 from etude.episodes import PRIMITIVES, ActionSpace
 from etude.goals.goal import Goal
 from etude.goals.monitor import Monitor
@@ -170,7 +170,7 @@ class RandomPolicy(_Scripted):
         return self._stream.uniforms(-1.0, 1.0, 7)
 
     def _stroke(self, simulation: Simulation) -> Array:
-        low, high = BOUNDS[simulation.episode.control]
+        low, high = primitive_bounds(simulation.episode)
         return np.asarray(low + (high - low) * self._stream.uniforms(0.0, 1.0, len(low)))
 
 

@@ -16,7 +16,6 @@ from etude.evaluation.store import Run
 from etude.evaluation.tables import by, faults, name_of, p_value, percent, plural, points, tally
 from etude.names import EtudeError
 from etude.report import charts
-from etude.report.composed import composed_section
 from etude.report.contestants import Contestant, contestants
 from etude.report.decisions import decisions_section
 from etude.report.failures import errors_section, failures_section, faults_section
@@ -24,7 +23,7 @@ from etude.report.levels import levels_section
 from etude.report.markup import Cell, Column, Row, badge, breakable, esc, fold, listed, section, table
 from etude.report.page import document
 from etude.report.sections import funnels_section, perturbations_section, span, spoken, summary_section, tasks_section
-from etude.report.units import causes_section, units_section
+from etude.report.suite_tables import causes_section, suite_sections
 
 COMPARISONS = 15
 """Pairs of policies that are compared on the page; with more, each is compared with the best only."""
@@ -68,8 +67,7 @@ def report(runs: Sequence[Run], plausible: Plausible = registered_plausibility, 
         ("Summary", summary_section(found)),
         ("Tasks", tasks_section(found)),
         ("Levels", levels_section(found)),
-        ("Grasp and move", units_section(found)),
-        ("Compositions", composed_section(found)),
+        *suite_sections(found),
         ("Decisions", decisions_section(found)),
         ("Perturbations", perturbations_section(found, costs, _summary)),
         ("Sub-goals", funnels_section(found)),

@@ -17,10 +17,9 @@ from etude.evaluation.pairs import ComparisonRow, Difference, PerturbationCost, 
 from etude.evaluation.store import Run
 from etude.evaluation.tables import Tally, by, errors, faults, funnels, groups
 from etude.names import EtudeError
-from etude.report.composed import composed_data, planner_data
 from etude.report.contestants import Contestant, contestants
 from etude.report.decisions import decision_rows, shortcut_rows
-from etude.report.units import cause_data, unit_data
+from etude.report.suite_tables import cause_data, suite_data
 
 Cell = str | int | float | bool | None
 ALL = "all"
@@ -56,9 +55,7 @@ def collect(runs: Sequence[Run], plausible: Plausible) -> list[ExportTable]:
         table("subgoals", "Share of episodes in which sub-goals were reached", _subgoal_rows),
         table("faults", "Planning and execution: what went wrong first", _fault_rows),
         table("errors", "Errors by message", _error_rows),
-        table("compositions", "Atomic and compositional tasks, plain and perturbed", composed_data),
-        table("planner", "Sub-tasks named for frames of demonstrations", planner_data),
-        _table("units", "Grasp and move: G-G, G-M and SC", unit_data(found)),
+        *(_table(*one) for one in suite_data(found)),
         _table("causes", "What went wrong", cause_data(found)),
         table("decisions", "Right answers by what was asked, beside chance", decision_rows),
         _table("shortcuts", "What shortcuts would score on these trials", shortcut_rows(found)),

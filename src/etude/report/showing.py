@@ -45,7 +45,7 @@ def show_named(found: Episode | Trial, out: Path, size: tuple[int, int] | None =
 def show_graph(found: Episode | Trial, out: Path) -> None:
     """Write the graph of a decision as SVG, PNG or a page."""
     if isinstance(found, Episode):
-        raise EtudeError(f"{found.name} has no graph of operators: --graph is for decisions such as iwisdm/high@val#0")
+        raise EtudeError(f"{found.name} has no graph of operators: --graph is for decisions")
     drawing = draw_tasks(found.tasks)
     if out.suffix.lower() == ".svg":
         out.parent.mkdir(parents=True, exist_ok=True)

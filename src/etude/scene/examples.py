@@ -17,12 +17,12 @@ from etude.scene.rooms import (
     RLBENCH_LOWER,
     RLBENCH_UPPER,
     TABLE_TOP,
-    VIMA_LOWER,
-    VIMA_UPPER,
-    clevrskills_room,
+    UR5_LOWER,
+    UR5_UPPER,
     furnished,
     rlbench_room,
-    vima_room,
+    ur5_room,
+    xarm_room,
 )
 from etude.scene.scene import Area, Body, Entity, Marker, Particles, Scene
 
@@ -47,15 +47,15 @@ def _strewn(
 def tabletop(seed: int = 0) -> Scene:
     """VIMA-like: flat shapes and a bowl on a dark table, a UR5 with a suction cup."""
     stream = rng(f"examples/tabletop#{seed}", "layout")
-    layout = Layout(stream, VIMA_LOWER, VIMA_UPPER)
+    layout = Layout(stream, UR5_LOWER, UR5_UPPER)
     shapes = ["bowl", *stream.sample(("letter A", "star", "heart", "flower", "L-shaped block", "ring", "cross", "hexagon", "letter R"), 5)]
-    return furnished(vima_room(visible=True), *_strewn(layout, stream, shapes, PATTERNS, fixed=("bowl",)))
+    return furnished(ur5_room(visible=True), *_strewn(layout, stream, shapes, PATTERNS, fixed=("bowl",)))
 
 
 def kitting(seed: int = 0) -> Scene:
     """ClevrSkills-like: prisms and kit shapes before an xArm6 with five suction cups, and an area to put them on."""
     stream = rng(f"examples/kitting#{seed}", "layout")
-    room = clevrskills_room()
+    room = xarm_room()
     layout = Layout(stream, (-0.4, -0.3), (0.05, 0.3), clearance=0.02)
     layout.block_disc("robot", (-0.562, 0.0), 0.12)
     zone = layout.place("zone", shape("rectangle", (0.16, 0.16, 0.001)))

@@ -22,10 +22,10 @@ def furnished(room: Scene, *things: Entity) -> Scene:
 
 # ------------------------------------------------------------------------------------------------ VIMA-Bench
 
-VIMA_LOWER, VIMA_UPPER = (0.25, -0.5), (0.75, 0.5)  # workspace, metres (VIMA 1.1)
+UR5_LOWER, UR5_UPPER = (0.25, -0.5), (0.75, 0.5)  # workspace, metres (VIMA 1.1)
 
 
-def vima_room(hand: str = "suction", visible: bool = False) -> Scene:
+def ur5_room(hand: str = "suction", visible: bool = False) -> Scene:
     """A dark table before a UR5, seen from above and from the front without perspective (VIMA 1.1 and 1.6)."""
     half = math.sqrt(0.5)
     cameras = (
@@ -45,7 +45,7 @@ def vima_room(hand: str = "suction", visible: bool = False) -> Scene:
 # ------------------------------------------------------------------------------------------------ ClevrSkills
 
 
-def clevrskills_room(arm: str = "xarm6") -> Scene:
+def xarm_room(arm: str = "xarm6") -> Scene:
     """A light table around an arm with a five-cup vacuum (ClevrSkills 1.3, 1.6 and 1.7)."""
     base = {"xarm6": (-0.562, 0.0, 0.0), "panda": (-0.65, 0.0, 0.0)}.get(arm, (-0.6, 0.0, 0.0))
     # On the hand: forward is the tool's z, up its x.
@@ -73,6 +73,7 @@ def clevrskills_room(arm: str = "xarm6") -> Scene:
 
 TABLE_TOP = 0.752  # m (VLMbench 0.1)
 RLBENCH_LOWER, RLBENCH_UPPER = (-0.075, -0.455), (0.575, 0.455)
+RLBENCH_REACH: tuple[Vec3, Vec3] = ((-0.275, -0.655, 0.712), (0.775, 0.655, 1.752))  # m: where the tip may be (VLMbench 0.1)
 RLBENCH_HOME = (0.0, 0.1745, 0.0, -0.8029, 0.0, 1.2217, 0.7854)  # rad, with the published zero of joint 4 (VLMbench 0.2)
 
 

@@ -13,7 +13,7 @@ from etude.goals.imitating import Followed, InTurn
 from etude.goals.laying import Away, Clear, Laid
 from etude.goals.watch import Watch
 from etude.pose import Array, Vec2
-from etude.scene.rooms import VIMA_LOWER, VIMA_UPPER
+from etude.scene.rooms import UR5_LOWER, UR5_UPPER
 from etude.scene.scene import Body
 from etude.skills.oracle import Context, planned
 from etude.skills.piling import covering, steady_place
@@ -60,7 +60,7 @@ def grip_point(watch: Watch, thing: str) -> Array:
 @planned(Followed, InTurn)
 def wait(context: Context) -> Stroke:
     """Reach for the empty rim of the table: a move that was wrong is mended by the next right one, not by any of its own."""
-    x, y = (VIMA_LOWER[0], (VIMA_LOWER[1] + VIMA_UPPER[1]) / 2)
+    x, y = (UR5_LOWER[0], (UR5_LOWER[1] + UR5_UPPER[1]) / 2)
     return Stroke("pick_place", (x, y), (x, y))
 
 
@@ -76,8 +76,8 @@ def put_away(context: Context) -> Stroke:
 
 def free_place(watch: Watch, thing: str, avoid: tuple[Vec2, ...], distance: float) -> Vec2:
     """The place on the table farthest from everything else, at least ``distance`` from those to avoid."""
-    xs = np.arange(VIMA_LOWER[0] + MARGIN, VIMA_UPPER[0] - MARGIN + 1e-9, STEP)
-    ys = np.arange(VIMA_LOWER[1] + MARGIN, VIMA_UPPER[1] - MARGIN + 1e-9, STEP)
+    xs = np.arange(UR5_LOWER[0] + MARGIN, UR5_UPPER[0] - MARGIN + 1e-9, STEP)
+    ys = np.arange(UR5_LOWER[1] + MARGIN, UR5_UPPER[1] - MARGIN + 1e-9, STEP)
     grid = np.stack(np.meshgrid(xs, ys, indexing="ij"), -1).reshape(-1, 2)
     room = np.full(len(grid), math.inf)
     for entity in watch.world.scene.entities:

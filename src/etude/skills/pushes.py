@@ -19,7 +19,7 @@ from etude.arithmetic import arctan2, circle, norm, norms, product
 from etude.catalog.polygon import area, hull
 from etude.compiled import compiled
 from etude.pose import Vec2
-from etude.scene.rooms import VIMA_LOWER, VIMA_UPPER
+from etude.scene.rooms import UR5_LOWER, UR5_UPPER
 from etude.skills.strokes import BACK, SHORT, Stroke
 
 Array = NDArray[Any]  # numbers, truths and counts: numba makes no difference between them in a signature
@@ -344,12 +344,12 @@ def _facing(thing: Lying, region: Rect) -> Array:
 
 
 def _within(points: Array) -> Array:
-    return np.asarray(((points >= VIMA_LOWER) & (points <= VIMA_UPPER)).all(-1))
+    return np.asarray(((points >= UR5_LOWER) & (points <= UR5_UPPER)).all(-1))
 
 
 def on_table(points: Array) -> Array:
     """Which of the points (…, 2) are away from the rim of the table and within reach of the arm?"""
-    lower, upper = np.asarray(VIMA_LOWER) + RIM, np.asarray(VIMA_UPPER) - RIM
+    lower, upper = np.asarray(UR5_LOWER) + RIM, np.asarray(UR5_UPPER) - RIM
     return np.asarray(((points >= lower) & (points <= upper)).all(-1) & (norms(points) <= REACH))
 
 
@@ -410,8 +410,8 @@ def further(board: Board, name: str, region: Rect, spots: Array | None, care: Ca
 
     With ``spots`` (N, 2), only what is near one of them counts.
     """
-    radius, origin = board.things[name].radius, np.asarray(VIMA_LOWER)
-    sizes = np.round((np.asarray(VIMA_UPPER) - origin) / GRID).astype(int) + 1
+    radius, origin = board.things[name].radius, np.asarray(UR5_LOWER)
+    sizes = np.round((np.asarray(UR5_UPPER) - origin) / GRID).astype(int) + 1
     places = np.stack(np.meshgrid(*(o + GRID * np.arange(n) for o, n in zip(origin, sizes, strict=True)), indexing="ij"), -1)
     deep = radius + min(care.things, 0.004)
     done = ((places >= np.asarray(region.lower) + deep) & (places <= np.asarray(region.upper) - deep)).all(-1)
@@ -425,6 +425,6 @@ def further(board: Board, name: str, region: Rect, spots: Array | None, care: Ca
 
 def looked_up(counts: Array, places: Array) -> Array:
     """The counts (…) of the grid places nearest to some places (…, 2)."""
-    index = np.round((places - np.asarray(VIMA_LOWER)) / GRID).astype(int)
+    index = np.round((places - np.asarray(UR5_LOWER)) / GRID).astype(int)
     index = np.clip(index, 0, np.array(counts.shape) - 1)
     return np.asarray(counts[index[..., 0], index[..., 1]])

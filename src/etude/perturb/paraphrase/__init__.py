@@ -1,8 +1,7 @@
 """The same instruction in other words.
 
-Pictures, novel words, numbers, textures, determiners and directions stay as they are, and so does what is done to what. The tasks of
-VIMA and VLMbench have meta-templates (``vima``, ``vlmbench``), ClevrSkills has rules for its sentences (``clevrskills``), and any other
-instruction gets something said before it (``generic``).
+Pictures, novel words, numbers, textures, determiners and directions stay as they are, and so does what is done to what. A suite may bring
+rewordings of its own; any other instruction gets something said before it (``generic``).
 """
 
 from __future__ import annotations
@@ -11,10 +10,11 @@ from dataclasses import replace
 
 from etude.episodes import Episode
 from etude.names import EpisodeName, EtudeError, Stream
-from etude.perturb.paraphrase import clevrskills, generic, vima, vlmbench
+from etude.perturb.paraphrase import generic
 from etude.perturb.perturbation import perturbation
 from etude.perturb.wording import capitalised, marked, once, unmarked
 from etude.prompts.instruction import Instruction
+from etude.suites.suite import SUITES
 
 __all__ = ["paraphrase", "paraphrased"]
 
@@ -37,13 +37,6 @@ def paraphrased(instruction: Instruction, name: EpisodeName, stream: Stream) -> 
 
 
 def _reworded(text: str, name: EpisodeName, stream: Stream) -> str:
-    found: str | None = None
-    if name.suite == "vima" and name.task in vima.FORMS:
-        found = vima.FORMS[name.task].reworded(text, stream)
-    elif name.suite == "vlmbench":
-        found = vlmbench.reworded(text, stream)
-    if found is not None:
-        return found
-    if name.suite == "clevrskills":
-        return generic.reworded(text, stream, clevrskills.RULES, clevrskills.turned)
-    return generic.reworded(text, stream)
+    reword = SUITES[name.suite].reword
+    found = reword(text, name, stream) if reword is not None else None
+    return generic.reworded(text, stream) if found is None else found

@@ -12,9 +12,10 @@ from etude.prompts.instruction import instruction
 from etude.scene.fixtures import METAL, board, rod
 from etude.scene.placement import NoRoom
 from etude.scene.scene import Fixture, FixturePart, Joint, Solid
-from etude.suites.clevrskills.stage import OPTIONS, SPLITS, SUITE, ClevrActor, ClevrSceneBuilder
+from etude.suites.clevrskills.stage import ClevrActor, ClevrSceneBuilder
+from etude.suites.clevrskills.suite import clevrskills
 from etude.suites.clevrskills.things import Item, texture_words, textures
-from etude.suites.task import Draft, Draw, task
+from etude.suites.suite import Draft, Draw
 
 LOWER, UPPER = (-0.5, -0.3), (-0.25, 0.3)  # workspace D (ClevrSkills 1.7)
 KEEP_OUT = 0.2375  # m around the base of the robot
@@ -108,7 +109,7 @@ def _shares(stream: Stream, total: int, count: int, least: int, most: int) -> li
     return found
 
 
-@task(SUITE, "balance", level="L2", splits=SPLITS, horizon=900, options=OPTIONS)
+@clevrskills.task(level="L2", horizon=900)
 def balance(draw: Draw) -> Draft:
     """Place all blocks on a pair of scales so that it balances.
 

@@ -18,9 +18,10 @@ from etude.scene import robots
 from etude.scene.kinematics import Chain
 from etude.scene.placement import NoRoom
 from etude.scene.scene import Body, Robot
-from etude.suites.clevrskills.stage import OPTIONS, SPLITS, SUITE, A, ClevrActor, ClevrSceneBuilder, resized
+from etude.suites.clevrskills.stage import A, ClevrActor, ClevrSceneBuilder, resized
+from etude.suites.clevrskills.suite import clevrskills
 from etude.suites.clevrskills.things import primitives, top_pool
-from etude.suites.task import Draft, Draw, task
+from etude.suites.suite import Draft, Draw
 
 LOWER: Vec3 = (-0.25, -0.3, 0.1)  # m: goals and floating obstacles lie in this box
 UPPER: Vec3 = (0.05, 0.3, 0.4)
@@ -129,7 +130,7 @@ def _robot(stage: ClevrSceneBuilder) -> Robot:
     return stage.room.robot
 
 
-@task(SUITE, "match_pose", level="L0", splits=SPLITS, horizon=200, options=(*OPTIONS, "goals"))
+@clevrskills.task(level="L0", horizon=200, options=("goals",))
 def match_pose(draw: Draw) -> Draft:
     """Bring the hand to the pose in a picture.
 
@@ -159,7 +160,7 @@ def _matching(pictures: list[ScenePicture]) -> tuple[Instruction, ...]:
     return tuple(found)
 
 
-@task(SUITE, "move_without_hitting", level="L0", splits=SPLITS, horizon=200, options=OPTIONS)
+@clevrskills.task(level="L0", horizon=200)
 def move_without_hitting(draw: Draw) -> Draft:
     """Bring the hand to the pose in a picture, past things that float in the air.
 
@@ -191,7 +192,7 @@ def _floating(stream: Stream, reach: Reach, actor: ClevrActor, balls: list[Ball]
     raise NoRoom(f"no room for {actor.name!r} in the air beside {len(balls)} others, {SPACING} m apart")
 
 
-@task(SUITE, "trace", level="L0", splits=SPLITS, horizon=300, options=OPTIONS)
+@clevrskills.task(level="L0", horizon=300)
 def trace(draw: Draw) -> Draft:
     """Pass a row of markers in the air, always the green one next.
 

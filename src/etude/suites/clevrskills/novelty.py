@@ -10,9 +10,10 @@ from etude.catalog.registry import shape
 from etude.catalog.suction import suction_spot
 from etude.goals.leaves import OnTop
 from etude.prompts.instruction import InstructionPart, ObjectPicture, instruction
-from etude.suites.clevrskills.stage import BESIDE, OPTIONS, REACH, SPLITS, SUITE, A, ClevrActor, ClevrSceneBuilder, resized, steady
+from etude.suites.clevrskills.stage import BESIDE, REACH, A, ClevrActor, ClevrSceneBuilder, resized, steady
+from etude.suites.clevrskills.suite import clevrskills
 from etude.suites.clevrskills.things import Item, base_pool, randoms, textures, top_pool, tops
-from etude.suites.task import Draft, Draw, task
+from etude.suites.suite import Draft, Draw
 
 ADJECTIVES = ("daxer", "blicker", "modier", "kobar")
 NOUNS = ("dax", "blicket", "wug", "zup")
@@ -94,7 +95,7 @@ def _compared(draw: Draw) -> tuple[ClevrSceneBuilder, list[Pair], ClevrActor]:
     return stage, pairs, base
 
 
-@task(SUITE, "novel_adj", level="L1", splits=SPLITS, horizon=300, options=OPTIONS)
+@clevrskills.task(level="L1", horizon=300)
 def novel_adj(draw: Draw) -> Draft:
     """Place the one of two equal objects that a made-up adjective means.
 
@@ -110,7 +111,7 @@ def novel_adj(draw: Draw) -> Draft:
     return Draft(stage.scene(), OnTop(target.name, base.name), (prompt,), roles=(("manipulated", target.name), ("receiving", base.name)))
 
 
-@task(SUITE, "novel_noun", level="L1", splits=SPLITS, horizon=300, options=OPTIONS)
+@clevrskills.task(level="L1", horizon=300)
 def novel_noun(draw: Draw) -> Draft:
     """Place one object on another, both known by made-up nouns.
 
@@ -140,7 +141,7 @@ def _different(stage: ClevrSceneBuilder, pool: Sequence[Item], count: int, group
     return chosen
 
 
-@task(SUITE, "novel_adj_noun", level="L1", splits=SPLITS, horizon=300, options=OPTIONS)
+@clevrskills.task(level="L1", horizon=300)
 def novel_adj_noun(draw: Draw) -> Draft:
     """Place the one of two equal objects that a made-up adjective and noun mean.
 

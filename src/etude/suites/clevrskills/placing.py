@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from etude.goals.leaves import OnTop, Picked
 from etude.prompts.instruction import Instruction, instruction
-from etude.suites.clevrskills.stage import BESIDE, OPTIONS, SPLITS, SUITE, A, B, ClevrActor, ClevrSceneBuilder
+from etude.suites.clevrskills.stage import BESIDE, A, B, ClevrActor, ClevrSceneBuilder
+from etude.suites.clevrskills.suite import clevrskills
 from etude.suites.clevrskills.things import base_pool, top_pool
-from etude.suites.task import Draft, Draw, task
+from etude.suites.suite import Draft, Draw
 
 DISTRACTORS = (0, 3)  # besides the one to pick (paper)
 TOPS = (1, 3)
 BASES = (1, 3)
 
 
-@task(SUITE, "pick", level="L0", splits=SPLITS, horizon=200, options=OPTIONS)
+@clevrskills.task(level="L0", horizon=200)
 def pick(draw: Draw) -> Draft:
     """Pick up one object.
 
@@ -48,7 +49,7 @@ def _cast(stage: ClevrSceneBuilder) -> tuple[list[ClevrActor], list[ClevrActor]]
     return tops, bases
 
 
-@task(SUITE, "simple_manipulation", level="L1", splits=SPLITS, horizon=300, options=OPTIONS)
+@clevrskills.task(level="L1", horizon=300)
 def simple_manipulation(draw: Draw) -> Draft:
     """Pick one object up and place it on another.
 
@@ -64,7 +65,7 @@ def simple_manipulation(draw: Draw) -> Draft:
     return Draft(stage.scene(), OnTop(top.name, base.name), _prompts("Pick and place", top, base), roles=roles)
 
 
-@task(SUITE, "place", level="L0", splits=SPLITS, horizon=200, options=OPTIONS)
+@clevrskills.task(level="L0", horizon=200)
 def place(draw: Draw) -> Draft:
     """Place what is already in the hand on another object.
 

@@ -12,9 +12,10 @@ from etude.goals.goal import All, Goal, Order, Swap
 from etude.goals.leaves import AtPose, AtPosition
 from etude.pose import Pose, multiply, yaw_quat
 from etude.prompts.instruction import Instruction, ScenePicture, instruction
-from etude.suites.clevrskills.stage import OPTIONS, REACH, SPLITS, SUITE, B, C, ClevrActor, ClevrSceneBuilder, steady
+from etude.suites.clevrskills.stage import REACH, B, C, ClevrActor, ClevrSceneBuilder, steady
+from etude.suites.clevrskills.suite import clevrskills
 from etude.suites.clevrskills.things import primitives, top_pool
-from etude.suites.task import Draft, Draw, task
+from etude.suites.suite import Draft, Draw
 
 ANGLES = (30, 60, 90, 120, 150)  # degrees
 DIRECTIONS = ("anti-clockwise", "clockwise")
@@ -53,7 +54,7 @@ def _rotated(draw: Draw, restore: bool) -> Draft:
     return Draft(stage.scene(), goal, prompts, roles=(("manipulated", actor.name),))
 
 
-@task(SUITE, "rotate", level="L0", splits=SPLITS, horizon=200, options=OPTIONS)
+@clevrskills.task(level="L0", horizon=200)
 def rotate(draw: Draw) -> Draft:
     """Turn one object about the vertical.
 
@@ -63,7 +64,7 @@ def rotate(draw: Draw) -> Draft:
     return _rotated(draw, restore=False)
 
 
-@task(SUITE, "rotate_restore", level="L1", splits=SPLITS, horizon=400, options=OPTIONS)
+@clevrskills.task(level="L1", horizon=400)
 def rotate_restore(draw: Draw) -> Draft:
     """Turn one object about the vertical, then back.
 
@@ -73,7 +74,7 @@ def rotate_restore(draw: Draw) -> Draft:
     return _rotated(draw, restore=True)
 
 
-@task(SUITE, "rotate_symmetry", level="L1", splits=SPLITS, horizon=400, options=OPTIONS)
+@clevrskills.task(level="L1", horizon=400)
 def rotate_symmetry(draw: Draw) -> Draft:
     """Turn the two objects that wear the same texture.
 
@@ -113,7 +114,7 @@ def _swapped(draw: Draw, angle: float, stage: ClevrSceneBuilder) -> tuple[ClevrA
     return a, b, Swap((AtPosition(a.name, places[2].position), ends[b.name], ends[a.name]))
 
 
-@task(SUITE, "swap", level="L1", splits=SPLITS, horizon=500, options=OPTIONS)
+@clevrskills.task(level="L1", horizon=500)
 def swap(draw: Draw) -> Draft:
     """Exchange two objects.
 
@@ -126,7 +127,7 @@ def swap(draw: Draw) -> Draft:
     return Draft(stage.scene(), goal, prompts, roles=(("manipulated", a.name), ("manipulated", b.name)))
 
 
-@task(SUITE, "swap_rotate", level="L2", splits=SPLITS, horizon=500, options=OPTIONS)
+@clevrskills.task(level="L2", horizon=500)
 def swap_rotate(draw: Draw) -> Draft:
     """Exchange two objects and turn both.
 
@@ -167,7 +168,7 @@ def _rearranged(draw: Draw, restore: bool) -> Draft:
     return Draft(stage.scene(), goal, prompts, roles=tuple(("manipulated", actor.name) for actor in actors))
 
 
-@task(SUITE, "rearrange", level="L1", splits=SPLITS, horizon=600, options=OPTIONS)
+@clevrskills.task(level="L1", horizon=600)
 def rearrange(draw: Draw) -> Draft:
     """Bring the objects to the places a picture shows.
 
@@ -177,7 +178,7 @@ def rearrange(draw: Draw) -> Draft:
     return _rearranged(draw, restore=False)
 
 
-@task(SUITE, "rearrange_restore", level="L1", splits=SPLITS, horizon=1000, options=OPTIONS)
+@clevrskills.task(level="L1", horizon=1000)
 def rearrange_restore(draw: Draw) -> Draft:
     """Bring the objects to the places a picture shows, then back.
 

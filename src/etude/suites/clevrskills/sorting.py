@@ -13,9 +13,10 @@ from etude.names import EtudeError
 from etude.pose import IDENTITY, Array, Pose, Vec2, Vec3, rotate, yaw_quat
 from etude.prompts.instruction import InstructionPart, ScenePicture, instruction
 from etude.scene.placement import FULL_TURN, NoRoom
-from etude.suites.clevrskills.stage import FINDS, OPTIONS, REACH, SPLITS, SUITE, A, ClevrActor, ClevrSceneBuilder, steady
+from etude.suites.clevrskills.stage import FINDS, REACH, A, ClevrActor, ClevrSceneBuilder, steady
+from etude.suites.clevrskills.suite import clevrskills
 from etude.suites.clevrskills.things import Item, primitives, top_pool
-from etude.suites.task import Draft, Draw, task
+from etude.suites.suite import Draft, Draw
 
 AREA: Vec3 = (0.35, 0.35, 0.01)
 SMALL_AREA: Vec3 = (0.18, 0.18, 0.01)
@@ -55,7 +56,7 @@ def _model(actor: ClevrActor) -> Shape:
     return shape(actor.item.shape, actor.item.size)
 
 
-@task(SUITE, "sort", level="L1", splits=SPLITS, horizon=800, options=OPTIONS)
+@clevrskills.task(level="L1", horizon=800)
 def sort(draw: Draw) -> Draft:
     """Put every object into the area that wears its texture.
 
@@ -113,7 +114,7 @@ def _upon(actor: ClevrActor, area: ClevrActor, pose: Pose, heading: float) -> Po
     return Pose((x, y, z), turn)
 
 
-@task(SUITE, "follow_order", level="L1", splits=SPLITS, horizon=600, options=OPTIONS)
+@clevrskills.task(level="L1", horizon=600)
 def follow_order(draw: Draw) -> Draft:
     """Move an object from area to area as pictures show.
 
@@ -123,7 +124,7 @@ def follow_order(draw: Draw) -> Draft:
     return _followed(draw, STATIONS, restore=False)
 
 
-@task(SUITE, "follow_order_restore", level="L1", splits=SPLITS, horizon=400, options=OPTIONS)
+@clevrskills.task(level="L1", horizon=400)
 def follow_order_restore(draw: Draw) -> Draft:
     """Move an object to another area as a picture shows, then back.
 
@@ -167,7 +168,7 @@ def _refuse_outside(stage: ClevrSceneBuilder, pose: Pose, outline: Array) -> Non
         raise EtudeError("the neighbour would stand outside")
 
 
-@task(SUITE, "neighbour", level="L1", splits=SPLITS, horizon=400, options=OPTIONS)
+@clevrskills.task(level="L1", horizon=400)
 def neighbour(draw: Draw) -> Draft:
     """Put an object into an area, then the one that was beside it.
 

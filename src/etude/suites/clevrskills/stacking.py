@@ -13,9 +13,10 @@ from etude.goals.goal import Sequence as InTurn
 from etude.goals.leaves import OnTop, Stacked
 from etude.pose import Pose, rotate
 from etude.prompts.instruction import Instruction, InstructionPart, ScenePicture, instruction
-from etude.suites.clevrskills.stage import OPTIONS, REACH, SPLITS, SUITE, A, B, ClevrActor, ClevrSceneBuilder
+from etude.suites.clevrskills.stage import REACH, A, B, ClevrActor, ClevrSceneBuilder
+from etude.suites.clevrskills.suite import clevrskills
 from etude.suites.clevrskills.things import primitives, textures
-from etude.suites.task import Draft, Draw, task
+from etude.suites.suite import Draft, Draw
 
 OBJECTS = (2, 4)
 CLEARANCE = 0.02  # m between the objects at the start
@@ -78,7 +79,7 @@ def _roles(actors: Sequence[ClevrActor]) -> tuple[tuple[str, str], ...]:
     return (*(("manipulated", actor.name) for actor in actors[1:]), ("receiving", actors[0].name))
 
 
-@task(SUITE, "stack", level="L1", splits=SPLITS, horizon=600, options=OPTIONS)
+@clevrskills.task(level="L1", horizon=600)
 def stack(draw: Draw) -> Draft:
     """Stack all objects in the order told.
 
@@ -89,7 +90,7 @@ def stack(draw: Draw) -> Draft:
     return Draft(stage.scene(), stack_goal(actors), stack_prompts(actors, poses), roles=_roles(actors))
 
 
-@task(SUITE, "stack_reversed", level="L1", splits=SPLITS, horizon=600, options=OPTIONS)
+@clevrskills.task(level="L1", horizon=600)
 def stack_reversed(draw: Draw) -> Draft:
     """Stack all objects in the reverse of the order told.
 
@@ -104,7 +105,7 @@ def stack_reversed(draw: Draw) -> Draft:
     return Draft(stage.scene(), stack_goal(upwards), (instruction(*told_as, " in the reversed order"),), roles=_roles(upwards))
 
 
-@task(SUITE, "sort_stack", level="L2", splits=SPLITS, horizon=1000, options=OPTIONS)
+@clevrskills.task(level="L2", horizon=1000)
 def sort_stack(draw: Draw) -> Draft:
     """Stack the objects that wear the same texture.
 

@@ -16,14 +16,11 @@ from etude.prompts.instruction import ObjectPicture, TexturePicture
 from etude.scene import robots
 from etude.scene.placement import FULL_TURN, Layout, NoRoom
 from etude.scene.robots.anatomy import forward
-from etude.scene.rooms import clevrskills_room
+from etude.scene.rooms import xarm_room
 from etude.scene.scene import Body, Entity, Scene
 from etude.suites.clevrskills.things import Item, texture_words, textures
-from etude.suites.task import Draw
+from etude.suites.suite import Draw
 
-SUITE = "clevrskills"
-SPLITS = ("train", "test")
-OPTIONS = ("robot", "variant")
 # Workspaces, lower and upper corner (ClevrSkills 1.7).
 A: tuple[Vec2, Vec2] = ((-0.4, -0.3), (0.05, 0.3))
 B: tuple[Vec2, Vec2] = ((-0.35, -0.3), (0.1, 0.3))
@@ -79,7 +76,7 @@ class ClevrSceneBuilder:
     def __post_init__(self) -> None:
         self.stream: Stream = self.draw.rng("cast")
         self.layout = Layout(self.draw.rng("layout"), self.lower, self.upper, clearance=self.clearance)
-        self.room = clevrskills_room(robots.arm(self.draw.option("robot", "xarm6")).name)
+        self.room = xarm_room(robots.arm(self.draw.option("robot", "xarm6")).name)
         assert self.room.robot is not None
         x, y, _ = self.room.robot.base.position
         self.base: Vec2 = (x, y)

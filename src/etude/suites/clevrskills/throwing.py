@@ -12,9 +12,10 @@ from etude.names import EtudeError
 from etude.pose import Pose, Vec3, yaw_quat
 from etude.prompts.instruction import instruction
 from etude.scene.placement import NoRoom
-from etude.suites.clevrskills.stage import OPTIONS, REACH, SPLITS, SUITE, A, ClevrActor, ClevrSceneBuilder
+from etude.suites.clevrskills.stage import REACH, A, ClevrActor, ClevrSceneBuilder
+from etude.suites.clevrskills.suite import clevrskills
 from etude.suites.clevrskills.things import Item, primitives, textures
-from etude.suites.task import Draft, Draw, task
+from etude.suites.suite import Draft, Draw
 
 DISTANCE = (0.75, 0.85)  # m from the base to the middle of a target: out of reach
 AHEAD = math.radians(45)  # to either side of straight ahead, for throw and throw_topple
@@ -71,7 +72,7 @@ def _throw(draw: Draw, target_size: Vec3 | None, topple: bool) -> tuple[ClevrSce
     return stage, thrown, target, Hit(thrown.name, target.name, topple)
 
 
-@task(SUITE, "throw", level="L0", splits=SPLITS, horizon=100, options=OPTIONS)
+@clevrskills.task(level="L0", horizon=100)
 def throw(draw: Draw) -> Draft:
     """Throw what is in the hand at something out of reach.
 
@@ -86,7 +87,7 @@ def throw(draw: Draw) -> Draft:
     return Draft(stage.scene(), goal, prompts, thrown.name, (("manipulated", thrown.name), ("receiving", target.name)))
 
 
-@task(SUITE, "throw_topple", level="L0", splits=SPLITS, horizon=100, options=OPTIONS)
+@clevrskills.task(level="L0", horizon=100)
 def throw_topple(draw: Draw) -> Draft:
     """Throw what is in the hand at a tall pillar out of reach so that it falls over.
 
@@ -102,7 +103,7 @@ def throw_topple(draw: Draw) -> Draft:
     return Draft(stage.scene(), goal, prompts, thrown.name, (("manipulated", thrown.name), ("receiving", target.name)))
 
 
-@task(SUITE, "throw_sort", level="L2", splits=SPLITS, horizon=700, options=OPTIONS)
+@clevrskills.task(level="L2", horizon=700)
 def throw_sort(draw: Draw) -> Draft:
     """Sort things into areas out of reach, by throwing.
 

@@ -14,9 +14,10 @@ from etude.goals.leaves import OnTop, PushedTo, PushedTowards, StructureToppled,
 from etude.pose import Pose, Vec2, Vec3
 from etude.prompts.instruction import Instruction, InstructionPart, ScenePicture, instruction
 from etude.scene.placement import NoRoom
-from etude.suites.clevrskills.stage import OPTIONS, SPLITS, SUITE, B, C, ClevrActor, ClevrSceneBuilder
+from etude.suites.clevrskills.stage import B, C, ClevrActor, ClevrSceneBuilder
+from etude.suites.clevrskills.suite import clevrskills
 from etude.suites.clevrskills.things import Item, primitives
-from etude.suites.task import Draft, Draw, task
+from etude.suites.suite import Draft, Draw
 
 TARGETS = (1, 2)  # things to touch, push or topple
 CLEARANCE = 0.02  # m between things
@@ -50,7 +51,7 @@ def _touching(draw: Draw, manner: Literal["touch", "push", "topple"], verb: str)
     return Draft(stage.scene(), goal, (instruction(f"{verb} ", *pictures),), roles=(("manipulated", actors[0].name),))
 
 
-@task(SUITE, "touch", level="L0", splits=SPLITS, horizon=200, options=OPTIONS)
+@clevrskills.task(level="L0", horizon=200)
 def touch(draw: Draw) -> Draft:
     """Touch every object without moving it.
 
@@ -60,7 +61,7 @@ def touch(draw: Draw) -> Draft:
     return _touching(draw, "touch", "Touch")
 
 
-@task(SUITE, "touch_push", level="L0", splits=SPLITS, horizon=200, options=OPTIONS)
+@clevrskills.task(level="L0", horizon=200)
 def touch_push(draw: Draw) -> Draft:
     """Push every object away.
 
@@ -70,7 +71,7 @@ def touch_push(draw: Draw) -> Draft:
     return _touching(draw, "push", "Touch and push")
 
 
-@task(SUITE, "touch_topple", level="L0", splits=SPLITS, horizon=200, options=OPTIONS)
+@clevrskills.task(level="L0", horizon=200)
 def touch_topple(draw: Draw) -> Draft:
     """Knock every object over.
 
@@ -80,7 +81,7 @@ def touch_topple(draw: Draw) -> Draft:
     return _touching(draw, "topple", "Touch and topple")
 
 
-@task(SUITE, "push", level="L0", splits=SPLITS, horizon=200, options=OPTIONS)
+@clevrskills.task(level="L0", horizon=200)
 def push(draw: Draw) -> Draft:
     """Push one object towards another.
 
@@ -103,7 +104,7 @@ def push(draw: Draw) -> Draft:
 # ------------------------------------------------------------------------------------------------ swapping by pushing
 
 
-@task(SUITE, "swap_push", level="L2", splits=SPLITS, horizon=600, options=OPTIONS)
+@clevrskills.task(level="L2", horizon=600)
 def swap_push(draw: Draw) -> Draft:
     """Let two objects change places by pushing them.
 
@@ -153,7 +154,7 @@ def _pushable(base: Vec2, start: Vec3, end: Vec3, other: Vec3) -> bool:
 # ------------------------------------------------------------------------------------------------ toppling a stack
 
 
-@task(SUITE, "stack_topple", level="L2", splits=SPLITS, horizon=600, options=OPTIONS)
+@clevrskills.task(level="L2", horizon=600)
 def stack_topple(draw: Draw) -> Draft:
     """Stack objects in the order given, then topple the stack.
 

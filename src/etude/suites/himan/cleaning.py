@@ -18,8 +18,9 @@ from etude.scene.placement import NoRoom
 from etude.scene.rooms import TABLE_TOP
 from etude.scene.scene import Body, Particles
 from etude.suites.himan.cupboards import AROUND, BROOM, HOLDER, broom_kept, broom_taken
-from etude.suites.himan.stage import CUPBOARD, TURN, HimanSceneBuilder, atomic, compositional
-from etude.suites.task import Draft, Draw
+from etude.suites.himan.stage import CUPBOARD, TURN, HimanSceneBuilder
+from etude.suites.himan.suite import atomic, compositional
+from etude.suites.suite import Draft, Draw
 
 DUSTPAN, DIRT, RUBBISH = "dustpan", "dirt", "rubbish"
 CENTRE = (0.25, 0.0)  # m: what the group turns about

@@ -15,8 +15,9 @@ from etude.scene.placement import Layout, NoRoom
 from etude.scene.rooms import RLBENCH_LOWER, RLBENCH_UPPER, TABLE_TOP
 from etude.scene.scene import Body, Fixture
 from etude.suites.himan.drawers import JELLO, JELLO_BOX, jello_in, opened
-from etude.suites.himan.stage import CABINET, CUPBOARD, LEVELS, SHELF, TURN, HimanSceneBuilder, atomic, compositional
-from etude.suites.task import Draft, Draw
+from etude.suites.himan.stage import CABINET, CUPBOARD, LEVELS, SHELF, TURN, HimanSceneBuilder
+from etude.suites.himan.suite import atomic, compositional
+from etude.suites.suite import Draft, Draw
 
 IN_CUPBOARD = ((-0.18, -0.12, 0.007), (0.18, 0.12, 0.247))  # m, in the cupboard's frame: what its detector sees
 ON_TABLE: tuple[Vec2, Vec2] = ((0.0, -0.4), (0.5, 0.4))  # m: where on the table a box is seen

@@ -9,8 +9,9 @@ from etude.goals.regions import About, InBox, Region
 from etude.goals.units import Composed, Control, MoveFree, MoveJoint
 from etude.pose import Pose
 from etude.scene.scene import Body, Fixture
-from etude.suites.himan.stage import BLOCK, CABINET, LEVELS, TOP, HimanSceneBuilder, atomic, compositional, drawer
-from etude.suites.task import Draft, Draw
+from etude.suites.himan.stage import BLOCK, CABINET, LEVELS, TOP, HimanSceneBuilder, drawer
+from etude.suites.himan.suite import atomic, compositional
+from etude.suites.suite import Draft, Draw
 
 IN_DRAWER = ((-0.12, -0.12, -0.045), (0.12, 0.12, 0.045))  # m, in the drawer's frame: what its detector sees
 ON_TOP = ((-0.12, -0.12, TOP), (0.12, 0.12, TOP + 0.06))  # in the cabinet's frame

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from etude.names import EtudeError, pick
-from etude.suites.himan.stage import SUITE
 
 # In the order of the Colosseum's numbers 2 to 12 and 14.
 FACTORS = (
@@ -68,7 +67,7 @@ def factors(task: str) -> tuple[str, ...]:
 def _named(task: str, split: str, seed: int, factor: str = "") -> str:
     suffix = f"+{factor}" if factor else ""
     seed += NEXT * REPLACED.get(f"{task}@{split}{suffix}", ()).count(seed)
-    return f"{SUITE}/{task}@{split}#{seed}{suffix}"
+    return f"himan/{task}@{split}#{seed}{suffix}"
 
 
 def evaluation(tasks: tuple[str, ...]) -> tuple[str, ...]:

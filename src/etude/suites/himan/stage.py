@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from etude.episodes import ActionSpace
 from etude.goals.goal import All, Goal
 from etude.goals.units import Composed, Unit
 from etude.names import Stream
@@ -17,15 +15,8 @@ from etude.prompts.instruction import instruction
 from etude.scene.fixtures import cupboard, drawer_cabinet
 from etude.scene.rooms import TABLE_TOP, rlbench_room
 from etude.scene.scene import Entity, Fixture, Scene
-from etude.suites.task import Draft, Draw, task
+from etude.suites.suite import Draft, Draw
 
-SUITE = "himan"
-SPLITS = ("train", "test")
-OPTIONS = ("grasp",)
-KEYPOSE: ActionSpace = "keypose"
-# Registering tasks, with the budgets of HiMan-Bench 3.5: keyposes, or control steps in other action spaces.
-atomic = functools.partial(task, SUITE, level="A", splits=SPLITS, horizon=15, options=OPTIONS, control=KEYPOSE, budget=400)
-compositional = functools.partial(task, SUITE, level="C", splits=SPLITS, horizon=25, options=OPTIONS, control=KEYPOSE, budget=1000)
 LEVELS = ("bottom", "middle", "top")
 TURN = math.pi / 8  # rad by which furniture is turned, at most
 

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-from etude.decisions.benchmarks import LISTS, SPLITS, trial
+from etude.bench.result import Result
+from etude.decisions.benchmarks import LISTS, trial
 from etude.decisions.trial import Trial
-from etude.suites.task import TASKS, Draw, Task
-
-SUITE = "iwisdm"
-FRAMES = 40  # more than any trial has
+from etude.suites.suite import Draw, Suite
 
 
-def _sampled(draw: Draw) -> Trial:
+def _bench() -> list[Result]:
+    from etude.bench.decisions import bench_decisions
+
+    return bench_decisions()
+
+
+iwisdm = Suite(
+    "iwisdm",
+    "iWISDM",
+    paper="iWISDM: Assessing Instruction Following in Multimodal Models at Scale (2024)",
+    splits={"val": "test", "train": "training", "test": "test"},  # the paper's benchmarks show views of the split it calls val
+    horizon=40,  # frames: more than any trial has
+    control="answer",
+    benches={"decisions": _bench},
+)
+
+
+def sampled(draw: Draw) -> Trial:
     """Answer what is asked about the objects that were shown."""
     return trial(draw.name.task, draw.split, draw.name.seed)
 
 
-ORDER = ("val", *(s for s in SPLITS if s != "val"))  # the paper's benchmarks show views of the validation split
-TASKS[SUITE] = {name: Task(SUITE, name, _sampled, "", ORDER, FRAMES, control="answer") for name in LISTS}
+for _name in LISTS:
+    iwisdm.task(_name)(sampled)

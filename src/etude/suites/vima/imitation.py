@@ -12,9 +12,10 @@ from etude.goals.laying import Laid
 from etude.pose import Vec2
 from etude.prompts.instruction import InstructionPart, instruction
 from etude.scene.scene import Entity
-from etude.suites.task import Draft, Draw, task
-from etude.suites.vima.stage import HORIZON, OPTIONS, PICK, SUITE, VimaActor, VimaSceneBuilder, laid, scene_picture
-from etude.suites.vima.things import EVERY, SPLITS, TEXTURES
+from etude.suites.suite import Draft, Draw
+from etude.suites.vima.stage import VimaActor, VimaSceneBuilder, laid, scene_picture
+from etude.suites.vima.suite import SPLITS, vima
+from etude.suites.vima.things import EVERY, TEXTURES
 
 MOVES = 2  # one fewer than frames
 DISTRACTORS, MANY = 1, 3
@@ -25,7 +26,7 @@ PLACES, MORE_PLACES = (-0.25, 0.0, 0.25), (-0.4, -0.2, 0.0, 0.2, 0.4)  # m: y of
 ORDINALS = ("first", "second", "third")
 
 
-@task(SUITE, "follow_motion", level="", splits=("L4",), horizon=HORIZON, options=OPTIONS, control=PICK)
+@vima.task(splits=("L4",), described=False)
 def follow_motion(draw: Draw) -> Draft:
     """T10: move an object as the frames show.
 
@@ -83,7 +84,7 @@ def _imitated(stage: VimaSceneBuilder, moves: tuple[Laid, ...], loose: Sequence[
     return stage.goal(Order(tuple(Anew(m) for m in moves)), meant, Followed(moves, tuple(a.name for a in loose)))
 
 
-@task(SUITE, "follow_order", level="", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=PICK)
+@vima.task(splits=SPLITS, described=False)
 def follow_order(draw: Draw) -> Draft:
     """T11: stack objects as the frames show.
 

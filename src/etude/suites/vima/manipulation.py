@@ -6,16 +6,17 @@ import math
 
 from etude.goals.laying import Laid
 from etude.prompts.instruction import instruction
-from etude.suites.task import Draft, Draw, task
-from etude.suites.vima.stage import DECIMALS, HORIZON, OPTIONS, PICK, SUITE, VimaActor, VimaSceneBuilder, clear, laid
-from etude.suites.vima.things import NOVEL_ASYMMETRIC, SEEN_ASYMMETRIC, SPLITS, TEXTURES, VimaThing
+from etude.suites.suite import Draft, Draw
+from etude.suites.vima.stage import DECIMALS, VimaActor, VimaSceneBuilder, clear, laid
+from etude.suites.vima.suite import SPLITS, vima
+from etude.suites.vima.things import NOVEL_ASYMMETRIC, SEEN_ASYMMETRIC, TEXTURES, VimaThing
 
 DISTRACTORS, MANY = 1, 6  # T1: default and distracting
 ANGLES, FINE_ANGLES = range(30, 180, 30), range(20, 180, 20)  # degrees
 TURN_DISTRACTORS, MANY_TURN_DISTRACTORS = 1, 8
 
 
-@task(SUITE, "visual_manipulation", level="", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=PICK)
+@vima.task(splits=SPLITS)
 def visual_manipulation(draw: Draw) -> Draft:
     """T1: put one object into another.
 
@@ -60,7 +61,7 @@ def asymmetric(split: str) -> tuple[VimaThing, ...]:
     return NOVEL_ASYMMETRIC if split == "L3" else SEEN_ASYMMETRIC
 
 
-@task(SUITE, "rotate", level="", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=PICK)
+@vima.task(splits=SPLITS)
 def rotate(draw: Draw) -> Draft:
     """T3: turn an object by an angle.
 

@@ -12,9 +12,10 @@ from etude.goals.goal import Order
 from etude.goals.imitating import Anew, InTurn
 from etude.pose import IDENTITY, Pose, Vec2, yaw_quat
 from etude.prompts.instruction import instruction
-from etude.suites.task import Draft, Draw, task
-from etude.suites.vima.stage import HORIZON, OPTIONS, PICK, SUITE, VimaActor, VimaSceneBuilder, clear, laid
-from etude.suites.vima.things import PAN, SPLITS
+from etude.suites.suite import Draft, Draw
+from etude.suites.vima.stage import VimaActor, VimaSceneBuilder, clear, laid
+from etude.suites.vima.suite import SPLITS, vima
+from etude.suites.vima.things import PAN
 
 DIRECTIONS = {"north": (-1, 0), "south": (1, 0), "west": (0, -1), "east": (0, 1)}  # rows go away from the robot, columns to its left
 ROWS, COLUMNS, BASE = (0.375, 0.5, 0.625), (-0.25, 0.0), (0.5, 0.25)  # m: x and y of the grid, and the base
@@ -28,7 +29,7 @@ SHRUNK = (0.5, 0.8)  # times smaller, bases nobody asks for, when extreme
 HAIR = 0.001  # m
 
 
-@task(SUITE, "manipulate_old_neighbor", level="", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=PICK)
+@vima.task(splits=SPLITS)
 def manipulate_old_neighbor(draw: Draw) -> Draft:
     """T16: put an object into a base, then the one that was its neighbour.
 
@@ -77,7 +78,7 @@ def based(stage: VimaSceneBuilder, base: VimaActor, at: Vec2) -> Vec2:
     return stage.middle(base, pose)
 
 
-@task(SUITE, "pick_in_order_then_restore", level="", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=PICK)
+@vima.task(splits=SPLITS)
 def pick_in_order_then_restore(draw: Draw) -> Draft:
     """T17: carry an object through two containers and back.
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 from etude.pose import Vec2, Vec3
 from etude.prompts.instruction import InstructionPart, ObjectPicture, instruction
-from etude.suites.task import Draft, Draw, task
-from etude.suites.vima.stage import HORIZON, OPTIONS, PICK, SUITE, VimaActor, VimaSceneBuilder, clear, laid
-from etude.suites.vima.things import BLOCK, SPLITS, TEXTURES, VimaThing, dark, with_dark
+from etude.suites.suite import Draft, Draw
+from etude.suites.vima.stage import VimaActor, VimaSceneBuilder, clear, laid
+from etude.suites.vima.suite import SPLITS, vima
+from etude.suites.vima.things import BLOCK, TEXTURES, VimaThing, dark, with_dark
 
 ADJECTIVES, ODD_ADJECTIVES = ("daxer", "blicker", "modier", "kobar"), ("xachupiar", "feplicatarie", "gazipierdo", "duchatler")
 NOUNS, ODD_NOUNS = ("dax", "blicket", "wug", "zup"), ("xachup", "feplicat", "gazip", "duchat")  # odd: when extreme
@@ -64,7 +65,7 @@ class ComparedPair:
         return usual.picture("dragged_obj", grey=True), self.base.picture("base_obj", grey=True)
 
 
-@task(SUITE, "novel_adj", level="", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=PICK)
+@vima.task(splits=SPLITS, described=False)
 def novel_adj(draw: Draw) -> Draft:
     """T6: put the object that a new adjective fits into a base.
 
@@ -80,7 +81,7 @@ def novel_adj(draw: Draw) -> Draft:
     return found.draft(stage, *found.examples, f"Put the {found.asked} ", dragged, " into the ", base, ".")
 
 
-@task(SUITE, "novel_adj_and_noun", level="", splits=("L4",), horizon=HORIZON, options=OPTIONS, control=PICK)
+@vima.task(splits=("L4",), described=False)
 def novel_adj_and_noun(draw: Draw) -> Draft:
     """T8: put the object that a new adjective and a new noun fit into what another new noun names.
 
@@ -95,7 +96,7 @@ def novel_adj_and_noun(draw: Draw) -> Draft:
     return found.draft(stage, *meant, *found.examples, f"Put the {found.asked} {nouns[0]} into the {nouns[1]}.")
 
 
-@task(SUITE, "novel_noun", level="", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=PICK)
+@vima.task(splits=SPLITS)
 def novel_noun(draw: Draw) -> Draft:
     """T7: put what a new noun names into what another one names.
 

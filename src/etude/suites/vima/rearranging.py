@@ -11,9 +11,10 @@ from etude.goals.goal import All, Either, Goal, Not, Once, Order
 from etude.goals.laying import Away, Laid
 from etude.pose import Pose
 from etude.prompts.instruction import ScenePicture, instruction
-from etude.suites.task import Draft, Draw, task
-from etude.suites.vima.stage import EPS, HORIZON, OPTIONS, PICK, SUITE, VimaActor, VimaSceneBuilder, scene_picture
-from etude.suites.vima.things import SPLITS, TEXTURES
+from etude.suites.suite import Draft, Draw
+from etude.suites.vima.stage import EPS, VimaActor, VimaSceneBuilder, scene_picture
+from etude.suites.vima.suite import SPLITS, vima
+from etude.suites.vima.things import TEXTURES
 
 COUNTS = (1, 1, 2, 2, 3)  # objects to be moved, each as likely
 THREE = 3  # the same number always (CoGeLoT 4.1)
@@ -21,7 +22,6 @@ IN_THE_WAY, FEWER_IN_THE_WAY = 0.5, 0.3  # how likely a distractor lies where so
 USUAL, MANY = 2, 3  # distractors when extreme and when distracting (CoGeLoT E.1)
 ANY_TURN = 2 * math.pi  # the picture shows how things are turned, but only where they lie counts
 KINDS = ("varied", "three")
-REARRANGING = (*OPTIONS, "count")
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Rearrangement:
         return scene_picture("scene", [a.body(p) for a, p in zip(self.dragged, self.targets, strict=True)], words)
 
 
-@task(SUITE, "rearrange", level="", splits=SPLITS, horizon=HORIZON, options=REARRANGING, control=PICK)
+@vima.task(splits=SPLITS, options=("count",), described=False)
 def rearrange(draw: Draw) -> Draft:
     """T4: move the objects to where a picture shows them.
 
@@ -74,7 +74,7 @@ def rearrange(draw: Draw) -> Draft:
     return Draft(stage.scene(), goal, (text,), roles=plan.roles, least=len(plan.dragged) + plan.blocking)
 
 
-@task(SUITE, "rearrange_then_restore", level="", splits=SPLITS, horizon=HORIZON, options=REARRANGING, control=PICK)
+@vima.task(splits=SPLITS, options=("count",), described=False)
 def rearrange_then_restore(draw: Draw) -> Draft:
     """T5: move the objects to where a picture shows them, and then back.
 

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from etude.goals.goal import All, Once
 from etude.prompts.instruction import instruction
-from etude.suites.task import Draft, Draw, task
-from etude.suites.vima.stage import HORIZON, OPTIONS, PICK, SUITE, VimaActor, VimaSceneBuilder, clear, laid
-from etude.suites.vima.things import BLOCK, BOWL, NOVEL, SHORTER_BLOCK, SPLITS, VimaThing
+from etude.suites.suite import Draft, Draw
+from etude.suites.vima.stage import VimaActor, VimaSceneBuilder, clear, laid
+from etude.suites.vima.suite import SPLITS, vima
+from etude.suites.vima.things import BLOCK, BOWL, NOVEL, SHORTER_BLOCK, VimaThing
 
 MATCHING = 2
 DISTRACTORS, MANY = 1, 5
@@ -16,7 +17,7 @@ NEAR, NEAR_BOWL = 0.125, 0.0875  # m: what counts as in the base
 APART = 0.02  # m beyond that, for everything that does not lie there from the start
 
 
-@task(SUITE, "same_texture", level="", splits=("L4",), horizon=HORIZON, options=OPTIONS, control=PICK)
+@vima.task(splits=("L4",))
 def same_texture(draw: Draw) -> Draft:
     """T14: gather what looks like the base.
 
@@ -33,7 +34,7 @@ def same_texture(draw: Draw) -> Draft:
     return gathered(stage, base, same, others, "texture")
 
 
-@task(SUITE, "same_shape", level="", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=PICK)
+@vima.task(splits=SPLITS)
 def same_shape(draw: Draw) -> Draft:
     """T15: gather what has the outline of the base.
 

@@ -10,23 +10,18 @@ import numpy as np
 
 from etude.arithmetic import norms
 from etude.catalog.registry import shape
-from etude.episodes import ActionSpace
 from etude.goals.goal import All, Always, Goal
 from etude.goals.laying import Clear, Laid, OnBoard
 from etude.names import Stream, unknown
 from etude.pose import IDENTITY, Pose, Vec2, Vec3
 from etude.prompts.instruction import ObjectPicture, ScenePicture
 from etude.scene.placement import FULL_TURN, Layout, NoRoom
-from etude.scene.rooms import VIMA_LOWER, VIMA_UPPER, vima_room
+from etude.scene.rooms import UR5_LOWER, UR5_UPPER, ur5_room
 from etude.scene.scene import Body, Entity, Scene
-from etude.suites.task import Draw
+from etude.suites.suite import Draw
 from etude.suites.vima.things import VimaThing, pools, worn
 
-SUITE = "vima"
-OPTIONS = ("difficulty", "mistakes", "arm")
 DIFFICULTIES = ("default", "distracting", "extreme", "extremely_distracting")
-HORIZON = 10  # actions (CoGeLoT 4.8)
-PICK: ActionSpace = "pick_place"
 BESIDE = 0.02  # m between things
 REACH = 0.86  # m from the robot: farther out the hand cannot carry things high enough
 SPAN = 0.1  # m for one repetition of a texture
@@ -82,14 +77,14 @@ class VimaSceneBuilder:
 
     def __post_init__(self) -> None:
         self.stream: Stream = self.draw.rng("cast")
-        self.layout = Layout(self.draw.rng("layout"), VIMA_LOWER, VIMA_UPPER, clearance=BESIDE)
+        self.layout = Layout(self.draw.rng("layout"), UR5_LOWER, UR5_UPPER, clearance=BESIDE)
         self.pools = pools(self.draw.split)
         self._kept: list[tuple[Vec2, float]] = []
         self.difficulty = self.one_of("difficulty", DIFFICULTIES)
         self.distracting = self.difficulty in ("distracting", "extremely_distracting")
         self.extreme = self.difficulty in ("extreme", "extremely_distracting")
         self.strict = self.one_of("mistakes", ("allowed", "none")) == "none"
-        self.room = vima_room(self.hand, self.one_of("arm", ("hidden", "visible")) == "visible")
+        self.room = ur5_room(self.hand, self.one_of("arm", ("hidden", "visible")) == "visible")
 
     def one_of(self, key: str, valid: tuple[str, ...]) -> str:
         """The value of an option; the first of the valid ones is the default."""
@@ -153,7 +148,7 @@ class VimaSceneBuilder:
         the first failure; CoGeLoT: it goes on).
         """
         names = tuple(a.name for a in movable)
-        found = [*rules, OnBoard(names, VIMA_LOWER, VIMA_UPPER)]
+        found = [*rules, OnBoard(names, UR5_LOWER, UR5_UPPER)]
         return All((main, *(Always(r) if self.strict else r for r in found)))
 
 

@@ -18,12 +18,13 @@ from etude.names import Stream
 from etude.pose import Array, Pose, Vec2
 from etude.prompts.instruction import ObjectPicture, instruction
 from etude.scene.placement import NoRoom
-from etude.scene.rooms import VIMA_UPPER
+from etude.scene.rooms import UR5_UPPER
 from etude.scene.scene import Area
 from etude.skills.pushes import Rect
 from etude.skills.sweeping import board_of, pushes_needed, rect_of
-from etude.suites.task import Draft, Draw, task
-from etude.suites.vima.stage import OPTIONS, SPAN, SUITE, VimaActor, VimaSceneBuilder
+from etude.suites.suite import Draft, Draw
+from etude.suites.vima.stage import SPAN, VimaActor, VimaSceneBuilder
+from etude.suites.vima.suite import vima
 from etude.suites.vima.things import (
     CROSS,
     DIAMOND,
@@ -113,7 +114,7 @@ def scatter(stage: VimaSceneBuilder, actors: Sequence[VimaActor], corner: Vec2, 
     for actor in actors:
         for k in range(TRIES):
             beyond = 0.002 * max(0, k - PATIENT)
-            x = stream.uniform(corner[0], min(corner[0] + side + beyond, VIMA_UPPER[0] - radius))
+            x = stream.uniform(corner[0], min(corner[0] + side + beyond, UR5_UPPER[0] - radius))
             y = stream.uniform(corner[1] - beyond, corner[1] + side + beyond)
             yaw = stream.uniform(0.0, 2 * math.pi)
             c, s = math.cos(yaw), math.sin(yaw)
@@ -172,7 +173,7 @@ def draft(stage: VimaSceneBuilder, cast: SweepScene, zone: Area, line: Area, reg
     return Draft(stage.scene(), goal, (text,), roles=(("manipulated", swept[0]), ("receiving", zone.name)), least=needed)
 
 
-@task(SUITE, "sweep_without_exceeding", level="", splits=("train", "L1", "L2"), horizon=HORIZON, options=OPTIONS, control=SWEEP)
+@vima.task(splits=("train", "val", "L1", "L2"), horizon=HORIZON, control=SWEEP)
 def sweep_without_exceeding(draw: Draw) -> Draft:
     """T12: sweep so many things into a zone, but not as far as a line across it."""
     stage = VimaSceneBuilder(draw, hand="spatula")
@@ -190,7 +191,7 @@ def sweep_without_exceeding(draw: Draw) -> Draft:
     return draft(stage, cast, zone, line, region, "exceeding", min(8, cast.count + 2))
 
 
-@task(SUITE, "sweep_without_touching", level="", splits=("L4",), horizon=HORIZON, options=OPTIONS, control=SWEEP)
+@vima.task(splits=("L4",), horizon=HORIZON, control=SWEEP)
 def sweep_without_touching(draw: Draw) -> Draft:
     """T13: sweep so many things into a zone, round a line that bars the way."""
     stage = VimaSceneBuilder(draw, hand="spatula")

@@ -101,9 +101,6 @@ class Pools:
     base_textures: tuple[str, ...]
 
 
-SPLITS = ("train", "L1", "L2", "L3")
-
-
 def pools(split: str) -> Pools:
     """The pools of a level. L1 has those of the training set: there only the places are new."""
     if split in ("train", "L1"):

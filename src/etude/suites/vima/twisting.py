@@ -7,10 +7,11 @@ import math
 from etude.goals.goal import All, Once
 from etude.goals.laying import Laid
 from etude.prompts.instruction import InstructionPart, instruction
-from etude.suites.task import Draft, Draw, task
+from etude.suites.suite import Draft, Draw
 from etude.suites.vima.manipulation import ANGLES, FINE_ANGLES, asymmetric
-from etude.suites.vima.stage import HORIZON, OPTIONS, PICK, SUITE, VimaActor, VimaSceneBuilder, clear, scene_picture
-from etude.suites.vima.things import SPLITS, TEXTURES
+from etude.suites.vima.stage import VimaActor, VimaSceneBuilder, clear, scene_picture
+from etude.suites.vima.suite import SPLITS, vima
+from etude.suites.vima.things import TEXTURES
 
 WIDE_ANGLES = range(30, 360, 30)  # degrees: what the original declares but does not use (VIMA 3, T9)
 ANGLE_SETS = ("usual", "wide")
@@ -21,7 +22,7 @@ SPREAD = (0.0625, 0.375)  # m: how far from the middle of the table an example m
 NEAR = 0.05  # m
 
 
-@task(SUITE, "twist", level="", splits=SPLITS, horizon=HORIZON, options=(*OPTIONS, "angles"), control=PICK)
+@vima.task(splits=SPLITS, options=("angles",), described=False)
 def twist(draw: Draw) -> Draft:
     """T9: turn all objects of a texture by the angle that examples show.
 

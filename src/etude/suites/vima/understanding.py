@@ -5,15 +5,15 @@ from __future__ import annotations
 from etude.catalog.registry import shape
 from etude.prompts.instruction import ScenePicture, instruction
 from etude.scene.placement import Layout
-from etude.scene.rooms import VIMA_LOWER, VIMA_UPPER
-from etude.suites.task import Draft, Draw, task
-from etude.suites.vima.stage import BESIDE, HORIZON, OPTIONS, PICK, SUITE, VimaActor, VimaSceneBuilder, clear, laid, scene_picture
-from etude.suites.vima.things import SPLITS
+from etude.scene.rooms import UR5_LOWER, UR5_UPPER
+from etude.suites.suite import Draft, Draw
+from etude.suites.vima.stage import BESIDE, VimaActor, VimaSceneBuilder, clear, laid, scene_picture
+from etude.suites.vima.suite import SPLITS, vima
 
 DISTRACTORS, MANY = 1, 3  # in the picture, and as many on the table: default and distracting
 
 
-@task(SUITE, "scene_understanding", level="", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=PICK)
+@vima.task(splits=SPLITS, described=False)
 def scene_understanding(draw: Draw) -> Draft:
     """T2: put the object of a texture, as a picture shows it, into the base of a texture.
 
@@ -53,7 +53,7 @@ def lookalike(stage: VimaSceneBuilder, dragged: VimaActor, base: VimaActor) -> V
 
 def shown(stage: VimaSceneBuilder, dragged: VimaActor, count: int) -> ScenePicture:
     """The picture: the object and distractors that wear other textures, strewn over an empty table."""
-    pools, layout = stage.pools, Layout(stage.draw.rng("picture"), VIMA_LOWER, VIMA_UPPER, clearance=BESIDE)
+    pools, layout = stage.pools, Layout(stage.draw.rng("picture"), UR5_LOWER, UR5_UPPER, clearance=BESIDE)
     textures = [t for t in (*pools.dragged_textures, *pools.base_textures) if t != dragged.texture]
     others = [stage.actor(stage.stream.choice((*pools.dragged, *pools.bases)), stage.stream.choice(textures)) for _ in range(count)]
     return scene_picture("scene", [a.body(layout.place(a.name, shape(a.thing.shape, a.size))) for a in (dragged, *others)])

@@ -9,22 +9,9 @@ from etude.goals.detecting import Detected
 from etude.goals.regions import About, OnLine, Region
 from etude.goals.units import Composed, Control, MoveFree
 from etude.pose import Pose
-from etude.suites.task import Draft, Draw, task
-from etude.suites.vlmbench.stage import (
-    BASE,
-    BASKET,
-    HORIZON,
-    KEYPOSE,
-    OPTIONS,
-    PENCIL,
-    SIDES,
-    SPLITS,
-    SUITE,
-    UnitActor,
-    UnitSceneBuilder,
-    scaled,
-    sides,
-)
+from etude.suites.suite import Draft, Draw
+from etude.suites.vlmbench.stage import BASE, BASKET, PENCIL, SIDES, UnitActor, UnitSceneBuilder, scaled, sides
+from etude.suites.vlmbench.suite import vlmbench
 
 INSIDE = ((-0.04, -0.04, -0.0778), (0.04, 0.04, 0.03))  # m: what the basket's detector sees, from its floor, in the basket's frame
 OVER = (0.02, 0.06)  # m: heights of the pencil's lower end over the rim (VLMbench 1.8: about a sixth of its length)
@@ -66,7 +53,7 @@ def _draft(stage: UnitSceneBuilder, pencils: Sequence[UnitActor], baskets: Seque
     return stage.draft(f"Drop {thing} into {place}.", goal, pencil.name, basket.name)
 
 
-@task(SUITE, "drop_color", level="drop", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
+@vlmbench.task(level="drop")
 def drop_color(draw: Draw) -> Draft:
     """Drop the pencil of a colour into the basket of a colour."""
     stage = UnitSceneBuilder(draw)
@@ -77,7 +64,7 @@ def drop_color(draw: Draw) -> Draft:
     return _draft(stage, pencils, baskets, f"the {colours[0]} pencil", f"the {baskets[0].colour} container")
 
 
-@task(SUITE, "drop_relative", level="drop", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
+@vlmbench.task(level="drop")
 def drop_relative(draw: Draw) -> Draft:
     """Drop the pencil on a side into the basket on a side."""
     stage = UnitSceneBuilder(draw)
@@ -88,7 +75,7 @@ def drop_relative(draw: Draw) -> Draft:
     return _draft(stage, pencils, baskets, f"the {one} pencil", f"the {other} container")
 
 
-@task(SUITE, "drop_size", level="drop", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
+@vlmbench.task(level="drop")
 def drop_size(draw: Draw) -> Draft:
     """Drop the larger or smaller pencil into the larger or smaller basket."""
     stage = UnitSceneBuilder(draw)

@@ -6,8 +6,11 @@ name; a seed that was not is replaced by one of the same variation, :data:`NEXT`
 
 from __future__ import annotations
 
-from etude.suites.vlmbench.stage import SPLITS, SUITE
+from etude.suites.suite import Purpose
 
+SPLITS: dict[str, Purpose] = {
+    "train": "training", "valid_seen": "validation", "valid_unseen": "validation", "test_seen": "test", "test_unseen": "test",
+}  # fmt: skip
 NEXT = 4800  # divisible by every number of variations
 SIZES: dict[str, tuple[int, int, int, int, int]] = {  # in the order of SPLITS
     "pick_color": (400, 100, 25, 100, 100),
@@ -47,10 +50,10 @@ REPLACED: dict[str, tuple[int, ...]] = {  # seeds, by "task@split"
 
 def names(split: str) -> tuple[str, ...]:
     """The episodes of a split, task by task."""
-    column = SPLITS.index(split)
+    column = list(SPLITS).index(split)
     found = []
     for task, sizes in SIZES.items():
         replaced = REPLACED.get(f"{task}@{split}", ())
         seeds = [seed + NEXT * replaced.count(seed) for seed in range(sizes[column])]
-        found += [f"{SUITE}/{task}@{split}#{seed}" for seed in seeds]
+        found += [f"vlmbench/{task}@{split}#{seed}" for seed in seeds]
     return tuple(found)

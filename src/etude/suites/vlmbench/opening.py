@@ -11,8 +11,9 @@ from etude.pose import Array, Pose, Vec2
 from etude.scene.cabinets import DOOR1, DOOR2, DRAWER1, DRAWER2, DRAWER3, LEVELS, cabinet, hinged_door
 from etude.scene.placement import NoRoom
 from etude.scene.rooms import RLBENCH_LOWER, RLBENCH_UPPER, TABLE_TOP
-from etude.suites.task import Draft, Draw, task
-from etude.suites.vlmbench.stage import BASE, HORIZON, KEYPOSE, OPTIONS, SPLITS, SUITE, UnitSceneBuilder
+from etude.suites.suite import Draft, Draw
+from etude.suites.vlmbench.stage import BASE, UnitSceneBuilder
+from etude.suites.vlmbench.suite import vlmbench
 
 CARRIER = (0.28, 0.36)  # m: the rectangle before the furniture that lies in the workspace (VLMbench 1.3)
 FRONT = 0.255  # m from its middle to the front of the furniture
@@ -59,7 +60,7 @@ def _beside_arm(point: Array) -> bool:
     return math.dist(point[:2], (min(max(point[0], BASE[0]), ARM[0]), BASE[1])) > ARM[1]
 
 
-@task(SUITE, "drawer", level="drawer", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
+@vlmbench.task(level="drawer")
 def drawer(draw: Draw) -> Draft:
     """Open or close a drawer of a cabinet, fully or slightly."""
     stage = UnitSceneBuilder(draw)
@@ -83,7 +84,7 @@ def drawer(draw: Draw) -> Draft:
     return stage.draft(f"{amount.capitalize()} {'open' if opening else 'close'} the {level} drawer.", goal, "cabinet")
 
 
-@task(SUITE, "door", level="door", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
+@vlmbench.task(level="door")
 def door(draw: Draw) -> Draft:
     """Open or close a door, fully or slightly; a closed one is latched until its handle is turned."""
     stage = UnitSceneBuilder(draw)

@@ -8,20 +8,9 @@ from itertools import product
 from etude.goals.detecting import Detected
 from etude.goals.regions import AnyTurn, InBox, Region
 from etude.goals.units import Composed, Control, MoveFree
-from etude.suites.task import Draft, Draw, task
-from etude.suites.vlmbench.stage import (
-    CONTAINER,
-    HORIZON,
-    KEYPOSE,
-    OPTIONS,
-    SIDES,
-    SPLITS,
-    SUITE,
-    UnitActor,
-    UnitSceneBuilder,
-    scaled,
-    sides,
-)
+from etude.suites.suite import Draft, Draw
+from etude.suites.vlmbench.stage import CONTAINER, SIDES, UnitActor, UnitSceneBuilder, scaled, sides
+from etude.suites.vlmbench.suite import vlmbench
 
 INSIDE = ((-0.10, -0.06, -0.025), (0.10, 0.06, 0.04))  # m: what the container's detector sees, in the container's frame
 APART = 0.25  # m between the middles of containers
@@ -50,7 +39,7 @@ def _draft(stage: UnitSceneBuilder, objects: Sequence[UnitActor], containers: Se
     return stage.draft(f"Pick up {thing} and place it into {place}.", goal, object_.name, container.name)
 
 
-@task(SUITE, "pick_color", level="pick", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
+@vlmbench.task(level="pick")
 def pick_color(draw: Draw) -> Draft:
     """Put the object of a colour into the container of a colour."""
     stage = UnitSceneBuilder(draw)
@@ -63,7 +52,7 @@ def pick_color(draw: Draw) -> Draft:
     return _draft(stage, objects, containers, f"the {colours[0]} object", f"the {containers[0].colour} container")
 
 
-@task(SUITE, "pick_relative", level="pick", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
+@vlmbench.task(level="pick")
 def pick_relative(draw: Draw) -> Draft:
     """Put the object on a side into the container on a side."""
     stage = UnitSceneBuilder(draw)
@@ -76,7 +65,7 @@ def pick_relative(draw: Draw) -> Draft:
     return _draft(stage, objects, containers, f"the {one} object", f"the {other} container")
 
 
-@task(SUITE, "pick_shape", level="pick", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
+@vlmbench.task(level="pick")
 def pick_shape(draw: Draw) -> Draft:
     """Put the object of a shape into the container of a colour."""
     stage = UnitSceneBuilder(draw)
@@ -90,7 +79,7 @@ def pick_shape(draw: Draw) -> Draft:
     return _draft(stage, objects, containers, f"the {kind.words}", f"the {containers[0].colour} container")
 
 
-@task(SUITE, "pick_size", level="pick", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
+@vlmbench.task(level="pick")
 def pick_size(draw: Draw) -> Draft:
     """Put the larger or smaller object into the larger or smaller container."""
     stage = UnitSceneBuilder(draw)

@@ -19,20 +19,9 @@ from etude.goals.units import Composed, Control, MoveConstrained
 from etude.pose import Array, Pose, Vec3
 from etude.scene.placement import NoRoom
 from etude.scene.scene import Particles
-from etude.suites.task import Draft, Draw, task
-from etude.suites.vlmbench.stage import (
-    BASE,
-    HORIZON,
-    KEYPOSE,
-    OPTIONS,
-    SPLITS,
-    SUITE,
-    TRIES,
-    ObjectKind,
-    UnitActor,
-    UnitSceneBuilder,
-    sides,
-)
+from etude.suites.suite import Draft, Draw
+from etude.suites.vlmbench.stage import BASE, TRIES, ObjectKind, UnitActor, UnitSceneBuilder, sides
+from etude.suites.vlmbench.suite import vlmbench
 
 SEEN_MUGS = (
     ObjectKind("mug", "mug 1", (0.139, 0.100, 0.108), 0.149),
@@ -181,7 +170,7 @@ def _corridor(mug: UnitActor) -> Array:
     return np.array([(x, y, 0.0) for x in (ear - 0.03, ear + length) for y in (-half, half)])
 
 
-@task(SUITE, "pour_color", level="pour", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
+@vlmbench.task(level="pour")
 def pour_color(draw: Draw) -> Draft:
     """Pour water from the mug of a colour into the mug of another, with a third one standing by."""
     stage = UnitSceneBuilder(draw)
@@ -191,7 +180,7 @@ def pour_color(draw: Draw) -> Draft:
     return _pour(stage, mugs, _lay(stage, mugs), f"the {colours[0]} mug", f"the {colours[1]} mug")
 
 
-@task(SUITE, "pour_relative", level="pour", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
+@vlmbench.task(level="pour")
 def pour_relative(draw: Draw) -> Draft:
     """Pour water from the mug on one side into the mug on the other."""
     stage = UnitSceneBuilder(draw)
@@ -201,7 +190,7 @@ def pour_relative(draw: Draw) -> Draft:
     return _pour(stage, mugs, _lay(stage, mugs, sides([one])), f"the {one} mug", f"the {other} mug")
 
 
-@task(SUITE, "pour_size", level="pour", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
+@vlmbench.task(level="pour")
 def pour_size(draw: Draw) -> Draft:
     """Pour water from the smaller mug into the larger one, or the other way round."""
     stage = UnitSceneBuilder(draw)

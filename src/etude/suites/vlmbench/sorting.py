@@ -17,25 +17,9 @@ from etude.goals.units import Composed, Control, MoveFree
 from etude.pose import Pose, Vec2, yaw_quat
 from etude.scene.rooms import TABLE_TOP
 from etude.scene.scene import Body
-from etude.suites.task import Draft, Draw, task
-from etude.suites.vlmbench.stage import (
-    BASE,
-    CUBE,
-    CYLINDER,
-    HORIZON,
-    KEYPOSE,
-    MOON,
-    OPTIONS,
-    SIDES,
-    SPLITS,
-    STAR,
-    SUITE,
-    TRIANGULAR,
-    ObjectKind,
-    UnitActor,
-    UnitSceneBuilder,
-    sides,
-)
+from etude.suites.suite import Draft, Draw
+from etude.suites.vlmbench.stage import BASE, CUBE, CYLINDER, MOON, SIDES, STAR, TRIANGULAR, ObjectKind, UnitActor, UnitSceneBuilder, sides
+from etude.suites.vlmbench.suite import vlmbench
 
 SEEN_PIECES, UNSEEN_PIECES = (STAR, TRIANGULAR, CYLINDER, CUBE), (MOON, STAR, TRIANGULAR, CYLINDER, CUBE)
 SORTER = ObjectKind("shape sorter", "shape sorter lid", LID, 2.36)
@@ -100,7 +84,7 @@ def _draft(stage: UnitSceneBuilder, pieces: Sequence[UnitActor], words: str) -> 
     return stage.draft(f"Put {words} into the shape sorter.", goal, piece.name, "sorter box")
 
 
-@task(SUITE, "sorter_color", level="sorter", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
+@vlmbench.task(level="sorter")
 def sorter_color(draw: Draw) -> Draft:
     """Put the piece of a colour through its hole, of three of the same shape."""
     stage = UnitSceneBuilder(draw)
@@ -111,7 +95,7 @@ def sorter_color(draw: Draw) -> Draft:
     return _draft(stage, pieces, f"the {colours[0]} {kind.words}")
 
 
-@task(SUITE, "sorter_relative", level="sorter", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
+@vlmbench.task(level="sorter")
 def sorter_relative(draw: Draw) -> Draft:
     """Put the piece on a side through its hole, of two of the same shape."""
     stage = UnitSceneBuilder(draw)
@@ -122,7 +106,7 @@ def sorter_relative(draw: Draw) -> Draft:
     return _draft(stage, pieces, f"the {wanted} {kind.words}")
 
 
-@task(SUITE, "sorter_shape", level="sorter", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
+@vlmbench.task(level="sorter")
 def sorter_shape(draw: Draw) -> Draft:
     """Put the piece of a shape through its hole, beside one or two of other shapes."""
     stage = UnitSceneBuilder(draw)

@@ -9,20 +9,9 @@ from etude.catalog.registry import shape
 from etude.goals.detecting import Piled
 from etude.goals.regions import About, Alike, OnPlane, Region
 from etude.goals.units import Composed, Control, MoveFree
-from etude.suites.task import Draft, Draw, task
-from etude.suites.vlmbench.stage import (
-    HORIZON,
-    KEYPOSE,
-    MOON,
-    OPTIONS,
-    SIDES,
-    SPLITS,
-    SUITE,
-    ObjectKind,
-    UnitActor,
-    UnitSceneBuilder,
-    sides,
-)
+from etude.suites.suite import Draft, Draw
+from etude.suites.vlmbench.stage import MOON, SIDES, ObjectKind, UnitActor, UnitSceneBuilder, sides
+from etude.suites.vlmbench.suite import vlmbench
 
 LARGER = 1.5  # things to stack are this much larger than elsewhere (VLMbench 1.5)
 ABOVE = 0.005  # m from which the upper object falls onto the lower (VLMbench 1.8)
@@ -62,7 +51,7 @@ def _draft(stage: UnitSceneBuilder, objects: Sequence[UnitActor], lower: str, up
     return stage.draft(f"Stack {lower} and {upper} in sequence.", goal, above.name, below.name)
 
 
-@task(SUITE, "stack_color", level="stack", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
+@vlmbench.task(level="stack")
 def stack_color(draw: Draw) -> Draft:
     """Put the object of a colour onto the object of another colour; four of one shape."""
     stage = UnitSceneBuilder(draw)
@@ -74,7 +63,7 @@ def stack_color(draw: Draw) -> Draft:
     return _draft(stage, objects, f"the {colours[0]} {kind.words}", f"the {colours[1]} {kind.words}")
 
 
-@task(SUITE, "stack_relative", level="stack", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
+@vlmbench.task(level="stack")
 def stack_relative(draw: Draw) -> Draft:
     """Put the object on a side, of two of one shape, onto the object on a side, of two of another shape."""
     stage = UnitSceneBuilder(draw)
@@ -88,7 +77,7 @@ def stack_relative(draw: Draw) -> Draft:
     return _draft(stage, cast, f"the {one} {lower.words}", f"the {other} {upper.words}")
 
 
-@task(SUITE, "stack_shape", level="stack", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
+@vlmbench.task(level="stack")
 def stack_shape(draw: Draw) -> Draft:
     """Put an object onto the object of a shape; all have different shapes."""
     stage = UnitSceneBuilder(draw)
@@ -99,7 +88,7 @@ def stack_shape(draw: Draw) -> Draft:
     return _draft(stage, objects, f"the {lower.words}", f"the {others[0].words}")
 
 
-@task(SUITE, "stack_size", level="stack", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
+@vlmbench.task(level="stack")
 def stack_size(draw: Draw) -> Draft:
     """Put the object of a size onto the object of another size; three of one shape."""
     stage = UnitSceneBuilder(draw)

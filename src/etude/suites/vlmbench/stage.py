@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from etude.arithmetic import norms
 from etude.catalog.colours import SEEN, UNSEEN
 from etude.catalog.registry import shape
-from etude.episodes import ActionSpace
 from etude.goals.goal import Goal
 from etude.goals.units import Composed, Unit
 from etude.names import Stream
@@ -18,13 +17,8 @@ from etude.prompts.instruction import instruction
 from etude.scene.placement import FULL_TURN, Layout, NoRoom
 from etude.scene.rooms import RLBENCH_LOWER, RLBENCH_UPPER, TABLE_TOP, rlbench_room
 from etude.scene.scene import Body, Entity, Scene
-from etude.suites.task import Draft, Draw
+from etude.suites.suite import Draft, Draw
 
-SUITE = "vlmbench"
-SPLITS = ("train", "valid_seen", "valid_unseen", "test_seen", "test_unseen")
-OPTIONS = ("grasp",)
-KEYPOSE: ActionSpace = "keypose"
-HORIZON = 20  # keyposes
 BESIDE = 0.015  # m between things
 BASE = (-0.268, -0.006)  # m: where the robot stands
 REACH = (0.34, 0.74)  # m from there: nearer or farther, the hand cannot point down

@@ -21,23 +21,9 @@ from etude.pose import Array, Pose
 from etude.scene.appearance import LIFT
 from etude.scene.placement import FULL_TURN, NoRoom
 from etude.scene.scene import Area, Specks
-from etude.suites.task import Draft, Draw, task
-from etude.suites.vlmbench.stage import (
-    BASE,
-    HORIZON,
-    KEYPOSE,
-    OPTIONS,
-    REACH,
-    SIDES,
-    SPLITS,
-    SPONGE,
-    SUITE,
-    TRIES,
-    ObjectKind,
-    UnitActor,
-    UnitSceneBuilder,
-    sides,
-)
+from etude.suites.suite import Draft, Draw
+from etude.suites.vlmbench.stage import BASE, REACH, SIDES, SPONGE, TRIES, ObjectKind, UnitActor, UnitSceneBuilder, sides
+from etude.suites.vlmbench.suite import vlmbench
 
 RECTANGLE = ObjectKind("rectangle area", "rectangle", (0.30, 0.10, 0.001), 0.1)
 ROUND = ObjectKind("round area", "disc", (0.20, 0.20, 0.001), 0.1)
@@ -165,7 +151,7 @@ def _pair(stage: UnitSceneBuilder, colours: Sequence[str], scales: Sequence[tupl
     return [stage.actor(kind, c, stage.stream.uniform(*s)) for c, s in zip(colours, scales, strict=True)]
 
 
-@task(SUITE, "wipe_color", level="wipe", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
+@vlmbench.task(level="wipe")
 def wipe_color(draw: Draw) -> Draft:
     """Wipe the area of a colour, of two of the same shape."""
     stage = UnitSceneBuilder(draw)
@@ -173,7 +159,7 @@ def wipe_color(draw: Draw) -> Draft:
     return _draft(stage, areas, *_laid(stage, areas), f"the {areas[0].colour} area")
 
 
-@task(SUITE, "wipe_relative", level="wipe", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
+@vlmbench.task(level="wipe")
 def wipe_relative(draw: Draw) -> Draft:
     """Wipe the area on a side, of two of the same shape."""
     stage = UnitSceneBuilder(draw)
@@ -182,7 +168,7 @@ def wipe_relative(draw: Draw) -> Draft:
     return _draft(stage, areas, *_laid(stage, areas, wanted=wanted), f"the {wanted} area")
 
 
-@task(SUITE, "wipe_shape", level="wipe", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
+@vlmbench.task(level="wipe")
 def wipe_shape(draw: Draw) -> Draft:
     """Wipe the area of a shape, beside one or two of other shapes."""
     stage = UnitSceneBuilder(draw)
@@ -194,7 +180,7 @@ def wipe_shape(draw: Draw) -> Draft:
     return _draft(stage, areas, *_laid(stage, areas), f"the {kind.words}")
 
 
-@task(SUITE, "wipe_size", level="wipe", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
+@vlmbench.task(level="wipe")
 def wipe_size(draw: Draw) -> Draft:
     """Wipe the smaller or the larger area, of two of the same shape."""
     stage = UnitSceneBuilder(draw)
@@ -203,7 +189,7 @@ def wipe_size(draw: Draw) -> Draft:
     return _draft(stage, areas, *_laid(stage, areas), f"the {word} area")
 
 
-@task(SUITE, "wipe_direction", level="wipe", splits=SPLITS, horizon=HORIZON, options=OPTIONS, control=KEYPOSE)
+@vlmbench.task(level="wipe")
 def wipe_direction(draw: Draw) -> Draft:
     """Wipe the area that lies across the table, or the one that points away from the robot, of two of the same shape with a main axis."""
     stage = UnitSceneBuilder(draw)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from etude.names import Stream
+from etude.names import EpisodeName, Stream
 from etude.perturb.paraphrase.generic import rules
 from etude.perturb.paraphrase.templates import Form, template
 
@@ -155,7 +155,7 @@ STEPS = rules(
 """For sentences that say single steps."""
 
 
-def reworded(text: str, stream: Stream) -> str | None:
+def reword(text: str, name: EpisodeName, stream: Stream) -> str | None:
     """The instruction in other words, without capitals; None if its first sentence has none of the known forms."""
     sentence, stop, steps = text.partition(". ")
     for form in FORMS.values():

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
+from etude.names import EpisodeName, Stream
 from etude.perturb.paraphrase.templates import Form, template
 from etude.perturb.wording import PICTURE
 
@@ -279,3 +280,9 @@ FORMS: dict[str, Form] = {
     ),
 }
 """By task."""
+
+
+def reword(text: str, name: EpisodeName, stream: Stream) -> str | None:
+    """The instruction of a task of this suite in other words, without capitals; None where it has another form."""
+    form = FORMS.get(name.task)
+    return form.reworded(text, stream) if form is not None else None

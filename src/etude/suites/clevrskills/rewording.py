@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from etude.names import Stream
-from etude.perturb.paraphrase.generic import rules
+from etude.names import EpisodeName, Stream
+from etude.perturb.paraphrase.generic import reworded, rules
 
 _START = r"(^|[.,] |\bthen |\bfirst |\d⟧ )"  # where a verb may stand that tells what to do
 _WHAT = r"((?:PICTURE|the|object)[^.]*?)"
@@ -82,3 +82,8 @@ def turned(sentence: str, stream: Stream) -> str:
     if match is None or stream.chance(0.5):
         return sentence
     return f"{match[2]}, {match[1][0].lower()}{match[1][1:]}."
+
+
+def reword(text: str, name: EpisodeName, stream: Stream) -> str:
+    """The instruction in other words."""
+    return reworded(text, stream, RULES, turned)

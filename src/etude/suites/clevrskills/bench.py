@@ -1,0 +1,92 @@
+"""Speed on ClevrSkills: control steps, the engine of evaluation, judging and serving, demonstrations."""
+
+from __future__ import annotations
+
+import contextlib
+import statistics
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import mujoco
+
+from etude.bench.core import bench_evaluate, milliseconds, one_core
+from etude.bench.datasets import bench_datasets
+from etude.bench.playing import bench_playing
+from etude.bench.result import Result
+from etude.envs.env import EpisodeEnv
+from etude.evaluation.plan import make_names
+from etude.policies.scripted import OraclePolicy
+from etude.render.renderer import Renderer
+from etude.suites.suite import SUITES
+
+SEEDS = 3
+
+
+def engine() -> list[Result]:
+    """The engine of evaluation on tasks of all lengths."""
+    return bench_evaluate(make_names(["clevrskills"], ["pick", "touch_push", "sort", "stack"], splits=["train"], episodes=30))
+
+
+def playing() -> list[Result]:
+    """Judging a goal of several parts, and asking a policy behind a socket."""
+    return bench_playing(EpisodeEnv("clevrskills", "simple_manipulation"))
+
+
+def demonstrations() -> list[Result]:
+    """The tasks of level L0."""
+    table = SUITES["clevrskills"].tasks.values()
+    return bench_datasets([f"clevrskills/{t.name}@train#{seed}" for t in table if t.level == "L0" for seed in range(SEEDS)], SEEDS)
+
+
+@contextlib.contextmanager
+def _stopwatch(owner: Any, name: str, spent: list[float]) -> Iterator[None]:
+    """Add the seconds spent in ``owner.name`` to ``spent[0]``."""
+    real = getattr(owner, name)
+
+    def timed(*arguments: Any, **named: Any) -> Any:
+        begun = time.perf_counter()
+        try:
+            return real(*arguments, **named)
+        finally:
+            spent[0] += time.perf_counter() - begun
+
+    setattr(owner, name, timed)
+    try:
+        yield
+    finally:
+        setattr(owner, name, real)
+
+
+def control(steps: int = 150) -> list[Result]:
+    """Control steps a second of whole environments with the oracle at work, without cameras and with both at 128×128; and what share of a
+    step is spent neither in MuJoCo nor in the renderer."""
+    results = []
+    with one_core():
+        for task in ("pick", "simple_manipulation", "stack"):
+            for cameras, label in (((), "no cameras"), (None, "two cameras 128x128")):
+                env = EpisodeEnv("clevrskills", task, cameras=cameras)
+                rates = [count / total for count, total in (_episode(env, seed, steps) for seed in range(3))]
+                results.append(Result(f"clevrskills/{task}, {label}", round(statistics.median(rates), 1), "control steps/s"))
+                inside = [0.0]
+                with _stopwatch(mujoco, "mj_step", inside), _stopwatch(Renderer, "shoot", inside), _stopwatch(Renderer, "pose", inside):
+                    env.reset(seed=0)
+                    inside[0] = 0.0
+                    _, total = _episode(env, None, steps)
+                share = round(100 * (1 - inside[0] / total), 1)
+                results.append(Result(f"clevrskills/{task}, {label}, outside MuJoCo and the renderer", share, "%"))
+    return results
+
+
+def _episode(env: EpisodeEnv, seed: int | None, steps: int) -> tuple[int, float]:
+    """Control steps made and seconds spent in them; what the oracle takes to think is not counted."""
+    if seed is not None:
+        env.reset(seed=seed)
+    oracle = OraclePolicy()
+    oracle.reset("", (), env.simulation.episode.name)
+    spent, count = 0.0, 0
+    while count < steps and not env.simulation.status.satisfied:
+        action = oracle.act({"simulation": env.simulation})
+        spent += milliseconds(env.step, action) / 1000
+        count += 1
+    return count, spent

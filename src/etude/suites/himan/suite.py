@@ -1,0 +1,58 @@
+"""HiMan-Bench as a value."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+
+from etude.bench.result import Result
+from etude.scene.rooms import RLBENCH_LOWER, RLBENCH_REACH, RLBENCH_UPPER, rlbench_room
+from etude.suites.himan.recipes import ATOMIC, COMPOSITIONAL, LEVELS, MISSING, evaluation, training
+from etude.suites.suite import Draft, Draw, Suite, SuiteTable
+
+
+def _tables() -> Sequence[SuiteTable]:
+    from etude.suites.himan.tables import TABLES
+
+    return TABLES
+
+
+def _bench() -> list[Result]:
+    from etude.suites.himan.bench import factors
+
+    return factors()
+
+
+himan = Suite(
+    "himan",
+    "HiMan-Bench",
+    paper="RoboHiMan: A Hierarchical Evaluation Paradigm for Compositional Generalization in Long-Horizon Manipulation (2025)",
+    splits={"train": "training", "test": "test"},
+    room=rlbench_room,
+    workspace=(RLBENCH_LOWER, RLBENCH_UPPER),
+    reach=RLBENCH_REACH,
+    control="keypose",
+    options=("grasp",),
+    order=tuple(MISSING),
+    plans={
+        "atomic": functools.partial(evaluation, ATOMIC),
+        "compositional": functools.partial(evaluation, COMPOSITIONAL),
+        **{level: functools.partial(training, level) for level in LEVELS},
+    },
+    asked_every={"A": 10, "C": 30},  # HiMan-Bench 3.5, mode 3
+    tables=_tables,
+    benches={"perturb": _bench},
+)
+
+Register = Callable[[Callable[[Draw], Draft]], Callable[[Draw], Draft]]
+
+
+# With the budgets of HiMan-Bench 3.5: keyposes, or control steps in other action spaces.
+def atomic(name: str) -> Register:
+    """Register an atomic task."""
+    return himan.task(name, level="A", horizon=15, budget=400, without=MISSING[name])
+
+
+def compositional(name: str) -> Register:
+    """Register a task that is composed of atomic ones."""
+    return himan.task(name, level="C", horizon=25, budget=1000, without=MISSING[name])

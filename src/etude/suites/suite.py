@@ -1,0 +1,253 @@
+"""What a suite is: one value with its tasks, what its splits are for, its table and its bounds, its plans, its words and its tables.
+
+A task is a sampler from random streams to the parts of an episode, registered under a name::
+
+    kitchen = Suite("kitchen", "Kitchen tasks", splits={"train": "training", "test": "test"}, room=rlbench_room)
+
+    @kitchen.task(level="L1", horizon=300)
+    def cup_on_plate(draw: Draw) -> Draft: ...
+
+Samplers raise :class:`~etude.scene.placement.NoRoom` when a layout cannot be completed; another one is drawn then.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from etude.decisions.trial import Trial
+from etude.episodes import ActionSpace
+from etude.goals.goal import Goal
+from etude.names import EpisodeName, EtudeError, Stream, rng, unknown
+from etude.pose import Vec2, Vec3
+from etude.prompts.instruction import Instruction
+from etude.registry import Registry
+from etude.scene.scene import Scene
+from etude.suites import INDEX, register_env
+
+if TYPE_CHECKING:
+    from etude.bench.result import Result
+    from etude.evaluation.record import Record
+    from etude.suites.building import SceneBuilder
+
+Purpose = Literal["training", "validation", "test"]
+PURPOSES: tuple[Purpose, ...] = ("training", "validation", "test")
+
+
+@dataclass(frozen=True)
+class Draw:
+    """What a sampler draws from: random streams by purpose, the split, and the options of the episode's name.
+
+    ``split`` is the one whose things are used: that of the name, unless the suite says that it is like another.
+    """
+
+    name: EpisodeName
+    split: str
+    attempt: int = 0
+
+    def rng(self, purpose: str) -> Stream:
+        """The stream for a purpose. Layouts that found no room are drawn again from another one."""
+        return rng(self.name, purpose if self.attempt == 0 else f"{purpose}/{self.attempt}")
+
+    def option(self, key: str, default: str) -> str:
+        """An option of the name, or its default."""
+        return dict(self.name.options).get(key, default)
+
+    def scene(self) -> SceneBuilder:
+        """The suite's room, to be furnished."""
+        from etude.suites.building import SceneBuilder
+
+        return SceneBuilder(self, SUITES[self.name.suite])
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What a sampler gives: the parts of an episode. The first of the instructions is the usual one; ``?prompt=k`` takes another.
+
+    ``held``, ``roles`` and ``least`` as in an :class:`~etude.episodes.Episode`.
+    """
+
+    scene: Scene
+    goal: Goal
+    instructions: tuple[Instruction, ...]
+    held: str = ""
+    roles: tuple[tuple[str, str], ...] = ()
+    least: int = 0
+
+
+Sampler = Callable[[Draw], Draft | Trial]  # decisions have neither scene nor goal: their sampler gives the whole trial
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task of a suite. ``horizon`` and ``budget`` as in an :class:`~etude.episodes.Episode`; ``without``: factors it is not given.
+
+    ``described`` says whether words can stand for the pictures of its instruction; ``options`` are those an episode's name may have.
+    """
+
+    suite: str
+    name: str
+    sample: Sampler
+    level: str
+    splits: tuple[str, ...]
+    horizon: int
+    options: tuple[str, ...] = ()
+    control: ActionSpace = "ee_delta"
+    budget: int = 0
+    without: tuple[str, ...] = ()
+    described: bool = True
+
+    @property
+    def summary(self) -> str:
+        """First line of the sampler's docstring."""
+        return (self.sample.__doc__ or "").strip().splitlines()[0]
+
+    @property
+    def module(self) -> str:
+        """The module that brought it."""
+        return self.sample.__module__
+
+
+Cell = str | int | float | None
+Rows = list[dict[str, Cell]]
+
+
+@dataclass(frozen=True)
+class SuiteTable:
+    """A table of a suite's own, in the layout of its paper: for the page and for exports.
+
+    ``rows`` gets the records of one run, by mode, and gives the cells of each row by column; fractions (float) are shown in per cent.
+    """
+
+    key: str
+    title: str
+    lead: str
+    rows: Callable[[Mapping[str, Sequence[Record]]], Rows]
+
+
+Plan = Callable[[], tuple[str, ...]]
+Reword = Callable[[str, EpisodeName, Stream], str | None]
+
+
+@dataclass(eq=False)
+class Suite:
+    """A benchmark, as one value: nothing else in etude knows it by name. To make one is to register it.
+
+    ``splits`` says what each is for: demonstrations are of training splits, evaluations of test splits, unless asked otherwise; the first
+    of a purpose is the default. ``alike``: splits that differ from another one in their seeds only.
+
+    ``room`` makes the scene that :meth:`Draw.scene` furnishes; ``workspace`` (m, world) is where things may stand in it, and where pick-
+    and-place actions may lead; ``reach`` (m, world) the box in which the tip may be sent to keyposes. ``cameras`` and ``size`` (width,
+    height) are what policies see unless they ask for something else: all cameras but the onlooker's where none are named.
+
+    ``horizon``, ``control`` and ``options`` are those of a task that does not say; ``order`` is that of its tables. ``plans`` are frozen
+    lists of episodes, played as ``--plan SUITE-PLAN``. ``reword`` puts an instruction into other words, None where it cannot. ``modes``
+    are those it has beyond everybody's; ``asked_every``: control steps from one question to a planner to the next, by level.
+    ``tables`` and ``benches`` are loaded when they are asked for. ``layout``: a format of data sets that is the suite's own.
+    """
+
+    name: str
+    title: str
+    splits: Mapping[str, Purpose]
+    paper: str = ""
+    alike: Mapping[str, str] = field(default_factory=dict)
+    room: Callable[[], Scene] | None = None
+    workspace: tuple[Vec2, Vec2] | None = None
+    reach: tuple[Vec3, Vec3] | None = None
+    cameras: tuple[str, ...] = ()
+    size: tuple[int, int] = (128, 128)
+    horizon: int = 200
+    control: ActionSpace = "ee_delta"
+    options: tuple[str, ...] = ()
+    order: Sequence[str] = ()
+    plans: Mapping[str, Plan] = field(default_factory=dict)
+    reword: Reword | None = None
+    modes: tuple[str, ...] = ()
+    asked_every: Mapping[str, int] = field(default_factory=dict)
+    tables: Callable[[], Sequence[SuiteTable]] = tuple
+    benches: Mapping[str, Callable[[], list[Result]]] = field(default_factory=dict)
+    layout: str = ""
+
+    def __post_init__(self) -> None:
+        for split, purpose in self.splits.items():
+            if purpose not in PURPOSES:
+                raise EtudeError(f"suite {self.name}: split {split!r} is for {purpose!r}; expected one of {', '.join(PURPOSES)}")
+        for split, other in self.alike.items():
+            if split not in self.splits or other not in self.splits:
+                raise EtudeError(f"suite {self.name}: {split!r} cannot be like {other!r}; its splits are {', '.join(self.splits)}")
+        EpisodeName(self.name, "task", next(iter(self.splits), ""), 0)  # a name that episodes cannot have is refused here
+        self._tasks: dict[str, Task] = {}
+        SUITES.add(self.name, self, sys._getframe(2).f_globals["__name__"])
+
+    @property
+    def tasks(self) -> dict[str, Task]:
+        """Its tasks by name: in ``order``, then in that of registration."""
+        listed = [name for name in self.order if name in self._tasks]
+        return {name: self._tasks[name] for name in (*listed, *(n for n in self._tasks if n not in listed))}
+
+    def task(
+        self,
+        name: str = "",
+        *,
+        level: str = "",
+        splits: Sequence[str] = (),
+        horizon: int = 0,
+        options: Sequence[str] = (),
+        control: ActionSpace | None = None,
+        budget: int = 0,
+        without: Sequence[str] = (),
+        described: bool = True,
+    ) -> Callable[[Callable[[Draw], Any]], Callable[[Draw], Any]]:
+        """Register a sampler as a task, under its own name unless another is given; ``options`` are added to the suite's."""
+
+        def register(sample: Callable[[Draw], Any]) -> Callable[[Draw], Any]:
+            for split in splits:
+                if split not in self.splits:
+                    raise unknown(f"split of {self.name}", split, self.splits)
+            chosen = tuple(splits) or tuple(self.splits)
+            found = Task(
+                self.name, name or sample.__name__, sample, level, chosen, horizon or self.horizon, (*self.options, *options),
+                control or self.control, budget, tuple(without), described,
+            )  # fmt: skip
+            there = self._tasks.setdefault(found.name, found)
+            if there is not found:
+                raise EtudeError(f"{found.module}: {there.module} has the task {self.name}/{found.name} already; choose another name")
+            register_env(self.name, found.name, found.control)
+            return sample
+
+        return register
+
+    def split_of(self, task: Task, purpose: Purpose) -> str | None:
+        """The first split of a task that is for this; None where it has none."""
+        return next((split for split in self.splits if self.splits[split] == purpose and split in task.splits), None)
+
+
+class _Indexed(Registry[Suite]):
+    """Suites by name; those of the index are imported when they are first asked for."""
+
+    def add(self, name: str, value: Suite, module: str) -> None:
+        if name in INDEX and not module.startswith(INDEX[name]["module"]):
+            raise EtudeError(f"{module}: {INDEX[name]['module']} has the suite {name!r} already; choose another name")
+        super().add(name, value, module)
+
+    def __getitem__(self, name: str) -> Suite:
+        if name in INDEX and name not in self._values:
+            importlib.import_module(INDEX[name]["module"])
+        if name not in self._values:
+            raise unknown(self.what, name, self)
+        return self._values[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._values or name in INDEX
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys((*INDEX, *self._values)))
+
+    def __len__(self) -> int:
+        return len(INDEX | self._values)
+
+
+SUITES: Registry[Suite] = _Indexed("suite")

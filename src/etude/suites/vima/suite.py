@@ -1,0 +1,46 @@
+"""VIMA-Bench as a value."""
+
+from __future__ import annotations
+
+from etude.bench.result import Result
+from etude.scene.rooms import UR5_LOWER, UR5_UPPER, ur5_room
+from etude.suites.suite import SUITES, Suite
+from etude.suites.vima.rewording import reword
+
+LEVELS = ("L1", "L2", "L3", "L4")
+SPLITS = ("train", "val", *LEVELS[:3])  # of the tasks that are trained on
+ORDER = (  # T1 to T17, as in every table
+    "visual_manipulation", "scene_understanding", "rotate", "rearrange", "rearrange_then_restore", "novel_adj", "novel_noun",
+    "novel_adj_and_noun", "twist", "follow_motion", "follow_order", "sweep_without_exceeding", "sweep_without_touching", "same_texture",
+    "same_shape", "manipulate_old_neighbor", "pick_in_order_then_restore",
+)  # fmt: skip
+SEEDS = 200  # for each task and level (CoGeLoT 4.8)
+
+
+def _two_hundred() -> tuple[str, ...]:
+    places = [(task.name, level) for level in LEVELS for task in SUITES["vima"].tasks.values() if level in task.splits]
+    return tuple(f"vima/{task}@{level}#{seed}" for task, level in places for seed in range(SEEDS))
+
+
+def _bench() -> list[Result]:
+    from etude.suites.vima.bench import episodes
+
+    return episodes()
+
+
+vima = Suite(
+    "vima",
+    "VIMA-Bench",
+    paper="VIMA: General Robot Manipulation with Multimodal Prompts (2023), with the evaluation framework CoGeLoT (2024)",
+    splits={"train": "training", "val": "validation", **dict.fromkeys(LEVELS, "test")},
+    alike={"val": "train"},
+    room=ur5_room,
+    workspace=(UR5_LOWER, UR5_UPPER),
+    horizon=10,  # actions (CoGeLoT 4.8)
+    control="pick_place",
+    options=("difficulty", "mistakes", "arm"),
+    order=ORDER,
+    plans={str(SEEDS): _two_hundred},
+    reword=reword,
+    benches={"vima": _bench},
+)

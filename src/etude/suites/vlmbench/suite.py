@@ -1,0 +1,44 @@
+"""VLMbench as a value."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+from etude.bench.result import Result
+from etude.scene.rooms import RLBENCH_LOWER, RLBENCH_REACH, RLBENCH_UPPER, rlbench_room
+from etude.suites.suite import Suite, SuiteTable
+from etude.suites.vlmbench.lists import SIZES, SPLITS, names
+from etude.suites.vlmbench.rewording import reword
+
+
+def _tables() -> Sequence[SuiteTable]:
+    from etude.suites.vlmbench.tables import UNITS
+
+    return (UNITS,)
+
+
+def _bench() -> list[Result]:
+    from etude.suites.vlmbench.bench import demonstrations
+
+    return demonstrations()
+
+
+vlmbench = Suite(
+    "vlmbench",
+    "VLMbench",
+    paper="VLMbench: A Compositional Benchmark for Vision-and-Language Manipulation (2022)",
+    splits=SPLITS,
+    room=rlbench_room,
+    workspace=(RLBENCH_LOWER, RLBENCH_UPPER),
+    reach=RLBENCH_REACH,
+    horizon=20,  # keyposes
+    control="keypose",
+    options=("grasp",),
+    order=tuple(SIZES),
+    plans={split: functools.partial(names, split) for split in SPLITS},
+    reword=reword,
+    modes=("grasped",),
+    tables=_tables,
+    benches={"vlmbench": _bench},
+)
