@@ -11,9 +11,10 @@ import etude  # noqa: F401  (registers the environments)
 from etude.decisions.benchmarks import LISTS
 from etude.decisions.showing import pictures, told
 from etude.envs.decision_env import ANSWERS, DecisionEnv, whole_trial
-from etude.envs.tasks import IWISDM, TASKS, env_id
-from etude.library import SUITES, tasks, trial
+from etude.library import tasks, trial
 from etude.names import EtudeError
+from etude.suites import INDEX, env_id
+from etude.suites.index import index
 
 SEVERAL = "one_back"  # four questions in every trial
 
@@ -31,8 +32,8 @@ def played(env, seed, choose):
 
 
 def test_names_for_registration_are_those_of_the_lists():
-    assert tuple(LISTS) == IWISDM == tuple(tasks("iwisdm"))
-    assert TASKS.keys() == set(SUITES)
+    assert tuple(LISTS) == tuple(tasks("iwisdm"))
+    assert index() == INDEX
 
 
 @pytest.mark.parametrize("task", ["high", SEVERAL, "condition"])

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from etude.suites.himan.tables import planner_rows
 from etude.evaluation.play import Players, Work, play
 from etude.evaluation.record import GivenSubtask, Record
 from etude.names import EtudeError
 from etude.policies.answers import given, plain
 from etude.policies.chat import ChatOptions
+from etude.suites.himan.tables import planner_rows
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "policies"))
 from chat_server import Server, said, serving
@@ -55,9 +55,10 @@ def test_a_model_is_asked_with_front_and_wrist_and_matched_twice(server: Server)
     assert GRASP not in text and PULL not in text
     assert record.outcome == "failure" and record.fault == "planning"
     assert Record.from_line(record.to_line()) == record
-    row, both = planner_rows([record])
-    assert (row.group, both.group) == ("A", "A&AP")
-    assert (row.questions, row.exact, row.normalised) == (len(record.stages), 1, 2)
+    row, both = planner_rows({"offline": [record]})
+    count = len(record.stages)
+    assert (row["set"], both["set"]) == ("A", "A&AP")
+    assert (row["questions"], row["exact"], row["normalised"]) == (count, 1 / count, 2 / count)
 
 
 def test_earlier_stages_are_those_of_the_demonstration(server: Server) -> None:

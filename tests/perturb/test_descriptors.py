@@ -8,9 +8,10 @@ import pytest
 
 from etude.library import episode, tasks
 from etude.names import EtudeError
-from etude.perturb.descriptors import VIMA, described
+from etude.perturb.descriptors import described
 from etude.prompts.instruction import ObjectPicture, TexturePicture, instruction
 
+VIMA = [task.name for task in tasks("vima").values() if task.described]
 PICTURES_NEEDED = sorted(set(tasks("vima")) - set(VIMA))
 STAR = ObjectPicture("red swirl star", "star", texture="red swirl")
 BOWL = ObjectPicture("the blue bowl", "bowl", texture="vima/blue")

@@ -15,9 +15,9 @@ from etude.library import episode, tasks
 from etude.names import EpisodeName, EtudeError, rng
 from etude.perturb.paraphrase import paraphrased
 from etude.perturb.paraphrase.templates import template
-from etude.suites.vima.rewording import FORMS
 from etude.perturb.wording import marked
 from etude.prompts.instruction import Instruction, ObjectPicture, Words, instruction
+from etude.suites.vima.rewording import FORMS
 
 CLEVRSKILLS = tuple(tasks("clevrskills"))
 

@@ -11,8 +11,8 @@ from reading import PUT, first, placed
 from etude.catalog.colours import SEEN, UNSEEN
 from etude.library import episode, tasks
 from etude.names import EtudeError
-from etude.suites.vlmbench.rewording import FORMS
 from etude.prompts.instruction import instruction
+from etude.suites.vlmbench.rewording import FORMS
 from etude.suites.vlmbench.stage import SPLITS
 
 NAME = "vlmbench/pick_color@train#0"

@@ -15,7 +15,7 @@ from etude.scene import Body, Robot, Scene, Table, World
 from etude.scene.kinematics import Chain
 from etude.scene.robots import ARMS, HANDS, arm, hand
 from etude.scene.robots.anatomy import forward
-from etude.scene.rooms import RLBENCH_HOME, xarm_room, rlbench_room
+from etude.scene.rooms import RLBENCH_HOME, rlbench_room, xarm_room
 
 DOWN = axis_quat((1, 0, 0), math.pi)  # the tip points to the table
 ENDLESS = Table(endless=True)

@@ -15,7 +15,7 @@ from etude.library import episode
 from etude.names import rng
 from etude.pose import Pose, angle_between, axis_quat
 from etude.scene import Body, World
-from etude.scene.rooms import xarm_room, furnished
+from etude.scene.rooms import furnished, xarm_room
 from etude.skills.aim import TRAVEL, Aim, delta_action
 from etude.skills.oracle import Oracle
 from etude.skills.planning import MARGINS, FreeSpace, connect, plan, postures

@@ -14,8 +14,10 @@ from etude.evaluation.record import Record
 from etude.goals.units import Composed, Unit
 from etude.library import tasks
 from etude.suites.himan.recipes import ATOMIC, COMPOSITIONAL, FACTORS, MISSING, SEEN, factors
+from etude.suites.himan.suite import himan
+from etude.suites.himan.tables import composed_rows, cost_rows
 
-EVERY = TASKS["himan"]
+EVERY = tuple(himan.tasks)
 
 
 def stages(goal):
@@ -47,9 +49,9 @@ def test_the_matrix_has_104_and_132_perturbed_instances_and_every_one_can_be_mad
 
 
 def test_the_lists_have_the_sizes_of_the_paper():
-    sizes = {name: len(set(PROTOCOLS[f"himan-{name}"]())) for name in ("atomic", "compositional", "L1", "L2", "L3", "L4")}
+    sizes = {name: len(set(himan.plans[name]())) for name in ("atomic", "compositional", "L1", "L2", "L3", "L4")}
     assert sizes == {"atomic": 720, "compositional": 900, "L1": 200, "L2": 304, "L3": 324, "L4": 368}
-    levels = [PROTOCOLS[f"himan-L{k}"]() for k in (1, 2, 3, 4)]
+    levels = [himan.plans[f"L{k}"]() for k in (1, 2, 3, 4)]
     assert all(later[: len(earlier)] == earlier for earlier, later in pairwise(levels))
 
 

@@ -18,9 +18,11 @@ from etude.library import tasks
 from etude.names import EtudeError
 from etude.policies.scripted import OraclePolicy
 from etude.skills.journeys import Keypose
+from etude.suites.suite import SUITES
 from etude.suites.vlmbench.lists import SIZES, names
+from etude.suites.vlmbench.tables import took_hold, unit_rows
 
-EVERY = TASKS["vlmbench"]
+EVERY = tuple(SUITES["vlmbench"].tasks)
 # How the paper writes each category (1.1); joints stand for their arcs and axes.
 NOTATION = {
     "pick": "Control + M1[a1,b1]",
@@ -68,10 +70,10 @@ def test_a_task_is_the_sequence_of_units_of_its_category(task):
 
 
 def test_the_lists_have_the_sizes_of_the_paper():
-    sizes = {split: len(PROTOCOLS[f"vlmbench-{split}"]()) for split in ("train", "valid_seen", "valid_unseen", "test_seen", "test_unseen")}
+    sizes = {split: len(SUITES["vlmbench"].plans[split]()) for split in ("train", "valid_seen", "valid_unseen", "test_seen", "test_unseen")}
     assert sizes == {"train": 4783, "valid_seen": 1170, "valid_unseen": 705, "test_seen": 2380, "test_unseen": 2380}
     assert list(SIZES) == list(EVERY) == list(tasks("vlmbench"))
-    assert all(len(set(names())) == len(names()) for names in PROTOCOLS.values())
+    assert all(len(set(names())) == len(names()) for suite in SUITES.values() for names in suite.plans.values())
 
 
 def test_the_same_name_gives_the_same_episode_and_the_same_course():
