@@ -18,7 +18,7 @@ import typing
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,15 +100,16 @@ class EpisodeName:
         if not _NAME.fullmatch(str(self)):
             raise EtudeError(f"{legible(str(self))} is not an episode name; the form is {_FORM}")
 
-    @classmethod
-    def parse(cls, text: str) -> Self:
+    @staticmethod
+    @functools.lru_cache(maxsize=1024)  # every step from a name to its first frame asks for its parts
+    def parse(text: str) -> EpisodeName:
         """The name written as ``text``; raises :class:`EtudeError` that says which part is wrong."""
         match = _NAME.fullmatch(text)
         if match is None:
             raise EtudeError(f"{legible(text)} is not an episode name: {_fault(text)}; the form is {_FORM}")
         options = match["options"]
         pairs = (item.partition("=") for item in options.split("&")) if options else ()
-        return cls(
+        return EpisodeName(
             suite=match["suite"],
             task=match["task"],
             split=match["split"],

@@ -35,7 +35,7 @@ def possible(original):
 @pytest.mark.parametrize("kind", OURS)
 def test_each_knows_whether_it_is_plausible(kind):
     found = known_perturbations()[kind]
-    assert (found.stage, found.plausible) == ("instruction", PLAUSIBLE[kind]) and found.summary
+    assert (found.phase, found.plausible) == ("instruction", PLAUSIBLE[kind]) and found.summary
     assert plausible(["light_color", kind]) is PLAUSIBLE[kind]
 
 

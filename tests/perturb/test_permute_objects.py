@@ -14,7 +14,7 @@ from etude.envs.simulation import Simulation
 from etude.library import episode
 from etude.names import EtudeError
 from etude.perturb.objects import permute_objects
-from etude.perturb.perturbation import STAGES, known_perturbations, observed, plausible
+from etude.perturb.perturbation import PHASES, known_perturbations, observed, plausible
 from etude.policies.contract import Contract, refuse_mismatches
 
 PLAIN = "vima/visual_manipulation@train#1?difficulty=distracting"
@@ -41,7 +41,7 @@ def test_the_episode_is_the_control_episode_but_for_its_name():
 
 def test_it_is_a_plausible_perturbation_of_the_last_stage():
     one = known_perturbations()["permute_objects"]
-    assert one.stage == STAGES[-1] == "observation" and plausible(["permute_objects"])
+    assert one.phase == PHASES[-1] == "observation" and plausible(["permute_objects"])
     assert one.summary == "Shuffle the slots of the objects anew at every step."
 
 

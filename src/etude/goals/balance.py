@@ -13,6 +13,7 @@ from etude.names import EtudeError, pick
 from etude.scene.scene import Fixture
 
 if TYPE_CHECKING:
+    from etude.goals.adapting import Scaled
     from etude.goals.watch import Watch
 
 CEILING = 6.0  # reward for a block on the right plate (ClevrSkills 2.2)
@@ -36,6 +37,13 @@ class Balanced(Goal):
     tolerance: float = 0.001
     margin: float = math.radians(1)
     speed: float = math.radians(1)
+
+    destinations = Goal.nowhere
+
+    def scaled(self, change: Scaled) -> Goal:
+        if change.name in self.blocks:
+            raise EtudeError("what balances would not in another size")
+        return change.in_frame(self, self.scale, "thickness")
 
     def part(self, name: str) -> str:
         """The full name of a part of the scale."""

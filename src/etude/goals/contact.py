@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,9 +12,10 @@ import numpy as np
 from etude.arithmetic import dot, norm
 from etude.goals.goal import Goal, GoalNode, Status, listed, spoken_place
 from etude.goals.shaping import across_of, judged
-from etude.pose import Vec3
+from etude.pose import Array, Vec3
 
 if TYPE_CHECKING:
+    from etude.goals.adapting import Room
     from etude.goals.watch import Watch
 
 
@@ -39,16 +41,27 @@ def _behind(watch: Watch, thing: str, target: Vec3) -> float:
     return math.exp((dot(a, b) / length if length > 1e-9 else 1.0) - 1.0)
 
 
+class _Pushed(_Remembers):
+    """Brings its thing towards a place without ever grasping it."""
+
+    position: Vec3
+
+    scaled = Goal.unchanged
+
+    def destinations(self, room: Room) -> Iterable[Array]:
+        return (room.way(self.thing, room.around(*self.position[:2], self.thing)),)
+
+    def words(self) -> str:
+        return f"Pushing {{{self.thing}}} to {spoken_place(self.position)}"
+
+
 @dataclass(frozen=True)
-class PushedTo(_Remembers):
+class PushedTo(_Pushed):
     """The thing was brought to a place by pushing: never grasped, at rest, and the hand has left it."""
 
     thing: str
     position: Vec3
     tolerance: float = 0.03
-
-    def words(self) -> str:
-        return f"Pushing {{{self.thing}}} to {spoken_place(self.position)}"
 
     def judge(self, watch: Watch, node: GoalNode) -> Status:
         self._remember(watch, node.memory)
@@ -57,16 +70,13 @@ class PushedTo(_Remembers):
 
 
 @dataclass(frozen=True)
-class PushedTowards(_Remembers):
+class PushedTowards(_Pushed):
     """The thing was pushed towards a place: nearer by ``share`` of the way and within ``angle`` of the direction, never grasped."""
 
     thing: str
     position: Vec3
     share: float = 0.3
     angle: float = math.radians(45)
-
-    def words(self) -> str:
-        return f"Pushing {{{self.thing}}} to {spoken_place(self.position)}"
 
     def judge(self, watch: Watch, node: GoalNode) -> Status:
         self._remember(watch, node.memory)
@@ -99,6 +109,8 @@ class Touched(_Remembers):
     still: float = 0.03  # m, for a mere touch
     moved: float = 0.10  # m, for a push
     lean: float = math.radians(45)
+
+    scaled, destinations = Goal.unchanged, Goal.nowhere
 
     def words(self) -> str:
         return f"{self.manner.capitalize()} {{{self.thing}}}"
@@ -145,6 +157,8 @@ class StructureToppled(Goal):
 
     things: tuple[str, ...]
     lean: float = math.radians(45)
+
+    scaled, destinations = Goal.unchanged, Goal.nowhere
 
     def words(self) -> str:
         return f"Topple the structure that consists of {listed(self.things)}"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,9 +12,10 @@ import numpy as np
 from etude.arithmetic import hypot, norm, norms, product, turned
 from etude.goals.goal import Goal, GoalNode, Status
 from etude.pose import Vec2, Vec3
-from etude.scene.scene import Specks
+from etude.scene.scene import Entity, Scene, Specks
 
 if TYPE_CHECKING:
+    from etude.goals.adapting import Scaled
     from etude.goals.watch import Watch
 
 STILL = 0.0025  # m or rad for each control step: a joint that is slower is at rest, as for World.still
@@ -33,6 +35,11 @@ class Detected(Goal):
     lower: Vec3
     upper: Vec3
     points: tuple[Vec3, ...] = ((0.0, 0.0, 0.0),)
+
+    destinations = Goal.nowhere
+
+    def scaled(self, change: Scaled) -> Goal:
+        return change.in_frame(change.in_frame(self, self.by, "lower", "upper"), self.thing, "points")
 
     def judge(self, watch: Watch, node: GoalNode) -> Status:
         points = watch.position(self.thing) + turned(np.asarray(self.points), watch.axes(self.thing))
@@ -63,6 +70,8 @@ class OnTable(Goal):
     lower: Vec2
     upper: Vec2
 
+    scaled, destinations = Goal.unchanged, Goal.nowhere
+
     def judge(self, watch: Watch, node: GoalNode) -> Status:
         place = watch.position(self.thing)
         off = norm(place[:2] - np.clip(place[:2], self.lower, self.upper))
@@ -87,6 +96,11 @@ class JointMoved(Goal):
     most: float
     up: bool = True
 
+    destinations = Goal.nowhere
+
+    def scaled(self, change: Scaled) -> Goal:
+        return change.along(self, self.joint, "least", "most")
+
     def begin(self, watch: Watch, memory: dict[str, Any]) -> None:
         memory["start"] = watch.world.joint(self.joint)
 
@@ -105,6 +119,11 @@ class JointAt(Goal):
     least: float
     most: float
 
+    destinations = Goal.nowhere
+
+    def scaled(self, change: Scaled) -> Goal:
+        return change.along(self, self.joint, "least", "most")
+
     def judge(self, watch: Watch, node: GoalNode) -> Status:
         value = watch.world.joint(self.joint)
         off = max(self.least - value, value - self.most, 0.0)
@@ -122,6 +141,11 @@ class Poured(Goal):
     middle: Vec3
     radius: float
     height: float
+
+    destinations = Goal.nowhere
+
+    def scaled(self, change: Scaled) -> Goal:
+        return change.in_frame(self, self.into, "middle", "radius", "height")
 
     def judge(self, watch: Watch, node: GoalNode) -> Status:
         local = watch.world.pose(self.into).inverse().apply(watch.world.particles(self.drops)) - np.asarray(self.middle)
@@ -143,6 +167,15 @@ class Wiped(Goal):
     left: int
     half: Vec3
     other_dirt: tuple[str, ...] = ()
+
+    destinations = Goal.nowhere
+
+    def scaled(self, change: Scaled) -> Goal:
+        return change.in_frame(self, self.sponge, "half")
+
+    def shown(self, node: GoalNode, scene: Scene) -> Iterable[Entity]:
+        there = node.memory["there"] if node.begun else {}
+        return [replace(e, positions=there[e.name]) for e in scene.entities if isinstance(e, Specks) and e.name in there]
 
     def begin(self, watch: Watch, memory: dict[str, Any]) -> None:
         specks = [watch.world.scene.entity(name) for name in (self.dirt, *self.other_dirt)]
@@ -177,6 +210,11 @@ class Contained(Goal):
     lower: Vec3
     upper: Vec3
     count: int
+
+    destinations = Goal.nowhere
+
+    def scaled(self, change: Scaled) -> Goal:
+        return change.in_frame(self, self.by, "lower", "upper")
 
     def judge(self, watch: Watch, node: GoalNode) -> Status:
         places = watch.world.particles(self.grains)

@@ -6,15 +6,29 @@ memory of its own; the :class:`~etude.goals.monitor.Monitor` keeps the memories.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from etude.arithmetic import total
 from etude.names import EtudeError, Family
-from etude.pose import Vec3
+from etude.pose import Array, Vec3
+from etude.scene.scene import Entity, Scene
 
 if TYPE_CHECKING:
+    from etude.goals.adapting import Room, Scaled
     from etude.goals.watch import Watch
+
+T = TypeVar("T")
+
+
+class Undeclared(EtudeError):
+    """A goal, or a part of one, does not say what it is asked: nobody else can know."""
+
+
+def undeclared(one: Family, what: str) -> Undeclared:
+    """The error for what this one does not say."""
+    return Undeclared(f"the {'goal' if isinstance(one, Goal) else 'region'} {type(one).__name__} does not say {what}")
 
 
 class Status(NamedTuple):
@@ -47,7 +61,13 @@ class GoalNode:
 
 
 class Goal(Family):
-    """Base of all goals."""
+    """Base of all goals: frozen dataclasses. A leaf says all there is to know about it: how it is judged, what it is called, how it follows
+    a thing that is scaled, what must stay free for it, and what its progress shows; :func:`etude.skills.oracle.skill` adds how it is done.
+
+    What only names things and holds other goals need not speak of sizes and places. Where a leaf has numbers of its own, only it can tell
+    which of them are lengths of a thing or places on the table; until it does, perturbations that have to know are refused. A field called
+    ``joint`` names a joint ("cabinet/top") whose whole travel is kept free.
+    """
 
     def parts(self) -> tuple[Goal, ...]:
         """The members of an inner node."""
@@ -84,6 +104,62 @@ class Goal(Family):
     def undoing(self) -> str:
         """In words, what would make the goal false."""
         return f"Undo: {self.words()}"
+
+    def scaled(self, change: Scaled) -> Goal:
+        """The goal for a scene in which a thing is scaled; raises :class:`EtudeError` where it could hold in no other size."""
+        self._refuse_numbers("how it follows a thing that is scaled; give it a method scaled(change)")
+
+        def followed(value: Any) -> Any:
+            if isinstance(value, tuple):
+                return tuple(map(followed, value))
+            return value.scaled(change) if isinstance(value, Goal) else value
+
+        return replace(self, **{f.name: followed(getattr(self, f.name)) for f in fields(self)})  # type: ignore[type-var, arg-type]
+
+    def unchanged(self, change: Scaled) -> Goal:
+        """For leaves whose numbers do not depend on the size of anything: ``scaled = Goal.unchanged``."""
+        return self
+
+    def destinations(self, room: Room) -> Iterable[Array]:
+        """Outlines (N, 2) on the table (m, world) where things must go, or pass, with room for them."""
+        self._refuse_numbers("where on the table things must go; give it a method destinations(room)")
+        return [ring for member in _held(self) for ring in member.destinations(room)]
+
+    def nowhere(self, room: Room) -> Iterable[Array]:
+        """For leaves that need no place kept free: ``destinations = Goal.nowhere``."""
+        return ()
+
+    def grasp(self) -> str:
+        """The thing that fingers have to get round, beside which there must be room for them; empty where there is none."""
+        return ""
+
+    def shown(self, node: GoalNode, scene: Scene) -> Iterable[Entity]:
+        """Entities of the scene that follow its progress, as they should look now."""
+        return ()
+
+    def _refuse_numbers(self, what: str) -> None:
+        if any(_numbers(getattr(self, f.name)) for f in fields(self)):  # type: ignore[arg-type]
+            raise undeclared(self, what)
+
+
+def _numbers(value: Any) -> bool:
+    """Is there anything in it but names, switches and other goals?"""
+    return any(map(_numbers, value)) if isinstance(value, tuple) else not isinstance(value, (Goal, str, bool, type(None)))
+
+
+def _held(value: Any) -> Iterator[Goal]:
+    """The goals in the fields of a goal."""
+    for one in value if isinstance(value, tuple) else (getattr(value, f.name) for f in fields(value)):
+        if isinstance(one, Goal):
+            yield one
+        elif isinstance(one, tuple):
+            yield from _held(one)
+
+
+def every(goal: Goal, kind: type[T]) -> list[T]:
+    """Every part of a goal that is of a kind, itself included."""
+    found = [goal] if isinstance(goal, kind) else []
+    return found + [one for member in _held(goal) for one in every(member, kind)]
 
 
 def spoken_place(position: Vec3, height: bool = False) -> str:

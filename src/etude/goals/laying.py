@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from etude.goals.goal import Goal, GoalNode, Status, listed, spoken_place
+from etude.goals.goal import Goal, GoalNode, Status, every, listed, spoken_place
 from etude.goals.shaping import across_of, carrying, judged
-from etude.pose import Vec2
+from etude.pose import Array, Vec2
 
 if TYPE_CHECKING:
+    from etude.goals.adapting import Room, Scaled
     from etude.goals.watch import Watch
 
 
@@ -28,6 +30,12 @@ class Laid(Goal):
     angle: float = math.radians(15)
     symmetry: int = 1
     into: str = ""
+
+    def scaled(self, change: Scaled) -> Goal:
+        return change.on_table(self, self.into, "place")
+
+    def destinations(self, room: Room) -> Iterable[Array]:
+        return (room.around(*self.place, self.thing),)
 
     def words(self) -> str:
         turned = "" if self.yaw is None else f", turned to {round(math.degrees(self.yaw)) % 360} degrees"
@@ -64,6 +72,12 @@ class Clear(Goal):
     things: tuple[str, ...]
     places: tuple[Vec2, ...]
     tolerance: float = 0.1
+
+    destinations = Goal.nowhere
+
+    def scaled(self, change: Scaled) -> Goal:
+        moved = {laid.place: change.moved(laid.place) for laid in every(change.goal, Laid) if change.meant(laid.into)}
+        return replace(self, places=tuple(moved.get(place, place) for place in self.places))
 
     def words(self) -> str:
         return f"Keep {listed(self.things)} away from where others belong" if self.things else ""
@@ -104,6 +118,8 @@ class OnBoard(Goal):
     things: tuple[str, ...]
     lower: Vec2
     upper: Vec2
+
+    scaled, destinations = Goal.unchanged, Goal.nowhere
 
     def words(self) -> str:
         return f"Keep {listed(self.things)} on the table"

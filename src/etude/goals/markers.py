@@ -1,15 +1,12 @@
-"""What follows the progress of a goal: the markers of a tracing goal, of which the next stands out, and dirt that is wiped away."""
+"""What follows the progress of a goal: markers, of which the next stands out, and whatever else a leaf shows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
-from etude.goals.detecting import Wiped
-from etude.goals.goal import GoalNode
-from etude.goals.leaves import Traced
+from etude.goals.goal import Goal, GoalNode
 from etude.pose import Pose, Vec3
-from etude.scene.scene import Entity, Marker, Scene, Specks
+from etude.scene.scene import Entity, Marker, Scene
 
 # Texture and radius in metres (ClevrSkills 2.2).
 NEXT = ("#00ff00", 0.10)
@@ -25,21 +22,9 @@ def marker(name: str, position: Vec3, look: tuple[str, float]) -> Marker:
 
 def marked(nodes: Iterable[GoalNode]) -> bool:
     """Has any of these goals something that follows it?"""
-    return any(isinstance(node.goal, (Traced, Wiped)) for node in nodes)
+    return any(type(node.goal).shown is not Goal.shown for node in nodes)
 
 
 def changed_markers(nodes: Iterable[GoalNode], scene: Scene) -> list[Entity]:
-    """The markers and the dirt of these goals that should no longer look as they do in the scene."""
-    found: list[Entity] = []
-    for node in nodes:
-        if isinstance(node.goal, Traced):
-            look = VISITED if node.status.satisfied else NEXT if node.begun else FUTURE
-            new = marker(node.goal.marker, node.goal.position, look)
-            if scene.entity(new.name) != new:
-                found.append(new)
-        elif isinstance(node.goal, Wiped) and node.begun:
-            for name, cells in node.memory["there"].items():
-                specks = scene.entity(name)
-                if isinstance(specks, Specks) and specks.positions != cells:
-                    found.append(replace(specks, positions=cells))
-    return found
+    """What follows these goals and should no longer look as it does in the scene."""
+    return [entity for node in nodes for entity in node.goal.shown(node, scene) if scene.entity(entity.name) != entity]

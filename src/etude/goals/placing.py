@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from etude.arithmetic import dot, product
@@ -16,6 +17,7 @@ from etude.pose import Array, Pose, Vec3, matrix
 from etude.scene.scene import Area, Body
 
 if TYPE_CHECKING:
+    from etude.goals.adapting import Room, Scaled
     from etude.goals.watch import Watch
 
 FALL_STEPS = 10  # control steps for which the reward of a released thing is kept while it falls
@@ -27,6 +29,8 @@ class Picked(Goal):
 
     thing: str
     clearance: float = 0.02
+
+    scaled, destinations = Goal.unchanged, Goal.nowhere
 
     def words(self) -> str:
         return f"Pick up {{{self.thing}}}"
@@ -49,6 +53,13 @@ class AtPosition(Goal):
     position: Vec3
     tolerance: float = 0.05
 
+    def scaled(self, change: Scaled) -> Goal:
+        x, y, z = self.position
+        return replace(self, position=(x, y, round(z + change.raised(), 9))) if change.meant(self.thing) else self
+
+    def destinations(self, room: Room) -> Iterable[Array]:
+        return (room.around(*self.position[:2], self.thing),)
+
     def words(self) -> str:
         return f"Place {{{self.thing}}} on {spoken_place(self.position)} without hitting anything else"
 
@@ -65,6 +76,12 @@ class AtPose(Goal):
     tolerance: float = 0.05
     angle: float = math.radians(5)
     symmetry: int = 1
+
+    def scaled(self, change: Scaled) -> Goal:
+        return replace(self, pose=self.pose.moved(z=change.raised())) if change.meant(self.thing) else self
+
+    def destinations(self, room: Room) -> Iterable[Array]:
+        return (room.around(*self.pose.position[:2], self.thing),)
 
     def words(self) -> str:
         return f"Place {{{self.thing}}} on {spoken_place(self.pose.position)} without hitting anything else"

@@ -8,14 +8,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from etude.arithmetic import cross, dot, norm
+from etude.catalog.registry import shape
+from etude.goals.goal import undeclared
 from etude.names import Family, Stream
 from etude.pose import Array, Pose, Quat, Vec2, Vec3, align, angle_between, axis_quat, multiply, rotate, yaw_quat
+from etude.scene.outlines import disc
+from etude.scene.scene import Body, Entity
+
+if TYPE_CHECKING:
+    from etude.goals.adapting import Scaled
 
 TURNS = 36  # rotations about an axis that are looked at
 
@@ -27,6 +34,7 @@ class Where(Family):
     """A set of positions. ``letter`` is its class."""
 
     letter: ClassVar[str] = ""
+    exact: ClassVar[bool] = False  # it is one position
 
     def drawn(self, stream: Stream) -> Vec3:
         """One of them."""
@@ -35,6 +43,23 @@ class Where(Family):
     def off(self, position: Array) -> float:
         """How far a position (3,) is from the set, metres."""
         raise NotImplementedError
+
+    def scaled(self, times: float, up: float) -> Where:
+        """The set in a frame that is scaled about its origin; then it is raised by ``up`` (m)."""
+        raise undeclared(self, "how it follows a thing that is scaled; give it a method scaled(times, up)")
+
+    def fitted(self, times: float, up: float) -> Where:
+        """The set for a thing that is scaled, whose point comes to be higher by ``up`` (m)."""
+        return self.scaled(1.0, up)
+
+    def corners(self) -> list[Vec3]:
+        """Positions whose outline, seen from above, holds all others; none where it is wherever the thing already is."""
+        raise undeclared(self, "where on the table it is; give it a method corners()")
+
+
+def _at(position: Vec3, times: float, up: float) -> Vec3:
+    x, y, z = position
+    return round(x * times, 9), round(y * times, 9), round(z * times + up, 9)
 
 
 @dataclass(frozen=True)
@@ -52,6 +77,12 @@ class InBox(Where):
     def off(self, position: Array) -> float:
         return norm(position - np.clip(position, self.lower, self.upper))
 
+    def scaled(self, times: float, up: float) -> Where:
+        return InBox(_at(self.lower, times, up), _at(self.upper, times, up))
+
+    def corners(self) -> list[Vec3]:
+        return _rectangle(self.lower, self.upper, self.lower[2])
+
 
 @dataclass(frozen=True)
 class OnRing(Where):
@@ -67,6 +98,16 @@ class OnRing(Where):
 
     def off(self, position: Array) -> float:
         return math.hypot(math.hypot(position[0], position[1]) - self.radius, position[2] - self.height)
+
+    def scaled(self, times: float, up: float) -> Where:
+        return self
+
+    def fitted(self, times: float, up: float) -> Where:
+        """Beside and above something by as much as the thing itself needs, to be tilted there."""
+        return OnRing(round(self.radius * times, 9), round(self.height * times, 9))
+
+    def corners(self) -> list[Vec3]:
+        return [(x, y, self.height) for x, y in disc(0.0, 0.0, self.radius).tolist()]
 
 
 @dataclass(frozen=True)
@@ -84,6 +125,13 @@ class OnPlane(Where):
     def off(self, position: Array) -> float:
         nearest = (*np.clip(position[:2], self.lower, self.upper), self.height)
         return norm(position - nearest)
+
+    def scaled(self, times: float, up: float) -> Where:
+        (x0, y0, height), (x1, y1, _) = (_at((*corner, self.height), times, up) for corner in (self.lower, self.upper))
+        return OnPlane((x0, y0), (x1, y1), height)
+
+    def corners(self) -> list[Vec3]:
+        return _rectangle(self.lower, self.upper, self.height)
 
 
 @dataclass(frozen=True)
@@ -104,6 +152,12 @@ class OnLine(Where):
         share = float(np.clip(dot(position - self.start, along) / dot(along, along), 0.0, 1.0))
         return norm(position - self.start - share * along)
 
+    def scaled(self, times: float, up: float) -> Where:
+        return OnLine(_at(self.start, times, up), _at(self.end, times, up))
+
+    def corners(self) -> list[Vec3]:
+        return [self.start, self.end]
+
 
 @dataclass(frozen=True)
 class AtPoint(Where):
@@ -111,12 +165,19 @@ class AtPoint(Where):
 
     position: Vec3
     letter: ClassVar[str] = "a4"
+    exact: ClassVar[bool] = True
 
     def drawn(self, stream: Stream) -> Vec3:
         return self.position
 
     def off(self, position: Array) -> float:
         return math.dist(position, self.position)
+
+    def scaled(self, times: float, up: float) -> Where:
+        return AtPoint(_at(self.position, times, up))
+
+    def corners(self) -> list[Vec3]:
+        return [self.position]
 
 
 @dataclass(frozen=True)
@@ -130,6 +191,16 @@ class WhereItIs(Where):
 
     def off(self, position: Array) -> float:
         return 0.0
+
+    def scaled(self, times: float, up: float) -> Where:
+        return self
+
+    def corners(self) -> list[Vec3]:
+        return []
+
+
+def _rectangle(lower: tuple[float, ...], upper: tuple[float, ...], height: float) -> list[Vec3]:
+    return [(x, y, height) for x in (lower[0], upper[0]) for y in (lower[1], upper[1])]
 
 
 # ------------------------------------------------------------------------------------------------ rotations
@@ -148,6 +219,10 @@ class Turned(Family):
         """How far a rotation is from the set, rad."""
         raise NotImplementedError
 
+    def standing(self, now: Quat) -> Quat | None:
+        """How a thing that is turned like ``now`` will stand there, up to turns about the vertical; None where that is open."""
+        raise undeclared(self, "how a thing will stand there; give it a method standing(now)")
+
 
 @dataclass(frozen=True)
 class AnyTurn(Turned):
@@ -162,6 +237,9 @@ class AnyTurn(Turned):
 
     def off(self, rotation: Quat, position: Array) -> float:
         return 0.0
+
+    def standing(self, now: Quat) -> Quat | None:
+        return now
 
 
 @dataclass(frozen=True)
@@ -180,6 +258,9 @@ class About(Turned):
 
     def off(self, rotation: Quat, position: Array) -> float:
         return _angle(rotate(rotation, self.own), np.asarray(self.along))
+
+    def standing(self, now: Quat) -> Quat | None:
+        return align(np.asarray(self.own), np.asarray(self.along))
 
 
 @dataclass(frozen=True)
@@ -231,6 +312,9 @@ class Fixed(Turned):
     def off(self, rotation: Quat, position: Array) -> float:
         return min(angle_between(rotation, q) for q in self._equal())
 
+    def standing(self, now: Quat) -> Quat | None:
+        return self.rotation
+
 
 @dataclass(frozen=True)
 class Tilting(Turned):
@@ -255,6 +339,9 @@ class Tilting(Turned):
         down = math.asin(max(-1.0, min(1.0, -float(axis[2]))))
         aside = _angle(axis * (1, 1, 0), -position * (1, 1, 0))
         return max(aside, self.least - down, 0.0)
+
+    def standing(self, now: Quat) -> Quat | None:
+        return None
 
 
 def _angle(a: Array, b: Array) -> float:
@@ -303,3 +390,27 @@ class Region:
         local = self.frame(of).inverse() * pose
         position = local.apply(self.point)
         return self.where.off(position), self.turned.off(local.rotation, position)
+
+    def corners(self, of: Pose) -> Array:
+        """Positions (N, 3), world, whose outline seen from above holds the region; none where it is wherever the thing is already."""
+        return self.frame(of).apply(np.array(self.where.corners()).reshape(-1, 3))
+
+    def scaled(self, thing: str, change: Scaled) -> Region:
+        """The region for a thing that is brought there.
+
+        Heights in a region are those of a point of the thing, but what matters is how high its lower side comes: that height is scaled
+        with what the region belongs to, and kept where it is the thing that is scaled.
+        """
+        if not (change.meant(self.of) or change.meant(thing)):
+            return self
+        times, below = change.factor, self._below(change.before.entity(thing.partition("/")[0]))
+        if change.meant(thing):
+            return replace(self, point=change.times(self.point), where=self.where.fitted(times, (times - 1.0) * below))
+        return replace(self, middle=change.times(self.middle), where=self.where.scaled(times, (1.0 - times) * below))
+
+    def _below(self, thing: Entity) -> float:
+        """How far the thing reaches below its point when it is turned as the region asks, metres."""
+        rotation = self.turned.standing(thing.pose.rotation) if isinstance(thing, Body) else None
+        if rotation is None or not isinstance(thing, Body):
+            return 0.0
+        return shape(thing.shape, thing.size).lift(rotation) + float(rotate(rotation, self.point)[2])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,9 +14,11 @@ from etude.catalog.polygon import hull, separation
 from etude.catalog.registry import shape
 from etude.goals.goal import Goal, GoalNode, Status, listed
 from etude.goals.shaping import judged
+from etude.names import EtudeError
 from etude.pose import Array, Vec2, Vec3
 
 if TYPE_CHECKING:
+    from etude.goals.adapting import Room, Scaled
     from etude.goals.watch import Watch
 
 NUMBERS = ("none", "one", "two", "three", "four", "five")
@@ -73,6 +76,15 @@ class Gathered(Goal):
     into: str = ""
     without: str = ""
 
+    def scaled(self, change: Scaled) -> Goal:
+        if self.without and change.name == self.into:
+            raise EtudeError("the zone ends at a line, which would stay where it is")
+        return change.on_table(self, self.into, "lower", "upper")
+
+    def destinations(self, room: Room) -> Iterable[Array]:
+        corners = np.array([(x, y) for x in (self.lower[0], self.upper[0]) for y in (self.lower[1], self.upper[1])])
+        return [room.way(thing, corners) for thing in self.things]
+
     def words(self) -> str:
         among = listed(self.things) if len(self.things) == self.count else f"{NUMBERS[self.count]} of {listed(self.things)}"
         return f"Sweep {among} into {{{self.into}}}" + (f" without touching {{{self.without}}}" if self.without else "")
@@ -97,6 +109,11 @@ class NoMore(Goal):
     upper: Vec2
     into: str = ""
 
+    destinations = Goal.nowhere
+
+    def scaled(self, change: Scaled) -> Goal:
+        return change.on_table(self, self.into, "lower", "upper")
+
     def words(self) -> str:
         return f"Leave no more than {NUMBERS[self.count]} of {listed(self.things)} in {{{self.into}}}"
 
@@ -117,6 +134,11 @@ class KeptOff(Goal):
     lower: Vec2
     upper: Vec2
     area: str = ""
+
+    destinations = Goal.nowhere
+
+    def scaled(self, change: Scaled) -> Goal:
+        return change.on_table(self, self.area, "lower", "upper")
 
     def words(self) -> str:
         return f"Keep {listed(self.things)} off {{{self.area}}}"

@@ -42,6 +42,8 @@ class Hit(Goal):
     flight: float = 0.05
     lean: float = math.radians(45)
 
+    scaled, destinations = Goal.unchanged, Goal.nowhere
+
     def begin(self, watch: Watch, memory: dict[str, Any]) -> None:
         memory.update(axes=watch.axes(self.target).copy(), left=None, landed=False, flown=False, hit=False)
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from etude.goals.goal import Goal, GoalNode, Status, spoken_place
+from etude.goals.markers import FUTURE, NEXT, VISITED, marker
 from etude.goals.shaping import judged
 from etude.pose import Pose, Vec3, angle_between
+from etude.scene.scene import Entity, Scene
 
 if TYPE_CHECKING:
     from etude.goals.watch import Watch
@@ -20,6 +23,8 @@ class TipAtPosition(Goal):
 
     position: Vec3
     tolerance: float = 0.05
+
+    scaled, destinations = Goal.unchanged, Goal.nowhere
 
     def words(self) -> str:
         return f"Bring the end effector to {spoken_place(self.position, height=True)}"
@@ -38,6 +43,8 @@ class TipAtPose(Goal):
     tolerance: float = 0.05
     angle: float = 0.1
 
+    scaled, destinations = Goal.unchanged, Goal.nowhere
+
     def words(self) -> str:
         return f"Match the pose of the end effector at {spoken_place(self.pose.position, height=True)}"
 
@@ -55,6 +62,11 @@ class Traced(Goal):
     marker: str
     position: Vec3
     tolerance: float = 0.05
+
+    scaled, destinations = Goal.unchanged, Goal.nowhere
+
+    def shown(self, node: GoalNode, scene: Scene) -> Iterable[Entity]:
+        return (marker(self.marker, self.position, VISITED if node.status.satisfied else NEXT if node.begun else FUTURE),)
 
     def words(self) -> str:
         return "Move to the next green goal"

@@ -6,16 +6,22 @@ attempt got, and give the oracle and planners their sub-tasks; whoever gets the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from etude.arithmetic import total
+from etude.catalog.polygon import hull
 from etude.goals.goal import Goal, GoalNode, Status
 from etude.goals.regions import Region
 from etude.names import EtudeError
-from etude.pose import Pose, Vec2, Vec3
+from etude.pose import Array, Pose, Vec2, Vec3
+from etude.scene.outlines import frame_of
 
 if TYPE_CHECKING:
+    from etude.goals.adapting import Room, Scaled
     from etude.goals.watch import Watch
 
 _WORLD = Pose()
@@ -53,6 +59,14 @@ class Control(Unit):
     of: str = ""
     handle: tuple[Vec3, ...] = ()
 
+    destinations = Goal.nowhere
+
+    def scaled(self, change: Scaled) -> Goal:
+        return change.in_frame(self, self.thing, "handle")
+
+    def grasp(self) -> str:
+        return self.thing
+
     @property
     def notation(self) -> str:
         return f"Control({self.thing})"
@@ -73,6 +87,15 @@ class _Move(Unit):
     to: Region
     text: str
     release: bool
+
+    def scaled(self, change: Scaled) -> Goal:
+        if change.meant(self.thing):
+            change.refuse_one_size(self.to.of)
+        return replace(self, to=self.to.scaled(self.thing, change))  # type: ignore[type-var]
+
+    def destinations(self, room: Room) -> Iterable[Array]:
+        points = self.to.corners(frame_of(room.scene, self.to.of))
+        return (hull(np.vstack([room.around(x, y, self.thing) for x, y, _ in points.tolist()])),) if len(points) else ()
 
     def judge(self, watch: Watch, node: GoalNode) -> Status:
         if node.memory.get("done"):
@@ -131,6 +154,11 @@ class MoveJoint(Unit, kind="M2Joint"):
     text: str
     release: bool = False
     turns: bool = False
+
+    destinations = Goal.nowhere
+
+    def scaled(self, change: Scaled) -> Goal:
+        return change.along(self, self.joint, "range")
 
     @property
     def notation(self) -> str:

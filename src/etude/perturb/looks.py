@@ -1,4 +1,4 @@
-"""Factors that change how something looks: the things of a task, the table, what is behind it (The Colosseum's colours and textures)."""
+"""Factors that change how something looks: the things of a task, the light, the table, what is behind it (The Colosseum's)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from etude.episodes import Episode
 from etude.names import EtudeError, Stream
 from etude.perturb.perturbation import perturbation
 from etude.perturb.telling import refuse_told_look, role, spoken, textures_of, words_of
-from etude.scene.scene import Entity, Fixture, FixturePart, Scene
+from etude.scene.scene import Entity, Fixture, FixturePart, Light, Scene
 
 DARKEST = 0.25  # of each colour of a table: The Colosseum's range is from here to 1
+DIMMEST = 0.5  # of each colour of the lights that is left
+COLOURS, TEXTURES, ROOM, BEHIND = -5, -4, -3, -2  # ranks: a texture hides the colour before it
 Draw = Callable[[Stream, Entity | FixturePart, frozenset[str]], str]
 
 
@@ -55,25 +57,25 @@ def _worn_anew(entity: Entity, only: str, said: frozenset[str], draw: Draw, stre
     return replace(entity, parts=tuple(parts))
 
 
-@perturbation("mo_color", "scene", plausible=True)
+@perturbation("mo_color", "scene", plausible=True, rank=COLOURS, factor=True)
 def mo_color(episode: Episode, stream: Stream) -> Episode:
     """Give the manipulated things other colours. Refused where the instruction says how they look."""
     return _painted(episode, "manipulated", "mo_color", _colour, stream)
 
 
-@perturbation("ro_color", "scene", plausible=True)
+@perturbation("ro_color", "scene", plausible=True, rank=COLOURS, factor=True)
 def ro_color(episode: Episode, stream: Stream) -> Episode:
     """Give the receiving things other colours. Refused where the instruction says how they look."""
     return _painted(episode, "receiving", "ro_color", _colour, stream)
 
 
-@perturbation("mo_texture", "scene", plausible=True)
+@perturbation("mo_texture", "scene", plausible=True, rank=TEXTURES, factor=True)
 def mo_texture(episode: Episode, stream: Stream) -> Episode:
     """Give the manipulated things patterns that no task knows. Refused where the instruction says how they look."""
     return _painted(episode, "manipulated", "mo_texture", _texture, stream)
 
 
-@perturbation("ro_texture", "scene", plausible=True)
+@perturbation("ro_texture", "scene", plausible=True, rank=TEXTURES, factor=True)
 def ro_texture(episode: Episode, stream: Stream) -> Episode:
     """Give the receiving things patterns that no task knows. Refused where the instruction says how they look."""
     return _painted(episode, "receiving", "ro_texture", _texture, stream)
@@ -82,14 +84,28 @@ def ro_texture(episode: Episode, stream: Stream) -> Episode:
 # ------------------------------------------------------------------------------------------------ the room
 
 
-@perturbation("table_color", "scene", plausible=True)
+@perturbation("light_color", "scene", plausible=True, rank=ROOM, factor=True)
+def light_color(episode: Episode, stream: Stream) -> Episode:
+    """Tint the light."""
+    tint = [stream.uniform(DIMMEST, 1.0) for _ in range(3)]
+
+    def tinted(light: Light) -> Light:
+        r, g, b = (c * t for c, t in zip(light.colour, tint, strict=True))
+        return replace(light, colour=(r, g, b))
+
+    lighting = episode.scene.lighting
+    changed = replace(lighting, key=tinted(lighting.key), fills=tuple(tinted(f) for f in lighting.fills))
+    return replace(episode, scene=replace(episode.scene, lighting=changed))
+
+
+@perturbation("table_color", "scene", plausible=True, rank=ROOM, factor=True)
 def table_color(episode: Episode, stream: Stream) -> Episode:
     """Give the table another colour."""
     r, g, b = (round(255 * stream.uniform(DARKEST, 1.0)) for _ in range(3))
     return _laid(episode, "table_color", f"#{r:02x}{g:02x}{b:02x}")
 
 
-@perturbation("table_texture", "scene", plausible=True)
+@perturbation("table_texture", "scene", plausible=True, rank=ROOM, factor=True)
 def table_texture(episode: Episode, stream: Stream) -> Episode:
     """Give the table a pattern that no task knows."""
     return _laid(episode, "table_texture", f"numbered {stream.integer(0, NUMBERED - 1)}")
@@ -102,7 +118,7 @@ def _laid(episode: Episode, factor: str, texture: str) -> Episode:
     return replace(episode, scene=replace(episode.scene, table=replace(table, texture=texture)))
 
 
-@perturbation("background_texture", "scene", plausible=True)
+@perturbation("background_texture", "scene", plausible=True, rank=BEHIND, factor=True)
 def background_texture(episode: Episode, stream: Stream) -> Episode:
     """Give what is behind the table another look: the walls, without walls the floor, without either the empty background a colour."""
     scene = episode.scene

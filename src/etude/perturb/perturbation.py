@@ -1,18 +1,18 @@
-"""What a perturbation is, and how several are applied. New ones are registered by :func:`perturbation` in a file of this folder."""
+"""What a perturbation is, and how several are applied. New ones are registered by :func:`perturbation`, in whatever module."""
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from etude.episodes import Episode
-from etude.names import Stream, pick, rng
+from etude.names import EtudeError, Stream, pick, rng
 
-Stage = Literal["scene", "instruction", "observation"]
-STAGES: tuple[Stage, ...] = ("scene", "instruction", "observation")
-FILES = ("basic", "descriptors", "factors", "gobbledygook", "looks", "masking", "objects", "paraphrase", "scenery", "sizes")
+Phase = Literal["scene", "instruction", "observation"]
+PHASES: tuple[Phase, ...] = ("scene", "instruction", "observation")
+OWN = ("descriptors", "factors", "gobbledygook", "looks", "masking", "objects", "paraphrase", "scenery", "sizes")
 Change = Callable[[Episode, Stream], Episode]
 Observe = Callable[[dict[str, Any], Episode, int], dict[str, Any]]
 
@@ -24,20 +24,26 @@ class Perturbation:
     A ``plausible`` perturbation should leave success as it is; an implausible one takes away what the task cannot be solved without.
     ``change`` raises :class:`~etude.names.EtudeError` where it makes no sense.
 
-    Within a stage those with a lower ``rank`` come first: what puts an instruction in other words before what makes nonsense of the words.
+    Within a phase those with a lower ``rank`` come first: what puts an instruction in other words before what makes nonsense of the words.
+    The ranks of etude's own factors are below 0, so that others follow them.
 
-    One of the stage "observation" leaves the episode as it is; ``observe`` changes what is seen of it at a step, and ``needs`` names the
-    modalities that this can be seen in.
+    One of the phase "observation" leaves the episode as it is; ``observe`` changes what is seen of it at a step, and ``needs`` names the
+    modalities that this can be seen in. A ``factor`` is one that a matrix of factors has a row for.
     """
 
     name: str
-    stage: Stage
+    phase: Phase
     plausible: bool
     change: Change
     observe: Observe | None = None
     needs: tuple[str, ...] = ()
     rank: int = 0
     factor: bool = False
+
+    @property
+    def module(self) -> str:
+        """The module that it comes from."""
+        return (self.observe or self.change).__module__
 
     @property
     def summary(self) -> str:
@@ -48,13 +54,11 @@ class Perturbation:
 PERTURBATIONS: dict[str, Perturbation] = {}
 
 
-def perturbation(name: str, stage: Stage, *, plausible: bool, rank: int = 0) -> Callable[[Change], Change]:
-    """Register a function as a perturbation."""
+def perturbation(name: str, phase: Phase, *, plausible: bool, rank: int = 0, factor: bool = False) -> Callable[[Change], Change]:
+    """Register a function of an episode and a stream as a perturbation."""
 
     def register(change: Change) -> Change:
-        if name in PERTURBATIONS:
-            raise ValueError(f"the perturbation {name} is registered twice")
-        PERTURBATIONS[name] = Perturbation(name, stage, plausible, change, rank=rank)
+        _add(Perturbation(name, phase, plausible, change, rank=rank, factor=factor))
         return change
 
     return register
@@ -64,32 +68,37 @@ def observation_perturbation(name: str, *, plausible: bool, needs: Sequence[str]
     """Register a function of observation, episode and step as a perturbation of what is seen."""
 
     def register(observe: Observe) -> Observe:
-        perturbation(name, "observation", plausible=plausible)(lambda episode, stream: episode)
-        PERTURBATIONS[name] = replace(PERTURBATIONS[name], observe=observe, needs=tuple(needs))
+        _add(Perturbation(name, "observation", plausible, lambda episode, stream: episode, observe, tuple(needs)))
         return observe
 
     return register
 
 
+def _add(one: Perturbation) -> None:
+    there = PERTURBATIONS.setdefault(one.name, one)
+    if there is not one:
+        raise EtudeError(f"the perturbation {one.name!r} of {one.module} is there already, from {there.module}; choose another name")
+
+
 def known_perturbations() -> dict[str, Perturbation]:
-    """All of them, by name."""
-    for file in FILES:
+    """All that are registered, by name."""
+    for file in OWN:
         importlib.import_module(f"etude.perturb.{file}")
     return PERTURBATIONS
 
 
 def perturbed(episode: Episode, names: Sequence[str]) -> Episode:
-    """The episode with these perturbations, in the order of their stages, ranks and names: how they are written does not matter."""
+    """The episode with these perturbations, in the order of their phases, ranks and names: how they are written does not matter."""
     chosen = [pick("perturbation", name, known_perturbations()) for name in names]
-    for one in sorted(chosen, key=lambda p: (STAGES.index(p.stage), p.rank, p.name)):
+    for one in sorted(chosen, key=lambda p: (PHASES.index(p.phase), p.rank, p.name)):
         episode = one.change(episode, rng(episode.parsed, f"perturb/{one.name}"))
     return episode
 
 
 def observed(observation: dict[str, Any], episode: Episode, step: int) -> dict[str, Any]:
     """What is seen of the episode at a step, with those perturbations of its name that concern it, in the order of their names."""
-    names = episode.parsed.perturbations if "+" in episode.name else ()  # names are read at every look otherwise
-    for one in sorted((pick("perturbation", name, known_perturbations()) for name in names), key=lambda p: p.name):
+    for name in episode.parsed.perturbations:
+        one = pick("perturbation", name, known_perturbations())
         if one.observe is not None:
             observation = one.observe(observation, episode, step)
     return observation

@@ -15,21 +15,15 @@ from etude.catalog.household import DISTRACTORS, default_texture
 from etude.catalog.polygon import hull, separation
 from etude.catalog.registry import default_size, shape
 from etude.episodes import Episode
-from etude.goals.contact import PushedTo, PushedTowards
-from etude.goals.goal import Goal
-from etude.goals.laying import Laid
-from etude.goals.placing import AtPose, AtPosition
-from etude.goals.regions import AtPoint, InBox, OnLine, OnPlane, OnRing, Region
-from etude.goals.sweeping import Gathered
-from etude.goals.units import MoveConstrained, MoveFree
+from etude.goals.adapting import Room
+from etude.goals.goal import Goal, every
 from etude.names import EtudeError, Stream
-from etude.perturb.goal_sizes import every
-from etude.perturb.outlines import disc, extent, fixture_points, frame_of
 from etude.perturb.perturbation import perturbation
 from etude.perturb.sizes import LARGEST
 from etude.perturb.telling import words_of
-from etude.pose import IDENTITY, Array, Pose, Vec2, Vec3, euler_quat, multiply
-from etude.scene.scene import Area, Body, Camera, Fixture, Scene
+from etude.pose import IDENTITY, Array, Pose, Vec2, euler_quat, multiply
+from etude.scene.outlines import disc, extent, fixture_points, frame_of
+from etude.scene.scene import Body, Camera, Fixture
 from etude.suites.building import workspace
 from etude.suites.suite import SUITES
 
@@ -52,19 +46,23 @@ LOOK_ALIKE: dict[str, tuple[str, ...]] = {
 }
 TURN, SHIFT = 0.05, 0.1  # rad and m: The Colosseum's ranges
 SEEN_HEIGHT = 1.16  # m of the table that RLBench's cameras see; one without perspective that sees less of it moves by as much less
-BEFORE = 1  # rank: before sizes
+AROUND = -2  # rank: before sizes, every one of which distractors keep off
 
 
 # ------------------------------------------------------------------------------------------------ distractors
 
 
-@perturbation("distractors", "scene", plausible=True, rank=BEFORE)
+@perturbation("distractors", "scene", plausible=True, rank=AROUND, factor=True)
 def distractors(episode: Episode, stream: Stream) -> Episode:
     """Put two household things on the table, away from everything else and from where anything must go."""
     scene, told = episode.scene, words_of(episode.instruction.text)
     if scene.table is None:
         raise EtudeError(f"distractors: there is no table in {episode.parsed.suite}/{episode.parsed.task}")
-    crowd = _Crowd([*_occupied(episode), *_wanted(episode)])
+    try:
+        wanted = list(episode.goal.destinations(Room(scene, LARGEST)))
+    except EtudeError as error:
+        raise type(error)(f"distractors: {error}") from None
+    crowd = _Crowd([*_occupied(episode), *wanted])
     there = {getattr(e, "shape", "") for e in scene.entities}
     pool = [n for n in stream.shuffled(DISTRACTORS) if n not in there and not _confusing(n, told)]
     lower, upper = _workspace(episode)
@@ -182,57 +180,10 @@ def _swept(fixture: Fixture, goal: Goal) -> Array:
     return hull(np.vstack([fixture_points(fixture, tuple(v.values()))[:, :2] for v in values]))
 
 
-def _wanted(episode: Episode) -> Iterator[Array]:
-    """Outlines of the places where things must go, with room for what goes there."""
-    scene = episode.scene
-    for part in every(episode.goal, Goal):
-        if isinstance(part, Laid):
-            yield disc(*part.place, _half(scene, part.thing))
-        elif isinstance(part, (AtPosition, AtPose)):
-            x, y, _ = part.position if isinstance(part, AtPosition) else part.pose.position
-            yield disc(x, y, _half(scene, part.thing))
-        elif isinstance(part, (PushedTo, PushedTowards)):
-            yield _way(scene, part.thing, disc(part.position[0], part.position[1], _half(scene, part.thing)))
-        elif isinstance(part, Gathered):
-            corners = np.array([(x, y) for x in (part.lower[0], part.upper[0]) for y in (part.lower[1], part.upper[1])])
-            yield from (_way(scene, thing, corners) for thing in part.things)
-        elif isinstance(part, (MoveFree, MoveConstrained)):
-            points = _region_points(part.to, scene)
-            if len(points):
-                yield hull(np.vstack([disc(x, y, _half(scene, part.thing)) for x, y in points[:, :2].tolist()]))
-
-
-def _half(scene: Scene, thing: str) -> float:
-    """How far a thing reaches from its middle, in the largest size it may get."""
-    entity = scene.entity(thing.partition("/")[0])
-    return LARGEST * math.hypot(*(entity.size or default_size(entity.shape))[:2]) / 2 if isinstance(entity, (Body, Area)) else 0.05
-
-
-def _way(scene: Scene, thing: str, to: Array) -> Array:
-    return hull(np.vstack([extent(scene.entity(thing)).ring, to]))
-
-
-def _region_points(region: Region, scene: Scene) -> Array:
-    """The corners (N, 3) of a region, world; none where it is wherever the thing already is."""
-    where, frame = region.where, region.frame(frame_of(scene, region.of))
-    corners: list[Vec3] = []
-    if isinstance(where, InBox):
-        corners = [(x, y, where.lower[2]) for x in (where.lower[0], where.upper[0]) for y in (where.lower[1], where.upper[1])]
-    elif isinstance(where, OnPlane):
-        corners = [(x, y, where.height) for x in (where.lower[0], where.upper[0]) for y in (where.lower[1], where.upper[1])]
-    elif isinstance(where, OnRing):
-        corners = [(x, y, where.height) for x, y in disc(0.0, 0.0, where.radius).tolist()]
-    elif isinstance(where, OnLine):
-        corners = [where.start, where.end]
-    elif isinstance(where, AtPoint):
-        corners = [where.position]
-    return frame.apply(np.array(corners).reshape(-1, 3))
-
-
 # ------------------------------------------------------------------------------------------------ cameras
 
 
-@perturbation("camera_pose", "scene", plausible=True)
+@perturbation("camera_pose", "scene", plausible=True, rank=AROUND, factor=True)
 def camera_pose(episode: Episode, stream: Stream) -> Episode:
     """Move and turn every camera of the room a little; those on the hand, and the one that only looks on, stay."""
     scene = episode.scene

@@ -15,16 +15,14 @@ from etude.catalog.registry import default_size, shape
 from etude.catalog.shape import Shape
 from etude.catalog.suction import suction_spot
 from etude.episodes import Episode
-from etude.goals.balance import Balanced
-from etude.goals.sweeping import Gathered
-from etude.goals.units import Control, MoveFree
+from etude.goals.adapting import Scaled
+from etude.goals.goal import Goal, every
 from etude.names import EtudeError, Stream
-from etude.perturb.goal_sizes import Scaled, every, followed
-from etude.perturb.outlines import Extent, extent
 from etude.perturb.perturbation import perturbation
 from etude.perturb.telling import refuse_told_size, role
 from etude.pose import Array, Pose, Vec3
 from etude.scene import robots
+from etude.scene.outlines import Extent, extent
 from etude.scene.robots.anatomy import forward
 from etude.scene.scene import Area, Body, Entity, Fixture, FixturePart, Joint, Latch, Marker, Particles, Scene, Specks
 from etude.scene.world import World
@@ -39,20 +37,19 @@ UNIT, STEP = 0.01, 0.05  # m, and the logarithm of a step: sizes in which things
 LEAST = 0.01  # a change that is smaller is none
 RESTS = 0.006  # m: what is so near above something rests on it
 DECIMALS = 9  # of extents, metres
-AFTER = 2  # rank: distractors come first, and keep off every size that a thing may get
+LAST = -1  # rank: distractors come first, and keep off every size that a thing may get
 ARM_ROOM, BELOW = 0.2, 0.05  # m: at the start the arm is within this of its base, or not so far below the tip of the hand
 BESIDE = 0.045  # m: an open hand fits between two things
-ONE_SIZE = ("shape sorter box", "shape sorter lid")  # catalogue shapes with holes that fit one size only
 _SQUARE = np.array([(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)])
 
 
-@perturbation("mo_size", "scene", plausible=True, rank=AFTER)
+@perturbation("mo_size", "scene", plausible=True, rank=LAST, factor=True)
 def mo_size(episode: Episode, stream: Stream) -> Episode:
     """Make the manipulated things larger or smaller; the goal follows. Refused where the instruction or the goal goes by sizes."""
     return _resized(episode, "manipulated", "mo_size", MANIPULATED, stream)
 
 
-@perturbation("ro_size", "scene", plausible=True, rank=AFTER)
+@perturbation("ro_size", "scene", plausible=True, rank=LAST, factor=True)
 def ro_size(episode: Episode, stream: Stream) -> Episode:
     """Make the receiving things larger or smaller; the goal follows. Refused where the instruction or the goal goes by sizes."""
     return _resized(episode, "receiving", "ro_size", RECEIVING, stream)
@@ -70,15 +67,11 @@ def _resized(episode: Episode, whose: str, factor: str, usual: tuple[float, floa
 
 
 def _refuse_by_goal(episode: Episode, name: str, factor: str) -> None:
-    """Refuse what no size but its own can do."""
-    goal, scene = episode.goal, episode.scene
-    if any(name in balanced.blocks for balanced in every(goal, Balanced)):
-        raise EtudeError(f"{factor}: what balances in {episode.name} would not in another size")
-    if any(name == swept.into and swept.without for swept in every(goal, Gathered)):
-        raise EtudeError(f"{factor}: the zone of {episode.name} ends at a line, which would stay where it is")
-    fitted = {name} | {unit.to.of for unit in every(goal, MoveFree) if unit.thing == name}
-    if any(getattr(scene.entity(f.partition("/")[0]), "shape", "") in ONE_SIZE for f in fitted if f):
-        raise EtudeError(f"{factor}: the holes of the shape sorter in {episode.name} fit one size only")
+    """Refuse what the goal cannot follow, before anything is drawn: it is asked about a change that changes nothing."""
+    try:
+        episode.goal.scaled(Scaled(name, 1.0, episode.scene, episode.scene, episode.goal))
+    except EtudeError as error:
+        raise type(error)(f"{factor}: {error}") from None
 
 
 def _one(episode: Episode, name: str, factor: str, drawn: list[float], held: bool) -> Episode:
@@ -89,8 +82,8 @@ def _one(episode: Episode, name: str, factor: str, drawn: list[float], held: boo
             continue
         scene = resized(episode.scene, name, times, episode.held == name)
         if (not held or _graspable(episode.scene, scene, name)) and _sound(episode.scene, scene) and _roomy(episode, scene):
-            change = Scaled(name, times, episode.scene, scene)
-            return replace(episode, scene=scene, goal=followed(episode.goal, change))
+            change = Scaled(name, times, episode.scene, scene, episode.goal)
+            return replace(episode, scene=scene, goal=episode.goal.scaled(change))
     raise EtudeError(f"{factor}: there is no room for {name!r} of {episode.name} in another size")
 
 
@@ -299,8 +292,8 @@ def _sound(before: Scene, after: Scene) -> bool:
 def _roomy(episode: Episode, after: Scene) -> bool:
     """Can fingers still get beside what they take, where they could before? In a smaller cupboard things come nearer to each other."""
     before = episode.scene
-    for thing in dict.fromkeys(unit.thing for unit in every(episode.goal, Control)):
-        if "/" in thing or before.entity(thing) is after.entity(thing):
+    for thing in dict.fromkeys(part.grasp() for part in every(episode.goal, Goal)):
+        if not thing or "/" in thing or before.entity(thing) is after.entity(thing):
             continue
         for other in (e.name for e in before.entities if isinstance(e, Body) and e.name != thing):
             then, now = (separation(extent(s.entity(thing)).ring, extent(s.entity(other)).ring) for s in (before, after))

@@ -10,7 +10,8 @@ from etude.arithmetic import norms, product
 from etude.catalog.registry import shape
 from etude.catalog.suction import suction_spot
 from etude.goals.imitating import Followed, InTurn
-from etude.goals.laying import Away, Clear, Laid
+from etude.goals.laying import Away, Clear, Laid, OnBoard
+from etude.goals.sweeping import KeptOff, NoMore
 from etude.goals.watch import Watch
 from etude.pose import Array, Vec2
 from etude.scene.rooms import UR5_LOWER, UR5_UPPER
@@ -57,9 +58,9 @@ def grip_point(watch: Watch, thing: str) -> Array:
     return p + product(axes, local)
 
 
-@planned(Followed, InTurn)
+@planned(Followed, InTurn, KeptOff, NoMore, OnBoard)
 def wait(context: Context) -> Stroke:
-    """Reach for the empty rim of the table: a move that was wrong is mended by the next right one, not by any of its own."""
+    """Reach for the empty rim of the table: a move that was wrong is mended by the next right one, if at all, not by any of its own."""
     x, y = (UR5_LOWER[0], (UR5_LOWER[1] + UR5_UPPER[1]) / 2)
     return Stroke("pick_place", (x, y), (x, y))
 

@@ -5,6 +5,7 @@ It reads the true state and keeps nothing but hints, so it can take over from wh
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -41,11 +42,13 @@ _PLANS: dict[type[Goal], Plan] = {}
 
 
 def skill(*kinds: type[Goal]) -> Callable[[Skill], Skill]:
-    """Register a function as the skill for leaves of these kinds."""
+    """Register a function, in whatever module, as the skill for leaves of these kinds and of kinds derived from them."""
 
     def register(function: Skill) -> Skill:
         for kind in kinds:
-            _SKILLS[kind] = function
+            there = _SKILLS.setdefault(kind, function)
+            if there is not function:
+                raise EtudeError(f"the skill of {function.__module__} for {kind.__name__} is there already, from {there.__module__}")
         return function
 
     return register
@@ -67,9 +70,8 @@ def planned(*kinds: type[Goal]) -> Callable[[Plan], Plan]:
                 return held_still(context.watch, robot is not None and robot.closed, context.node.goal.saying(context.node))
             return replace(aim, task=context.node.goal.saying(context.node))
 
-        for kind in kinds:
-            _PLANS[kind] = function
-            _SKILLS[kind] = follow
+        skill(*kinds)(functools.wraps(function)(follow))
+        _PLANS.update(dict.fromkeys(kinds, function))
         return function
 
     return register
@@ -86,22 +88,36 @@ class Oracle:
         self._hints: dict[str, object] = {}
         self._visits = 0
         self._parent: GoalNode | None = None
+        self._looked = False
 
     def aim(self, node: GoalNode | None = None) -> Aim:
         """What to do next: for this leaf, or for the one that comes next in the goal."""
+        self._refuse_unknown(_SKILLS, "skill")
         node = node or self._monitor.next_leaf()
         robot = self._world.robot
         assert robot is not None
         if node is None:
             return Aim(robot.tip(), robot.closed, task="Done", step="Do nothing")
-        return self._function(_SKILLS, "skill", node)(self._context(node))
+        return _function(_SKILLS, "skill", node.goal)(self._context(node))
 
     def stroke(self, node: GoalNode | None = None) -> Stroke | Keypose | None:
         """The same as one primitive: what to pick and where to place it, or how to sweep; None when all is done."""
+        self._refuse_unknown(_PLANS, "stroke")
         node = node or self._monitor.next_leaf()
         if node is None:
             return None
-        return self._function(_PLANS, "stroke", node)(self._context(node))
+        return _function(_PLANS, "stroke", node.goal)(self._context(node))
+
+    def _refuse_unknown(self, table: dict[type[Goal], T], what: str) -> None:
+        """Before the first step, refuse a goal with a leaf that could not be worked on when its turn comes."""
+        nodes = [] if self._looked else [self._monitor.root]
+        self._looked = True
+        while nodes:
+            node = nodes.pop()
+            if node.members and _known(table, node.goal) is None:
+                nodes.extend(node.members)
+            else:
+                _function(table, what, node.goal)
 
     def _context(self, node: GoalNode) -> Context:
         if node.path != self._path:
@@ -110,11 +126,17 @@ class Oracle:
         stream = rng(self._episode.parsed, f"oracle/{node.path}/{self._visits}")
         return Context(self._monitor.watch, node, stream, self._hints, self._parent)
 
-    def _function(self, table: dict[type[Goal], T], what: str, node: GoalNode) -> T:
-        try:
-            return table[type(node.goal)]
-        except KeyError:
-            raise EtudeError(f"the oracle has no {what} for {type(node.goal).__name__}") from None
+
+def _known(table: dict[type[Goal], T], goal: Goal) -> T | None:
+    return next((table[kind] for kind in type(goal).__mro__ if kind in table), None)
+
+
+def _function(table: dict[type[Goal], T], what: str, goal: Goal) -> T:
+    found = _known(table, goal)
+    if found is None:
+        kind, way = type(goal).__name__, "skill" if table is _SKILLS else "planned"
+        raise EtudeError(f"the oracle has no {what} for the goal {kind}; register a function for it with @{way}({kind})")
+    return found
 
 
 def held_still(watch: Watch, closed: bool, task: str = "") -> Aim:

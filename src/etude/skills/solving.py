@@ -15,7 +15,7 @@ import numpy as np
 
 from etude.arithmetic import dot, norm
 from etude.goals.goal import Goal
-from etude.goals.regions import TURNS, AtPoint
+from etude.goals.regions import TURNS
 from etude.goals.units import Control, MoveConstrained, MoveFree, MoveJoint
 from etude.goals.watch import Watch
 from etude.names import Stream
@@ -128,7 +128,7 @@ class Solver:
             rest = self._from(k + 1, after)
             if rest is not None:
                 held = None if isinstance(unit, Control) else getattr(unit, "thing", None)
-                exact = isinstance(unit, (MoveFree, MoveConstrained)) and (unit.contact or isinstance(unit.to.where, AtPoint))
+                exact = isinstance(unit, (MoveFree, MoveConstrained)) and (unit.contact or unit.to.where.exact)
                 found = [Waypoint(p, k, held, state.in_tip if exact else None) for p in poses]
                 if isinstance(unit, MoveConstrained) and not unit.contact:
                     found[0] = replace(found[0], joints=state.joints)
@@ -277,7 +277,7 @@ class Solver:
         passing = (to.of,) if unit.contact and to.of in world.loose else ()
         later: list[tuple[list[Keypose], SupposedState]] = []
         missed = 0
-        tips = (goal * from_thing for goal in to.poses(of, now, self.stream, 1 if isinstance(to.where, AtPoint) else GOALS))
+        tips = (goal * from_thing for goal in to.poses(of, now, self.stream, 1 if to.where.exact else GOALS))
         for tip in tips if straight else self._outwards_first(tips):
             if self._left <= 0:
                 return

@@ -11,7 +11,7 @@ from etude.envs.observer import Observer
 from etude.envs.simulation import Simulation
 from etude.library import episode
 from etude.names import EtudeError
-from etude.perturb.factors import FACTORS
+from etude.perturb.factors import factors
 from etude.perturb.perturbation import perturbed
 from etude.suites.himan.recipes import MISSING
 
@@ -28,7 +28,7 @@ def factors() -> list[Result]:
     for k in range(NUMBERED):
         texture(f"numbered {k}")
     results = [Result("reset: himan, five cameras at 128x128", round(_milliseconds("", tuple(MISSING), SEEDS), 2), "CPU ms")]
-    for factor in FACTORS:
+    for factor in factors():
         fitting = [task for task, missing in MISSING.items() if factor not in missing]
         _milliseconds(f"+{factor}", fitting, WARM)
         plain, changed = _milliseconds("", fitting, SEEDS), _milliseconds(f"+{factor}", fitting, SEEDS)
