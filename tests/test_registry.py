@@ -22,12 +22,16 @@ def test_entries_come_in_the_order_of_registration_and_know_their_module(fruits)
 
 
 def test_what_comes_with_etude_is_loaded_by_the_first_look(fruits):
-    fruits.add("fig", 3, "orchard")
-    assert "pear" in fruits and fruits.get("plum") is None and list(fruits) == ["fig", "pear"]
+    assert "pear" in fruits and fruits.get("plum") is None and list(fruits) == ["pear"]
+
+
+def test_a_name_of_etude_is_refused_even_before_anybody_looked(fruits):
+    with pytest.raises(EtudeError, match=r"^orchard: etude\.fruits has"):
+        fruits.add("pear", 2, "orchard")
 
 
 def test_a_typo_is_answered_with_the_nearest_name(fruits):
-    with pytest.raises(EtudeError, match="unknown fruit 'paer'; did you mean 'pear'?"):
+    with pytest.raises(EtudeError, match=r"unknown fruit 'paer'; did you mean 'pear'\?"):
         fruits["paer"]
     with pytest.raises(EtudeError, match="unknown fruit"):
         fruits.module_of("paer")

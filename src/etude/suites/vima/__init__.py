@@ -2,6 +2,7 @@
 
 from etude.suites.task import TASKS
 from etude.suites.vima import (
+    colours,  # noqa: F401
     imitation,  # noqa: F401
     manipulation,  # noqa: F401
     memory,  # noqa: F401
