@@ -131,4 +131,4 @@ def _found(name: str) -> Rgb | None:
 
         if palette in SUITES:
             tasks(palette)  # whose colours come with it
-    return PALETTES.get(palette, {}).get(word)
+    return PALETTES[palette].get(word) if palette in PALETTES else None

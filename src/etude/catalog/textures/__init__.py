@@ -67,9 +67,13 @@ def _coloured() -> dict[str, Callable[[], Image]]:
     return table | {f"{hue} paisley": partial(designs.paisley, TABLEAU[hue]) for hue in _HUES}
 
 
+def _by_rule(paint: Callable[[], Image], _: Stream) -> Image:
+    return paint()
+
+
 TEXTURES: Registry[Painter] = Registry("texture")
-for _name, _design in (_DESIGNS | _coloured()).items():
-    TEXTURES.add(_name, lambda _, paint=_design: paint(), __name__)
+for _name, _design in {**_DESIGNS, **_coloured()}.items():
+    TEXTURES.add(_name, partial(_by_rule, _design), __name__)
 for _name, _paint in _MATERIALS.items():
     TEXTURES.add(_name, _paint, __name__)
 for _i in range(NUMBERED):
