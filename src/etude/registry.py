@@ -29,6 +29,8 @@ class Registry(Mapping[str, T]):
 
     def add(self, name: str, value: T, module: str) -> None:
         """Register a value; ``module`` is the name of the module that brings it. A name that is taken is refused."""
+        if not module.startswith("etude."):
+            self._loaded()  # so that where a name is etude's own, the newcomer is the one refused
         if name in self._values:
             raise EtudeError(f"{module}: {self._modules[name]} has the {self.what} {name!r} already; choose another name")
         self._values[name] = value
@@ -67,6 +69,6 @@ class Registry(Mapping[str, T]):
 
 
 def caller() -> str:
-    """The name of the module that called the function which asks: for ``register_…(value)``, whose value cannot tell where it was made."""
+    """The name of the module that called the function which asks: for ``register_…(value)``, whose value does not know its origin."""
     name: str = sys._getframe(2).f_globals["__name__"]
     return name

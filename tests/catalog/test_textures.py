@@ -9,9 +9,10 @@ import sys
 import numpy as np
 import pytest
 
-from etude.catalog.colours import VIMA, colour, colour_names, is_colour
-from etude.catalog.textures import NUMBERED, texture, texture_names
+from etude.catalog.colours import colour, colour_names, is_colour
+from etude.catalog.textures import NUMBERED, TEXTURES, register_texture, texture, texture_names
 from etude.names import EtudeError
+from etude.suites.vima.colours import PALETTE as VIMA
 
 HUES = ("red", "yellow", "green", "blue", "purple")
 PAIRS = [f"{a} and {b}" for a, b in itertools.combinations(HUES, 2)]
@@ -138,3 +139,24 @@ def test_an_unknown_texture_is_refused_with_the_nearest_name(wrong, nearest):
     with pytest.raises(EtudeError, match="unknown texture") as error:
         texture(wrong)
     assert nearest in str(error.value)
+
+
+def test_a_painter_of_ones_own_is_a_texture_like_any_other():
+    assert texture("brick") is not None  # registration works after the first look, too
+
+    @register_texture("my felt")
+    def felt(stream):
+        return np.full((3, 1, 1), 90.0) + np.array([[stream.uniform(0.0, 20.0) for _ in range(256)]])
+
+    assert texture("my felt").shape == (256, 256, 3) and len(np.unique(texture("my felt"))) > 5
+    assert "my felt" in texture_names() and TEXTURES.module_of("my felt") == __name__
+    with pytest.raises(EtudeError, match="has the texture 'my felt' already"):
+        register_texture("my felt")(felt)
+    with pytest.raises(EtudeError, match="'red' is a colour already"):
+        register_texture("red")(felt)
+
+
+def test_a_painting_of_the_wrong_form_is_refused():
+    register_texture("my photograph")(lambda stream: np.zeros((256, 256, 3)))
+    with pytest.raises(EtudeError, match=r"painted as \(256, 256, 3\); expected what broadcasts to \(3, 256, 256\)"):
+        texture("my photograph")

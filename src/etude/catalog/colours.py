@@ -1,16 +1,17 @@
 """Named colours, in palettes.
 
-A bare name ("red") addresses the plain palette; the others are qualified ("vima/dark red", "clevrskills/purple"), for the
-same word means different values in different suites. "#rrggbb" works wherever a name does. Values are sRGB-encoded, 0 to 255.
+A bare name ("red") addresses the plain palette; the others are qualified ("my_suite/dark red"), for the same word means different values
+in different suites. "#rrggbb" works wherever a name does. Values are sRGB-encoded, 0 to 255. A suite registers its palette under its own
+name, and is loaded when somebody asks for one of its colours.
 """
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Mapping
 
-from etude.names import unknown
+from etude.names import EtudeError, unknown
+from etude.registry import Registry, caller
 
 Rgb = tuple[int, int, int]
 
@@ -58,7 +59,8 @@ FURNISHING: Mapping[str, Rgb] = {
     "indigo": (65, 45, 130),
     "crimson": (190, 25, 55),
 }
-VIMA: Mapping[str, Rgb] = {
+# Eight hues of the Tableau chart and their dark shades (0.3 less value, as VIMA has them): what two-toned designs are painted in.
+TABLEAU: Mapping[str, Rgb] = {
     "blue": (78, 121, 167),
     "red": (255, 87, 89),
     "green": (89, 169, 79),
@@ -67,7 +69,6 @@ VIMA: Mapping[str, Rgb] = {
     "purple": (176, 122, 161),
     "pink": (255, 157, 167),
     "cyan": (118, 183, 178),
-    "olive": (128, 128, 0),
     "dark blue": (42, 66, 90),
     "dark red": (178, 61, 62),
     "dark green": (49, 92, 43),
@@ -76,50 +77,56 @@ VIMA: Mapping[str, Rgb] = {
     "dark purple": (100, 69, 91),
     "dark pink": (178, 110, 117),
     "dark cyan": (69, 106, 104),
-    "gray": (186, 176, 172),  # objects in prompts whose texture must not matter
 }
-CLEVRSKILLS: Mapping[str, Rgb] = {
-    "red": (255, 0, 0),
-    "green": (0, 255, 0),
-    "blue": (0, 0, 255),
-    "yellow": (255, 255, 0),
-    "purple": (255, 0, 255),
-    "cyan": (0, 255, 255),
-    "white": (255, 255, 255),
-    "black": (51, 51, 51),
-    "grey": (128, 128, 128),
-}
-PALETTES: Mapping[str, Mapping[str, Rgb]] = {
-    "plain": {**SEEN, **UNSEEN, **FURNISHING},
-    "vima": VIMA,
-    "clevrskills": CLEVRSKILLS,
-}
+_PLAIN: Mapping[str, Rgb] = {**SEEN, **UNSEEN, **FURNISHING}
+PALETTES: Registry[Mapping[str, Rgb]] = Registry("palette")
 
 _HEX = re.compile(r"#[0-9a-fA-F]{6}")
 
 
-@functools.cache
-def _table() -> dict[str, Rgb]:
-    return {
-        name if palette == "plain" else f"{palette}/{name}": rgb for palette, colours in PALETTES.items() for name, rgb in colours.items()
-    }
+def register_palette(name: str, colours: Mapping[str, Rgb]) -> None:
+    """From now on "name/red" is ``colours["red"]``: (r, g, b), sRGB-encoded, whole numbers from 0 to 255."""
+    for word, rgb in colours.items():
+        if len(rgb) != 3 or not all(isinstance(v, int) and 0 <= v <= 255 for v in rgb):
+            raise EtudeError(f"the colour {name}/{word} must be three whole numbers from 0 to 255, got {rgb}")
+    PALETTES.add(name, dict(colours), caller())
 
 
 def colour_names() -> tuple[str, ...]:
     """Every name :func:`colour` knows, palette by palette: plain ones bare, others qualified."""
-    return tuple(_table())
+    from etude.suites.suite import SUITES
+
+    list(SUITES.values())  # whose colours come with them
+    return (*_PLAIN, *(f"{palette}/{word}" for palette, colours in PALETTES.items() for word in colours))
 
 
 def is_colour(name: str) -> bool:
     """Whether ``name`` is a known colour or has the form "#rrggbb"."""
-    return name in _table() or _HEX.fullmatch(name) is not None
+    return _found(name) is not None
 
 
 def colour(name: str) -> Rgb:
     """The (r, g, b) of a name or of "#rrggbb": sRGB-encoded, 0 to 255."""
+    rgb = _found(name)
+    if rgb is None:
+        raise unknown("colour", name, colour_names())
+    return rgb
+
+
+def bare(name: str) -> str:
+    """The word of a colour without its palette; other names as they are."""
+    palette, _, word = name.rpartition("/")
+    return word if palette in PALETTES else name
+
+
+def _found(name: str) -> Rgb | None:
     if _HEX.fullmatch(name):
         return int(name[1:3], 16), int(name[3:5], 16), int(name[5:7], 16)
-    table = _table()
-    if name not in table:
-        raise unknown("colour", name, table)
-    return table[name]
+    palette, qualified, word = name.rpartition("/")
+    if not qualified:
+        return _PLAIN.get(name)
+    if palette not in PALETTES:
+        from etude.suites.suite import SUITES
+
+        SUITES.get(palette)  # whose colours come with it
+    return PALETTES[palette].get(word) if palette in PALETTES else None

@@ -18,6 +18,8 @@ from etude.pose import IDENTITY, Array, Quat, Vec3, align, matrix
 
 # Neighbouring faces meeting at less than this angle are shaded as one smooth surface.
 CREASE = math.radians(40)
+LEVEL = 0.9  # of a normal's z: on level faces the texture lies along x and y; on all others it stands upright
+AREALESS = 1e-14  # m², twice the area of a triangle that has none
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,14 +163,31 @@ def _run_normals(points: Array, run: Sequence[int], looped: bool) -> Array:
     return np.asarray(normals / np.maximum(norms(normals), 1e-12)[:, None])
 
 
+def surface(vertices: Array, faces: ArrayLike) -> Mesh:
+    """Triangles (M, 3) of vertices (N, 3), counter-clockwise seen from outside, with sharp edges. Those without an area are left out."""
+    corners = np.asarray(vertices, float)[np.asarray(faces)]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    areas = norms(normals)
+    corners, normals = corners[areas > AREALESS], normals[areas > AREALESS] / areas[areas > AREALESS, None]
+    level = np.abs(normals[:, 2]) > LEVEL
+    across = np.where(
+        level[:, None], np.sign(normals[:, 2:]) * [1.0, 0.0, 0.0], np.stack([-normals[:, 1], normals[:, 0], normals[:, 0] * 0], 1)
+    )
+    across = across - normals * dots(across, normals)[:, None]
+    across /= norms(across)[:, None]
+    upwards = np.cross(normals, across)
+    uv = np.stack([(corners * way[:, None]).sum(2) for way in (across, upwards)], 2)
+    order = np.arange(3 * len(corners), dtype=np.int32).reshape(-1, 3)
+    return Mesh(corners.reshape(-1, 3), np.repeat(normals, 3, axis=0), uv.reshape(-1, 2), order)
+
+
 def facets(polygons: Iterable[ArrayLike]) -> Mesh:
     """A surface of flat convex faces (K, 3), each counter-clockwise seen from outside, with sharp edges."""
     parts = []
     for polygon in polygons:
         p = np.asarray(polygon, float)
         normal = unit(np.cross(p, np.roll(p, -1, axis=0)).sum(0))
-        # On level faces the texture lies along x and y; on all others it stands upright.
-        across = np.array([math.copysign(1.0, normal[2]), 0.0, 0.0]) if abs(normal[2]) > 0.9 else np.array([-normal[1], normal[0], 0.0])
+        across = np.array([math.copysign(1.0, normal[2]), 0.0, 0.0]) if abs(normal[2]) > LEVEL else np.array([-normal[1], normal[0], 0.0])
         across = unit(across - normal * dot(across, normal))
         uv = np.column_stack([dots(p, across), dots(p, cross(normal, across))])
         fan = np.array([(0, i, i + 1) for i in range(1, len(p) - 1)], np.int32)

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from etude.catalog.shape import Shape
-from etude.names import EtudeError, pick, unknown
+from etude.names import EtudeError, unknown
 from etude.pose import Vec3
+from etude.registry import Registry
 
 Maker = Callable[[Vec3], Shape]
 
@@ -31,33 +32,27 @@ class ShapeEntry:
     group: str
 
 
-_ENTRIES: dict[str, ShapeEntry] = {}
+def _families() -> None:
+    from etude.catalog import flat, household, letters, solids, sorter, vessels  # noqa: F401
+
+
+SHAPES: Registry[ShapeEntry] = Registry("shape", _families)
 
 
 def shape_maker(name: str, *, size: Vec3, group: str) -> Callable[[Maker], Maker]:
     """Register a function of the bounding box under ``name``; it may be stacked to give one maker several names or sizes."""
 
     def register(make: Maker) -> Maker:
-        if name in _ENTRIES:
-            raise ValueError(f"the shape {name!r} is registered twice")
-        _ENTRIES[name] = ShapeEntry(make, size, group)
+        SHAPES.add(name, ShapeEntry(make, size, group), make.__module__)
         return make
 
     return register
 
 
-@functools.cache
-def _table() -> Mapping[str, ShapeEntry]:
-    from etude.catalog import flat, household, letters, solids, sorter, vessels  # noqa: F401
-
-    return dict(sorted(_ENTRIES.items()))
-
-
 def shape(name: str, size: Sequence[float] | None = None) -> Shape:
     """The shape called ``name``, with the given extents along x, y, z in metres (its usual ones if none are given)."""
-    entry = pick("shape", name, _table())
     if size is None:
-        return _made(name, entry.size)
+        return _made(name, SHAPES[name].size)
     if len(size) != 3 or not all(math.isfinite(v) and v > 0 for v in size):
         raise EtudeError(f"the size of shape {name!r} must be three positive lengths in metres, got {tuple(size)}")
     x, y, z = (float(v) for v in size)
@@ -66,32 +61,32 @@ def shape(name: str, size: Sequence[float] | None = None) -> Shape:
 
 @functools.lru_cache(maxsize=4096)
 def _made(name: str, size: Vec3) -> Shape:
-    return replace(_table()[name].make(size), name=name)
+    return replace(SHAPES[name].make(size), name=name)
 
 
 def default_size(name: str) -> Vec3:
     """The usual extents of a shape along x, y, z in metres."""
-    return pick("shape", name, _table()).size
+    return SHAPES[name].size
 
 
 def group_of(name: str) -> str:
     """The kind of thing a shape is: one of :func:`group_names`."""
-    return pick("shape", name, _table()).group
+    return SHAPES[name].group
 
 
 def shape_names() -> tuple[str, ...]:
     """All shapes, sorted."""
-    return tuple(_table())
+    return tuple(sorted(SHAPES))
 
 
 def group_names() -> tuple[str, ...]:
     """All groups, sorted."""
-    return tuple(sorted({entry.group for entry in _table().values()}))
+    return tuple(sorted({entry.group for entry in SHAPES.values()}))
 
 
 def shapes_in(group: str) -> tuple[str, ...]:
     """The shapes of one group, sorted."""
-    found = tuple(name for name, entry in _table().items() if entry.group == group)
+    found = tuple(name for name in shape_names() if SHAPES[name].group == group)
     if not found:
         raise unknown("group of shapes", group, group_names())
     return found

@@ -16,6 +16,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.catalog.colours import bare
 from etude.names import EtudeError
 from etude.pose import Array, Pose, Quat
 from etude.prompts.instruction import Blank, InstructionPart, ObjectPicture, ScenePicture
@@ -152,7 +153,7 @@ def _objects(part: InstructionPart, shown: Scene) -> tuple[ShownObject, ...]:
         if isinstance(entity, Marker):
             continue
         texture = getattr(entity, "texture", "")  # mechanisms have many
-        colour = GREY if texture == NEUTRAL else texture.removeprefix("vima/")
+        colour = GREY if texture == NEUTRAL else bare(texture)
         words = part.words if isinstance(part, ObjectPicture) else re.sub(r" \d+$", "", entity.name)
         name = words.removeprefix(f"{colour} ") if words.startswith(f"{colour} ") else getattr(entity, "shape", words)
         found.append(ShownObject(ids[entity.name], name, colour))

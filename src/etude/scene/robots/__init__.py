@@ -1,24 +1,41 @@
-"""Arms and hands by name."""
+"""Arms and hands by name. Those of others are registered with :func:`register_arm` and :func:`register_hand`."""
 
-from etude.names import pick
+from etude.registry import Registry, caller
 from etude.scene.robots.anatomy import Arm, Hand
 from etude.scene.robots.hands import GLUING, PARALLEL, SPATULA, SUCTION, VACUUM
 from etude.scene.robots.panda import PANDA
 from etude.scene.robots.ur5 import UR5
 from etude.scene.robots.xarm6 import XARM6
 
-ARMS: dict[str, Arm] = {a.name: a for a in (PANDA, XARM6, UR5)}
-HANDS: dict[str, Hand] = {h.name: h for h in (PARALLEL, GLUING, VACUUM, SUCTION, SPATULA)}
+ARMS: Registry[Arm] = Registry("arm")
+HANDS: Registry[Hand] = Registry("hand")
+
+
+def register_arm(arm: Arm) -> Arm:
+    """From now on scenes may name this arm."""
+    ARMS.add(arm.name, arm, caller())
+    return arm
+
+
+def register_hand(hand: Hand) -> Hand:
+    """From now on scenes may name this hand."""
+    HANDS.add(hand.name, hand, caller())
+    return hand
 
 
 def arm(name: str) -> Arm:
     """The arm called ``name``."""
-    return pick("arm", name, ARMS)
+    return ARMS[name]
 
 
 def hand(name: str) -> Hand:
     """The hand called ``name``."""
-    return pick("hand", name, HANDS)
+    return HANDS[name]
 
 
-__all__ = ["ARMS", "HANDS", "Arm", "Hand", "arm", "hand"]
+for _arm in (PANDA, XARM6, UR5):
+    register_arm(_arm)
+for _hand in (PARALLEL, GLUING, VACUUM, SUCTION, SPATULA):
+    register_hand(_hand)
+
+__all__ = ["ARMS", "HANDS", "Arm", "Hand", "arm", "hand", "register_arm", "register_hand"]

@@ -2,6 +2,7 @@
 
 from etude.suites.clevrskills import (  # noqa: F401
     balancing,
+    colours,
     moving,
     novelty,
     placing,

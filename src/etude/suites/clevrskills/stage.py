@@ -21,6 +21,7 @@ from etude.scene.scene import Body, Entity, Scene
 from etude.suites.clevrskills.things import Item, texture_words, textures
 from etude.suites.suite import Draw
 
+ARM = "xarm6"  # unless the option says otherwise
 # Workspaces, lower and upper corner (ClevrSkills 1.7).
 A: tuple[Vec2, Vec2] = ((-0.4, -0.3), (0.05, 0.3))
 B: tuple[Vec2, Vec2] = ((-0.35, -0.3), (0.1, 0.3))
@@ -76,8 +77,12 @@ class ClevrSceneBuilder:
     def __post_init__(self) -> None:
         self.stream: Stream = self.draw.rng("cast")
         self.layout = Layout(self.draw.rng("layout"), self.lower, self.upper, clearance=self.clearance)
-        self.room = xarm_room(robots.arm(self.draw.option("robot", "xarm6")).name)
+        self.room = xarm_room(robots.arm(self.draw.option("robot", ARM)).name)
         assert self.room.robot is not None
+        if self.room.robot.arm != ARM:
+            from etude.scene.robots.fitting import check_reach  # compiles the kinematics, which the suite's own arm can do without
+
+            check_reach(self.room.robot, self.lower, self.upper, REACH)
         x, y, _ = self.room.robot.base.position
         self.base: Vec2 = (x, y)
         self.layout.block_disc("robot", self.base, 0.12)

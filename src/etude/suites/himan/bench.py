@@ -22,7 +22,7 @@ INSTRUCTIONS = ("paraphrase", "descriptors", "gobbledygook_words", "gobbledygook
 LONGEST = ("vima/novel_adj_and_noun@L4#0", "vima/twist@L1#0", "clevrskills/neighbour@train#0", "vima/novel_noun@L1#0")
 
 
-def factors() -> list[Result]:
+def resets() -> list[Result]:
     """CPU time of a reset without a factor, and with each of the twelve beside the same episodes without: seeds that nobody has met before,
     textures painted before."""
     for k in range(NUMBERED):

@@ -18,9 +18,9 @@ def _tables() -> Sequence[SuiteTable]:
 
 
 def _bench() -> list[Result]:
-    from etude.suites.himan.bench import factors
+    from etude.suites.himan.bench import resets
 
-    return factors()
+    return resets()
 
 
 himan = Suite(
