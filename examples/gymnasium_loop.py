@@ -12,11 +12,11 @@ if __name__ == "__main__":
     observation, info = env.reset(seed=seed)  # this seed is this episode, on every machine
     print(info["episode"], "–", observation["instruction"])
     env.action_space.seed(seed)
-    total = 0.0
-    for step in range(1, steps + 1):
+    total, played = 0.0, 0
+    for _ in range(steps):
         observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
-        total += float(reward)
+        total, played = total + float(reward), played + 1
         if terminated or truncated:
             break
-    print(f"{step} steps, return {total:.2f}, progress {info['progress']:.2f}, success {info['success']}")
+    print(f"{played} steps, return {total:.2f}, progress {info['progress']:.2f}, success {info['success']}")
     env.close()
