@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-bytes test-lerobot lint browser clean
+.PHONY: demo test test-bytes test-lerobot test-wheel docs lint browser clean
 
 demo: $(VENV)/.installed
 	$(BIN)/etude doctor
@@ -25,6 +25,15 @@ test-bytes: $(VENV)/.tested
 test-lerobot: $(VENV)-lerobot/.installed
 	$(VENV)-lerobot/bin/python -m pytest tests/with_lerobot
 
+# What `python -m build` makes, installed in an empty environment: it holds all it needs, and computes the same bytes.
+test-wheel: $(VENV)-wheel/.installed
+	$(VENV)-wheel/bin/python -m pytest -m wheel tests/with_wheel
+
+# Guides and API reference as one site. A warning is an error: a broken link, a page nobody links to, a name that is gone.
+docs: $(VENV)-docs/.installed
+	$(VENV)-docs/bin/python -m sphinx --fail-on-warning --keep-going --fresh-env --quiet docs out/site
+	@echo "Open out/site/index.html"
+
 # The page is tested in Chromium: Debian's is installed where that is allowed, elsewhere those tests are skipped.
 browser:
 	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
@@ -33,8 +42,8 @@ browser:
 	  echo "no Chromium here: tests of pages in a browser are skipped"; }
 
 lint: $(VENV)/.tested
-	$(BIN)/ruff check src tests
-	$(BIN)/ruff format --check src tests
+	$(BIN)/ruff check src tests examples docs
+	$(BIN)/ruff format --check src tests examples docs
 	$(BIN)/mypy
 
 $(VENV)/bin/python:
@@ -55,5 +64,15 @@ $(VENV)-lerobot/.installed: pyproject.toml tests/with_lerobot/requirements.txt t
 	$(VENV)-lerobot/bin/python -m pip install --quiet --disable-pip-version-check -e '.[datasets]' hypothesis pytest
 	touch $@
 
+$(VENV)-wheel/.installed:
+	$(PYTHON) -m venv $(VENV)-wheel
+	$(VENV)-wheel/bin/python -m pip install --quiet --disable-pip-version-check build hypothesis pytest
+	touch $@
+
+$(VENV)-docs/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-docs
+	$(VENV)-docs/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	touch $@
+
 clean:
-	rm -rf $(VENV) $(VENV)-lerobot out build
+	rm -rf $(VENV) $(VENV)-lerobot $(VENV)-wheel $(VENV)-docs out build

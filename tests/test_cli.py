@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +14,10 @@ import pytest
 from forked import forked
 from PIL import Image
 from refusing import refused
+from typer.main import get_command
 from typer.testing import CliRunner
 
-from etude import cli
+from etude import __version__, cli
 from etude.names import canonical_json
 from etude.scene.examples import example
 
@@ -107,6 +109,18 @@ def test_doctor_tells_what_works_and_what_is_missing():
 def test_help_names_every_command():
     text = CliRunner().invoke(cli.app, ["--help"]).stdout
     assert all(name in text for name in ("show", "doctor", "bench", "evaluate", "report", "compare", "merge", "serve-policy", "rollout"))
+
+
+def test_h_is_help_for_every_command():
+    for command in ([], *([name] for name in get_command(cli.app).commands)):
+        done = CliRunner().invoke(cli.app, [*command, "-h"])
+        assert done.exit_code == 0 and "Usage" in done.stdout, command
+
+
+def test_the_version_is_told_by_the_command_and_by_the_module():
+    assert etude("--version").stdout == f"etude {__version__}\n"
+    module = subprocess.run([sys.executable, "-m", "etude", "--version"], capture_output=True, text=True, check=True)
+    assert module.stdout == f"etude {__version__}\n" and version("etude") == __version__
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
-"""What the documentation shows, runs."""
+"""What the documentation shows, runs; where it points, there is something."""
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from pathlib import Path
 
@@ -23,7 +24,52 @@ def test_every_example_in_the_documentation_runs(page, code, tmp_path):
     assert done.returncode == 0, f"{page.name}: {done.stderr}"
 
 
-def test_every_link_in_the_documentation_leads_somewhere():
-    for page in PAGES:
-        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
-            assert target.startswith("http") or (page.parent / target).exists(), f"{page.name}: {target}"
+DOCS = ROOT / "docs"
+LINKED = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+
+
+def prose(page: Path) -> str:
+    """A page without its blocks of code."""
+    return re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+
+
+def anchors(page: Path) -> set[str]:
+    """Where links may lead in a page: its headings, as GitHub and the site write them."""
+    headings = re.findall(r"^#+ (.*)$", prose(page), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def dead(page: Path) -> list[str]:
+    """Links of a page that lead nowhere; those to other sites are not followed."""
+    found = []
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
+        file, _, anchor = target.partition("#")
+        there = page.parent / file if file else page
+        if not re.match(r"https?://", target) and (not there.exists() or (anchor and anchor not in anchors(there))):
+            found.append(target)
+    return found
+
+
+@pytest.mark.parametrize("page", LINKED, ids=[str(page.relative_to(ROOT)) for page in LINKED])
+def test_every_link_in_the_documentation_leads_somewhere(page):
+    assert not dead(page)
+
+
+def test_a_link_that_leads_nowhere_is_noticed(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# A title, *here*\n[1](gone.md) [2](#gone) [3](page.md#a-title-here) [4](https://example.org)\n```\n[5](code.md)\n```\n"
+    )
+    assert dead(page) == ["gone.md", "#gone"]
+
+
+def test_every_page_is_in_the_contents_of_the_site_once():
+    contents = re.findall(r"^```\{toctree\}\n(?::.+\n)+\n((?:.+\n)+)```", (DOCS / "index.md").read_text(encoding="utf-8"), re.MULTILINE)
+    pages = [page.relative_to(DOCS).with_suffix("").as_posix() for page in DOCS.rglob("*.md")]
+    assert sorted("".join(contents).split()) == sorted(page for page in pages if page != "index")
+
+
+def test_every_module_of_the_reference_is_there():
+    named = [name for page in (DOCS / "api").glob("*.md") for name in re.findall(r"automodule:: (\S+)", page.read_text(encoding="utf-8"))]
+    assert "etude" in named and len(named) == len(set(named))
+    assert [name for name in named if importlib.util.find_spec(name) is None] == []

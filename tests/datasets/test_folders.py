@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from made_demos import taken
 
-from etude.datasets.folders import REQUIRED, Folders, Trajectory, find_trajectories, read_trajectory, trajectory_path
+from etude.datasets.folders import REQUIRED, Folders, FolderTrajectory, find_trajectories, read_trajectory, trajectory_path
 from etude.datasets.take import Take, write_take
 from etude.datasets.taking import STATE, RecordingSpec
 from etude.datasets.video import Pixels, pixels_of
@@ -47,7 +47,7 @@ def write(folder: Path, *takes: Take) -> None:
 
 
 @pytest.fixture(scope="module")
-def pick(folder: Path) -> Trajectory:
+def pick(folder: Path) -> FolderTrajectory:
     return read_trajectory(folder / "pick/traj_3")
 
 
@@ -73,13 +73,13 @@ def test_numbers_words_and_the_episode_come_back_as_they_were(name: str, folder:
     assert [(read.path / p).read_bytes() for p in read.info["pictures"]] == list(take.pictures)
 
 
-def test_labels_are_counted_from_one_as_in_the_paper(pick: Trajectory, takes: dict[str, Take]) -> None:
+def test_labels_are_counted_from_one_as_in_the_paper(pick: FolderTrajectory, takes: dict[str, Take]) -> None:
     labels = json.loads((pick.path / "action_labels.json").read_text(encoding="utf-8"))
     assert list(labels) == [str(k) for k in range(1, takes[PICK].length + 1)]
     assert all(set(one) == {"mid_act_label", "low_act_label"} for one in labels.values())
 
 
-def test_what_the_robot_felt_is_told_part_by_part(folder: Path, pick: Trajectory, takes: dict[str, Take]) -> None:
+def test_what_the_robot_felt_is_told_part_by_part(folder: Path, pick: FolderTrajectory, takes: dict[str, Take]) -> None:
     felt, agent = takes[PICK].proprioception, pick.arrays
     assert np.array_equal(np.hstack([agent[f"agent/{k}"] for k in ("qpos", "qvel", "ee_pose")]), felt[:, :19])
     assert np.array_equal(agent["agent/vacuum_on"], felt[:, 19]) and np.array_equal(agent["agent/vacuum_grasping"], felt[:, 20])
@@ -90,7 +90,7 @@ def test_what_the_robot_felt_is_told_part_by_part(folder: Path, pick: Trajectory
     assert fingers["agent/gripper_opening"].max() > 0.01 and "agent/vacuum_on" not in fingers
 
 
-def test_states_and_cameras_lead_to_the_pixels_of_the_boxes(pick: Trajectory, takes: dict[str, Take]) -> None:
+def test_states_and_cameras_lead_to_the_pixels_of_the_boxes(pick: FolderTrajectory, takes: dict[str, Take]) -> None:
     take, world = takes[PICK], World(takes[PICK].episode.scene)
     for look in (0, take.length):
         mujoco.mj_setState(world.model, world.data, pick.arrays["env_states"][look], STATE)
@@ -109,7 +109,7 @@ def test_states_and_cameras_lead_to_the_pixels_of_the_boxes(pick: Trajectory, ta
                 assert x0 <= pixel[0] <= x1 and y0 <= pixel[1] <= y1
 
 
-def test_boxes_and_visibility_have_the_papers_shapes(pick: Trajectory, takes: dict[str, Take]) -> None:
+def test_boxes_and_visibility_have_the_papers_shapes(pick: FolderTrajectory, takes: dict[str, Take]) -> None:
     take = takes[PICK]
     for (c, camera), (k, body) in itertools.product(enumerate(take.cameras), enumerate(take.objects)):
         box, visible = (pick.arrays[f"extra/{what}/{camera}/{body}"] for what in ("actor_mesh_bbox", "actor_is_visible"))
@@ -122,7 +122,7 @@ def apart(first: Pixels, second: Pixels) -> float:
     return float(np.abs(first.astype(int) - second).mean())
 
 
-def test_videos_show_all_looks_and_key_steps_are_stills_of_them(pick: Trajectory, takes: dict[str, Take]) -> None:
+def test_videos_show_all_looks_and_key_steps_are_stills_of_them(pick: FolderTrajectory, takes: dict[str, Take]) -> None:
     take = takes[PICK]
     for camera in take.cameras:
         looks, frames = [pixels_of(data) for data in take.images[camera]], list(pick.frames(camera))
@@ -149,7 +149,7 @@ def test_different_names_have_different_folders() -> None:
 
 
 @pytest.mark.parametrize("name", REQUIRED)
-def test_an_episode_that_is_not_whole_is_refused(name: str, pick: Trajectory, tmp_path: Path) -> None:
+def test_an_episode_that_is_not_whole_is_refused(name: str, pick: FolderTrajectory, tmp_path: Path) -> None:
     shutil.copytree(pick.path, tmp_path / "traj_3", ignore=lambda _, names: [Path(name).name] if Path(name).name in names else [])
     with pytest.raises(EtudeError, match=f"is not a whole episode: {name} is missing"):
         find_trajectories(tmp_path)

@@ -5,21 +5,35 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
+from etude import __version__
 from etude.names import EtudeError, json_text, legible, whole_number
 
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="Compositional robot manipulation, judged ability by ability.",
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 console = Console()
 notes = Console(stderr=True)
+
+
+def _tell_version(wanted: bool) -> None:
+    if wanted:
+        sys.stdout.write(f"etude {__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Show the version and exit.")] = False,
+) -> None:
+    """Compositional robot manipulation, judged ability by ability."""
 
 
 def given(context: typer.Context, *parameters: str) -> list[str]:

@@ -201,7 +201,7 @@ def _jpeg(pixels: Pixels) -> bytes:
 
 
 @dataclass(frozen=True, eq=False)
-class Trajectory:
+class FolderTrajectory:
     """An episode of such a data set; shapes as in this module's head. Keys of ``arrays`` are paths of files without ``.npy``."""
 
     path: Path
@@ -228,11 +228,11 @@ def find_trajectories(root: Path) -> list[Path]:
     return found
 
 
-def read_trajectory(path: Path) -> Trajectory:
+def read_trajectory(path: Path) -> FolderTrajectory:
     """An episode from its folder, without its pictures."""
     ep_info, labels = _json(path / "ep_info.json"), _json(path / "action_labels.json")
     files = sorted(path.rglob("*.npy"))
-    return Trajectory(
+    return FolderTrajectory(
         path,
         read_episode((path / "episode.json").read_text(encoding="utf-8")),
         tuple((one["mid_act_label"], one["low_act_label"]) for one in labels.values()),

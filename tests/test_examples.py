@@ -1,0 +1,43 @@
+"""Every script in examples/ runs as its first line says, with tiny sizes, and leaves what it promises."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+from forked import forked
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+SCRIPTS = sorted(path.name for path in EXAMPLES.glob("*.py"))
+# script → its arguments, files it leaves, words it prints
+RUNS = {
+    "ask_a_planner.py": (("run", "1"), ("run/episodes.jsonl",), ("place@test#0", "first at fault: planning", "wrong and done")),
+    "compare_runs.py": (("runs", "1"), ("runs/steady/run.json", "runs/shaky/run.json", "runs/report.html"), ("2 paired episodes",)),
+    "evaluate_my_policy.py": (("run", "1"), ("run/report.html",), ("evaluate_my_policy:Lowering", "1 episodes", "0 errors")),
+    "gymnasium_loop.py": (("7", "5"), (), ("clevrskills/stack@train#7", "5 steps", "success False")),
+    "record_demos.py": (("data", "1"), ("data/meta/info.json",), ("1 episodes at 20 frames a second", "first frame (64, 64, 3)")),
+}
+
+
+def test_every_script_is_run_here_is_short_and_says_how_it_is_called():
+    assert set(RUNS) == set(SCRIPTS)
+    for name in SCRIPTS:
+        lines = (EXAMPLES / name).read_text(encoding="utf-8").splitlines()
+        assert len(lines) < 40 and f"python examples/{name} " in lines[0], name
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_script_does_what_it_says(name, tmp_path):
+    arguments, files, words = RUNS[name]
+
+    def program() -> None:
+        sys.argv = [name, *arguments]
+        sys.path.insert(0, str(EXAMPLES))  # as Python does for a script
+        runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+
+    done = forked(program, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert all((tmp_path / file).exists() for file in files)
+    assert all(word in done.stdout for word in words), done.stdout
