@@ -13,7 +13,7 @@ import etude
 from etude.envs.simulation import Simulation
 from etude.envs.tasks import TASKS
 from etude.evaluation.plan import Plan
-from etude.evaluation.play import Players, Work, play
+from etude.evaluation.play import Players, play
 from etude.evaluation.protocols import PROTOCOLS
 from etude.evaluation.unit_metrics import causes, took_hold, unit_rows
 from etude.goals.units import Composed, Control
@@ -40,7 +40,7 @@ VARIATIONS = {"pick_relative": 16, "stack_relative": 16, "drop_relative": 16, "s
 
 
 def played(name, policy="oracle", mode="vanilla"):
-    return play(Players(Work(policy)), name, mode)[0]
+    return play(Players(policy), name, mode)[0]
 
 
 @pytest.mark.parametrize(("task", "split"), zip(EVERY, cycle(["train", "test_unseen"]), strict=False))

@@ -11,7 +11,7 @@ from etude.datasets.lerobot import LeRobotV3
 from etude.datasets.take import Take
 from etude.datasets.taking import RecordingSpec, Rounded, recorded
 from etude.datasets.windows import Windows, WindowShape
-from etude.evaluation.play import Players, Work, play
+from etude.evaluation.play import Players, play
 from etude.library import tasks
 from etude.names import rng
 
@@ -23,7 +23,7 @@ def bench_datasets() -> list[Result]:
     """ClevrSkills' tasks of level L0, two cameras at 128×128: demonstrations from their names to takes, and into a LeRobot data set; then
     windows of two frames at random, from videos and from stored images."""
     names = [f"clevrskills/{t.name}@train#{seed}" for t in tasks("clevrskills").values() if t.level == "L0" for seed in range(SEEDS)]
-    cast = Players(Work("oracle"))
+    cast = Players("oracle")
     cast.policy = Rounded(cast.policy)
     recorded(play(cast, names[0])[1], RecordingSpec(), "oracle")  # once, so that everything is compiled
     begun = time.process_time()
