@@ -2,7 +2,7 @@
 
 from etude.datasets.demos import DemosRequest, demos
 from etude.datasets.taking import RecordingSpec, Rounded, recorded
-from etude.evaluation.play import Players, Work, play
+from etude.evaluation.play import Players, play
 from etude.evaluation.run import RunSettings
 
 
@@ -27,6 +27,6 @@ def made(wanted, folder, workers=1):
 
 def taken(name, how, policy="oracle"):
     """A take of an episode, in memory."""
-    cast = Players(Work(policy))
+    cast = Players(policy)
     cast.policy = Rounded(cast.policy)
     return recorded(play(cast, name)[1], how, "oracle")

@@ -11,7 +11,6 @@ import pytest
 from etude import machine
 from etude.cgroups import CPU, MEMORY, limit
 from etude.evaluation.local import Local
-from etude.evaluation.play import Work
 from etude.evaluation.run import RunSettings, make_executor
 from etude.evaluation.worker import Job
 
@@ -69,7 +68,7 @@ def test_a_process_that_is_bound_to_one_core_starts_one_worker() -> None:
     os.sched_setaffinity(0, {min(before)})
     try:
         assert machine.cores() == machine.describe()["cores"] == 1
-        with make_executor(Job(Work("noop"), "unused"), RunSettings(), 100) as executor:
+        with make_executor(Job("noop", "unused"), RunSettings(), 100) as executor:
             assert isinstance(executor, Local) and executor.workers == 1
     finally:
         os.sched_setaffinity(0, before)
@@ -78,5 +77,5 @@ def test_a_process_that_is_bound_to_one_core_starts_one_worker() -> None:
 def test_workers_share_the_memory_there_is() -> None:
     whole = machine.memory()
     assert whole is not None and whole * 2**30 <= os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") + 2**20
-    with make_executor(Job(Work("noop"), "unused"), RunSettings(workers=4), 100) as executor:
+    with make_executor(Job("noop", "unused"), RunSettings(workers=4), 100) as executor:
         assert isinstance(executor, Local) and executor.memory == pytest.approx(whole / 4)

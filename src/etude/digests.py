@@ -19,7 +19,7 @@ import numpy as np
 
 from etude.decisions.showing import pictures
 from etude.decisions.trial import Trial
-from etude.evaluation.play import Players, Work, play
+from etude.evaluation.play import Players, play
 from etude.library import find, told_in
 from etude.names import digest
 from etude.prompts.pictures import multimodal
@@ -83,7 +83,7 @@ def _of_example(name: str) -> dict[str, str]:
 def _of_episode(name: str) -> dict[str, str]:
     """An episode, what is seen and told first, all that the oracle does, and where it ends."""
     found = find(name)
-    record, course = play(Players(Work("oracle", decides=isinstance(found, Trial))), name)
+    record, course = play(Players("oracle"), name)
     line = {key: value for key, value in asdict(record).items() if key != "timings"}
     whole = {"episode": found.id.rpartition("~")[2]}
     if isinstance(found, Trial):

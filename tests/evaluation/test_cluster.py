@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from etude.evaluation.cluster import Cluster
-from etude.evaluation.play import Work
 from etude.evaluation.record import Record
-from etude.evaluation.worker import Job, load_cast, perform
+from etude.evaluation.worker import Job
 from etude.names import EtudeError
 from etude.policies.policy import Picture
 from etude.policies.scripted import OraclePolicy
@@ -88,7 +87,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def job(policy: str) -> Job:
-    return Job(Work(policy), "unused")
+    return Job(policy, "unused")
 
 
 def timeless(records: list[Record]) -> list[Record]:
@@ -97,8 +96,8 @@ def timeless(records: list[Record]) -> list[Record]:
 
 @pytest.fixture(scope="module")
 def expected() -> list[Record]:
-    cast = load_cast(job("oracle"))
-    return timeless([perform(cast, job("oracle"), *item) for item in ITEMS])
+    players = job("oracle").players()
+    return timeless([job("oracle").perform(players, *item) for item in ITEMS])
 
 
 def test_a_machine_that_joins_and_is_lost_changes_no_result(nodes: cluster_utils.Cluster, expected: list[Record], tmp_path: Path) -> None:
@@ -120,9 +119,8 @@ def printed(nodes: cluster_utils.Cluster) -> list[str]:
     """What a program prints that plays episodes, one of which ends its workers, and prints a line for each."""
     script = (
         "from etude.evaluation.cluster import Cluster\n"
-        "from etude.evaluation.play import Work\n"
         "from etude.evaluation.worker import Job\n"
-        f"with Cluster(Job(Work('test_cluster:Fatal'), 'unused'), {nodes.address!r}) as cluster:\n"
+        f"with Cluster(Job('test_cluster:Fatal', 'unused'), {nodes.address!r}) as cluster:\n"
         f"    for record in cluster.play({ITEMS}): print(record.to_line())\n"
     )
     here = Path(__file__).parent
@@ -178,7 +176,7 @@ def test_a_policy_that_ends_its_workers_while_it_is_loaded_is_refused_in_one_lin
 
 
 def test_films_need_a_folder_that_workers_can_see(nodes: cluster_utils.Cluster) -> None:
-    unseen = Job(Work("oracle"), "/there/is/none", "all")
+    unseen = Job("oracle", "/there/is/none", "all")
     with pytest.raises(EtudeError, match="a folder that all machines"), Cluster(unseen, nodes.address) as cluster:
         cluster.contracts()
 

@@ -9,7 +9,7 @@ from faulty import BAD
 from test_resuming import Quiet
 
 from etude.evaluation.plan import Plan, make_names
-from etude.evaluation.play import Players, Work, play
+from etude.evaluation.play import Players, play
 from etude.evaluation.record import Record
 from etude.evaluation.run import RunSettings, evaluate
 from etude.names import EtudeError
@@ -84,5 +84,5 @@ def test_what_utf_8_cannot_hold_is_written_out_in_every_text_of_a_record(tmp_pat
 
 
 def test_a_policy_sees_exactly_what_its_contract_asks_for():
-    record, course = play(Players(Work("faulty:Looking")), "clevrskills/pick@train#0")
+    record, course = play(Players("faulty:Looking"), "clevrskills/pick@train#0")
     assert record.outcome == "failure" and len(course.actions) == record.steps == 200

@@ -13,11 +13,10 @@ import pytest
 from kill_harness import SUBJECTS, Subject, filled, lines
 from test_resuming import NAMES, PLAN, Quiet
 
-from etude.evaluation.play import Work
 from etude.evaluation.record import Record
 from etude.evaluation.run import RunSettings, evaluate
 from etude.evaluation.store import INFO, LINES, Store, read_run
-from etude.evaluation.worker import Job, answer, load_cast
+from etude.evaluation.worker import Job
 from etude.names import EtudeError, rng
 
 FULL = ["mount", "-t", "tmpfs", "-o", "size=4k", "etude"]
@@ -106,10 +105,10 @@ def test_half_a_file_is_not_left_to_take_up_room(tmp_path):
 
 
 def test_a_film_without_room_stops_the_run_and_is_no_error_of_the_episode(tmp_path):
-    job = Job(Work("noop"), str(tmp_path), keep="all")
-    cast = load_cast(job)
+    job = Job("noop", str(tmp_path), keep="all")
+    players = job.players()
     with files_of_at_most(100):
-        told = answer(cast, job, NAMES[-1], "vanilla")
+        told = job.answer(players, NAMES[-1], "vanilla")
     assert told == {"refused": f"the film of {NAMES[-1]} cannot be kept: File too large; make room, and the same command goes on"}
 
 

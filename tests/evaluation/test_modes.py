@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from etude.evaluation.guide import fault_of
-from etude.evaluation.play import Players, Work, play
+from etude.evaluation.play import Players, play
 from etude.evaluation.record import GivenSubtask, Record
 from etude.library import episode, tasks
 from etude.skills.subtasks import describe, right_now, vocabulary
@@ -14,7 +14,7 @@ STACK = "clevrskills/stack@train#0"
 
 
 def played(mode, policy="oracle", planner="oracle", name=STACK, patience=150):
-    return play(Players(Work(policy, planner, patience=patience)), name, mode)[0]
+    return play(Players(policy, planner, patience=patience), name, mode)[0]
 
 
 @pytest.mark.parametrize("name", ["stack", "sort", "neighbour", "rearrange", "swap", "stack_topple", "throw_sort", "follow_order_restore"])
@@ -60,9 +60,7 @@ def test_the_policy_is_told_the_sub_task_where_a_planner_speaks():
             told.append(observation["instruction"])
             return [0.0] * 7
 
-    cast = Players(Work("noop", "rule"))
-    cast.policy = Listening()
-    play(cast, STACK, "rule")
+    play(Players(Listening(), "rule"), STACK, "rule")
     whole = episode(STACK)
     assert told[0] == whole.instruction.text
     assert told[1] in vocabulary(whole) and told[1] != told[0]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from etude.evaluation.play import Players, Work, play
+from etude.evaluation.play import Players, play
 from etude.evaluation.record import GivenSubtask, Record
 from etude.names import EtudeError
 from etude.policies.answers import given, plain
@@ -31,7 +31,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 
 def offline(planner: str, name: str = NAME) -> Record:
-    return play(Players(Work("oracle", planner)), name, "offline")[0]
+    return play(Players("oracle", planner), name, "offline")[0]
 
 
 def test_a_right_planner_is_right_on_every_tenth_frame() -> None:

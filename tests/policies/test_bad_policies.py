@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from etude.cli import main
-from etude.evaluation.play import Players, Work, attempted, play
+from etude.evaluation.play import Players, attempted, play
 from etude.names import EtudeError
 from etude.policies.contract import Contract
 from etude.policies.loading import load_planner, load_policy
@@ -178,7 +178,7 @@ def test_a_policy_that_cannot_play_is_refused_when_it_is_loaded(policy: str, wor
 @pytest.mark.parametrize(
     ("policy", "words"),
     [
-        ("", "unknown policy ''; valid: noop, oracle, random, replay"),
+        ("", "unknown policy ''; valid: chat, noop, oracle, random, replay, takeover"),
         (":Still", "':Still' is not of the form module:attribute"),
         ("oracle:noise", "noise='true' is not a float"),
         ("oracle:noise=-1", "the oracle's noise must not be negative but a number of metres, got -1"),
@@ -274,14 +274,6 @@ class Tensor:
         raise TypeError("can't convert cuda:0 device type tensor to numpy")
 
 
-def with_policy(policy: Any, work: str = "noop", planner: Any = None) -> Players:
-    cast = Players(Work(work, "rule" if planner is not None else ""))
-    cast.policy = policy
-    if planner is not None:
-        cast.planner = planner
-    return cast
-
-
 def recorded(cast: Players, mode: str = "vanilla") -> str:
     record, _ = attempted(cast, EPISODE, mode)
     assert record.outcome == "error" and record.error is not None
@@ -311,12 +303,12 @@ def recorded(cast: Players, mode: str = "vanilla") -> str:
     ids=lambda value: None if isinstance(value, str) else type(value).__name__,
 )
 def test_what_is_no_action_is_an_error_of_one_line(given: Any, words: str) -> None:
-    assert words in recorded(with_policy(Giving(given)))
+    assert words in recorded(Players(Giving(given)))
 
 
 def test_a_plain_list_is_an_action() -> None:
     policy = Giving([0] * 7)
-    assert attempted(with_policy(policy), EPISODE)[0].outcome == "failure"
+    assert attempted(Players(policy), EPISODE)[0].outcome == "failure"
 
 
 class Deep(Still):
@@ -335,7 +327,7 @@ def line_of(function: Callable[..., Any], offset: int = 1) -> int:
 
 def test_a_policy_that_raises_is_told_with_its_own_frames_and_not_ours() -> None:
     frames = " → ".join(f"{THIS}:{line_of(f)} in {f.__name__}" for f in (Deep.act, Deep.compare))
-    text = recorded(with_policy(Deep()))
+    text = recorded(Players(Deep()))
     assert text.startswith("RuntimeError: out of luck (in the policy: ") and "etude/" not in text.replace(str(Path(__file__).parent), "")
     assert frames == text.removesuffix(")").partition("(in the policy: ")[2].replace(f"{relative()}{THIS}", THIS)
 
@@ -347,7 +339,7 @@ def relative() -> str:
 
 def test_the_whole_traceback_is_kept_for_those_who_play_in_their_own_process() -> None:
     with pytest.raises(EtudeError) as error:
-        play(with_policy(Deep()), EPISODE)
+        play(Players(Deep()), EPISODE)
     assert isinstance(error.value.__cause__, RuntimeError)
 
 
@@ -413,16 +405,35 @@ class Misusing(Still):
         (Exiting(), "SystemExit: 0 (in the policy: "),
         (Giving(Hollow()), "what the policy gave is a Hollow, which is no array (0); expected"),
         (Misusing(), "unknown policy 'nobody'; did you mean 'noop'? (in the policy: "),
-        (Mapped(), "the contract of Mapped is a dict"),
-        (Short(), "Short.reset takes (instruction), but is called with"),
-        (Short, "the class Short was given where a policy belongs: make one, Short(…)"),
-        (None, "NoneType is not a policy: it is None"),
     ],
     ids=lambda value: value[:40] if isinstance(value, str) else type(value).__name__,
 )
 def test_a_policy_that_fails_is_an_error_of_one_line(policy: Any, words: str) -> None:
-    text = recorded(with_policy(policy))
+    text = recorded(Players(policy))
     assert words in text and len(text) <= 500
+
+
+class Batching(Still):
+    def act_batch(self, observations):
+        return []
+
+
+@pytest.mark.parametrize(
+    ("policy", "planner", "words"),
+    [
+        (Mapped(), None, "the contract of Mapped is a dict"),
+        (Short(), None, "Short.reset takes (instruction), but is called with"),
+        (Short, None, "the class Short was given where a policy belongs: make one, Short(…)"),
+        (None, None, "NoneType is not a policy: it is None"),
+        (Batching(), None, "Batching.act_batch takes (observations), but is called with (observations, sessions)"),
+        (Still(), Silent(), "Silent is not a planner: it has no 'next_subtask'"),
+    ],
+    ids=lambda value: None if isinstance(value, str) else type(value).__name__,
+)
+def test_an_object_that_cannot_play_is_refused_when_it_is_given(policy: Any, planner: Any, words: str) -> None:
+    with pytest.raises(EtudeError) as error:
+        Players(policy, planner)
+    assert words in one_line(error.value)
 
 
 class Saying(Silent):
@@ -447,12 +458,11 @@ class Remembering(Saying):
         (Saying(["Pick"]), "the planner said ['Pick'] (list)"),
         (Saying(ValueError("no idea")), f"ValueError: no idea (in the planner: {relative()}{THIS}:"),
         (Remembering("Pick"), "the planner said 42 (int)"),
-        (Silent(), "Silent is not a planner: it has no 'next_subtask'"),
     ],
     ids=lambda value: None if isinstance(value, str) else type(value).__name__,
 )
 def test_a_planner_that_fails_is_an_error_of_one_line(planner: Any, words: str) -> None:
-    assert words in recorded(with_policy(Still(), planner=planner), "planner")
+    assert words in recorded(Players(Still(), planner), "planner")
 
 
 @pytest.mark.parametrize(
@@ -464,7 +474,7 @@ def test_a_planner_that_fails_is_an_error_of_one_line(planner: Any, words: str) 
     ],
 )
 def test_a_mode_that_cannot_be_played_is_an_error_of_one_line(mode: str, words: str) -> None:
-    assert words in recorded(with_policy(Still()), mode)
+    assert words in recorded(Players(Still()), mode)
 
 
 # ------------------------------------------------------------------------------------------------ decisions
@@ -490,7 +500,7 @@ class Remarking(Giving):
 )
 def test_what_is_no_answer_is_an_error_of_one_line(policy: Any, words: str) -> None:
     with pytest.raises(EtudeError) as error:
-        play(with_policy(policy, "test_bad_policies:Still"), DECISION)
+        play(Players(policy), DECISION)
     assert words in one_line(error.value)
 
 

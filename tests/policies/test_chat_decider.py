@@ -21,7 +21,7 @@ from etude.decisions.parse import parse
 from etude.decisions.prompts import expected, messages
 from etude.decisions.showing import pictures, space_of, told
 from etude.evaluation.decide import decide
-from etude.evaluation.play import Players, Work, play
+from etude.evaluation.play import Players, play
 from etude.library import trial
 from etude.policies.chat_decider import ChatDecider, Prompting, chat_decider, prompt, questions
 from etude.policies.contract import Contract
@@ -158,13 +158,12 @@ def test_a_server_that_is_busy_is_asked_again_and_the_cache_remembers(server: Se
 
 def test_it_plays_by_name_as_any_policy(server: Server) -> None:
     server.replies = [said(expected(trial(LOW)))]
-    for decides in (True, False):
-        record, _ = play(Players(Work(f"chat:m@{server.base}?size=32", decides=decides)), LOW)
-        assert record.success
+    record, _ = play(Players(f"chat:m@{server.base}?size=32"), LOW)
+    assert record.success
 
 
 def test_it_does_not_move_robots(server: Server) -> None:
-    cast = Players(Work(f"chat:m@{server.base}"))
+    cast = Players(f"chat:m@{server.base}")
     assert "policy gives answers" in refusal(lambda: play(cast, "clevrskills/pick@train#0"))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from etude.evaluation.play import Players, Work, play
+from etude.evaluation.play import Players, play
 from etude.library import episode
 from etude.names import EtudeError
 from etude.policies.loading import load_planner, load_policy
@@ -16,7 +16,7 @@ PICK = "clevrskills/pick@train#0"
 
 
 def outcome(policy, name=PICK):
-    return play(Players(Work(policy)), name)[0]
+    return play(Players(policy), name)[0]
 
 
 @pytest.mark.parametrize("action", ["ee_delta", "ee_pose", "joint"])
@@ -54,7 +54,7 @@ def test_the_colour_blind_oracle_takes_the_wrong_one_of_two_that_look_alike_but_
 def test_replayed_actions_lead_to_the_same_end(tmp_path):
     from etude.policies.replay import file_stem
 
-    record, course = play(Players(Work("oracle:noise=0.004")), PICK)
+    record, course = play(Players("oracle:noise=0.004"), PICK)
     write_actions(tmp_path / "actions" / f"{file_stem(PICK)}.npz", course.actions, "ee_delta")
     again = outcome(f"replay:{tmp_path}")
     assert (again.steps, again.reward, again.outcome) == (record.steps, record.reward, record.outcome)

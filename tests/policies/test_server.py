@@ -25,10 +25,10 @@ from websockets.sync.client import ClientConnection, connect
 
 from etude.names import EtudeError
 from etude.policies.contract import Contract
-from etude.policies.policy import Policy
+from etude.policies.policy import BatchPolicy, Policy
 from etude.policies.remote import PolicyError, RemotePolicy
 from etude.policies.server import serving
-from etude.policies.sessions import BatchPolicy, another
+from etude.policies.sessions import another
 
 Array = np.ndarray[Any, Any]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from etude.evaluation.play import Players, Work, play
+from etude.evaluation.play import Players, play
 from etude.names import EtudeError
 from etude.policies.loading import load_policy
 
@@ -10,7 +10,7 @@ NAME = "clevrskills/pick@train#0"
 
 
 def test_the_first_policy_acts_until_the_oracle_does():
-    cast = Players(Work("takeover:0.1:noop"))
+    cast = Players("takeover:0.1:noop")
     record, course = play(cast, NAME)
     taken = cast.policy.taken
     assert record.success and 0 < taken < len(course.actions)
@@ -21,7 +21,7 @@ def test_the_first_policy_acts_until_the_oracle_does():
 def test_it_happens_at_the_same_moment_every_time():
     moments = []
     for _ in range(2):
-        cast = Players(Work("takeover:0.05:random"))
+        cast = Players("takeover:0.05:random")
         for seed in range(3):
             play(cast, f"clevrskills/pick@train#{seed}")
             moments.append(cast.policy.taken)
@@ -29,9 +29,7 @@ def test_it_happens_at_the_same_moment_every_time():
 
 
 def test_at_once_it_is_the_oracle_itself():
-    assert (
-        play(Players(Work("takeover:1:random")), NAME)[1].actions[5].tolist() == play(Players(Work("oracle")), NAME)[1].actions[5].tolist()
-    )
+    assert play(Players("takeover:1:random"), NAME)[1].actions[5].tolist() == play(Players("oracle"), NAME)[1].actions[5].tolist()
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import etude
-from etude.evaluation.play import Players, Work, play
+from etude.evaluation.play import Players, play
 from etude.evaluation.record import Record
 from etude.goals.units import Composed, Unit
 from etude.library import tasks
@@ -26,13 +26,13 @@ def stages(goal):
 
 @pytest.mark.parametrize("task", EVERY)
 def test_the_oracle_solves_every_task_that_nothing_has_solved_before(task):
-    record = play(Players(Work("oracle")), f"himan/{task}@test#1")[0]
+    record = play(Players("oracle"), f"himan/{task}@test#1")[0]
     assert record.success and record.steps > 0  # what is done at the start is over at once
 
 
 @pytest.mark.parametrize("task", ["open_drawer", "box_out_of_cupboard", "put_in_and_close", "sweep_and_drop"])
 def test_the_rule_planner_driving_the_oracles_skills_gets_as_far(task):
-    record = play(Players(Work("oracle", "rule")), f"himan/{task}@test#1", "planner")[0]
+    record = play(Players("oracle", "rule"), f"himan/{task}@test#1", "planner")[0]
     assert record.success and record.fault is None
     assert all(stage.right for stage in record.stages)
 

@@ -9,7 +9,7 @@ from vima_casts import DIFFICULTIES, TASKS, TASKS_AND_SPLITS, bodies, cast_of, e
 
 import etude
 from etude.envs.simulation import Simulation
-from etude.evaluation.play import Players, Work, play
+from etude.evaluation.play import Players, play
 from etude.goals.laying import Laid
 from etude.pose import Pose
 from etude.scene.scene import Body
@@ -165,11 +165,11 @@ def test_an_object_turned_too_little_is_not_twisted():
 def test_the_oracle_needs_as_few_actions_as_can_be(task, split, difficulty):
     """Every task on each of its splits and in each difficulty, not all of their pairs; ``etude evaluate`` plays those."""
     name = f"vima/{task}@{split}#{DIFFICULTIES.index(difficulty)}?difficulty={difficulty}"
-    record, _ = play(Players(Work("oracle")), name)
+    record, _ = play(Players("oracle"), name)
     assert record.outcome == "success" and record.steps == etude.episode(name).least
 
 
 @pytest.mark.parametrize("name", ["rearrange_then_restore@train#1?difficulty=extreme", "twist@L3#1?angles=wide", "novel_adj@L2#0"])
 def test_the_oracle_solves_it_in_small_steps_too(name):
-    record, _ = play(Players(Work("oracle:action=ee_delta")), f"vima/{name}")
+    record, _ = play(Players("oracle:action=ee_delta"), f"vima/{name}")
     assert record.outcome == "success"

@@ -14,7 +14,7 @@ import etude
 from etude.catalog.registry import shape
 from etude.envs.simulation import Simulation
 from etude.episodes import Episode
-from etude.evaluation.play import Players, Work, play
+from etude.evaluation.play import Players, play
 from etude.goals.goal import Goal
 from etude.goals.imitating import Followed, InTurn
 from etude.goals.laying import Clear, Laid
@@ -454,7 +454,7 @@ def test_difficulty_leaves_alone_what_it_need_not_change(task):
 
 @pytest.fixture(scope="module")
 def oracle() -> Players:
-    return Players(Work("oracle"))
+    return Players("oracle")
 
 
 @pytest.mark.parametrize(("task", "split", "difficulty"), TASKS_IN_TURN)
@@ -467,7 +467,7 @@ def test_the_oracle_solves_every_task_with_as_few_actions_as_it_takes(oracle, ta
 
 @pytest.mark.parametrize("task", TASKS)
 def test_the_oracle_solves_the_same_tasks_with_small_movements_of_the_hand(task):
-    record, _ = play(Players(Work("oracle:action=ee_delta")), episode(task, 5, mistakes="none").name)
+    record, _ = play(Players("oracle:action=ee_delta"), episode(task, 5, mistakes="none").name)
     assert record.outcome == "success"
 
 

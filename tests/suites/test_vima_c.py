@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from etude.envs.simulation import Simulation
-from etude.evaluation.play import Players, Work, play
+from etude.evaluation.play import Players, play
 from etude.goals.goal import Always
 from etude.goals.sweeping import Gathered, KeptOff
 from etude.library import episode, tasks
@@ -38,7 +38,7 @@ def test_as_many_are_swept_as_asked_for_and_the_rest_are_left(task, split):
 
 @pytest.mark.parametrize(("task", "split"), CASES)
 def test_the_oracle_sweeps_with_as_few_strokes_as_were_counted(task, split):
-    record, _ = play(Players(Work("oracle")), f"vima/{task}@{split}#0")
+    record, _ = play(Players("oracle"), f"vima/{task}@{split}#0")
     assert record.success and record.steps <= record.least
 
 

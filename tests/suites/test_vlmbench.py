@@ -12,7 +12,7 @@ from gymnasium.utils.env_checker import check_env
 import etude
 from etude.envs.simulation import Simulation
 from etude.evaluation.plan import Plan
-from etude.evaluation.play import Players, Work, play
+from etude.evaluation.play import Players, play
 from etude.goals.units import Composed, Control
 from etude.library import tasks
 from etude.names import EtudeError
@@ -39,7 +39,7 @@ VARIATIONS = {"pick_relative": 16, "stack_relative": 16, "drop_relative": 16, "s
 
 
 def played(name, policy="oracle", mode="vanilla"):
-    return play(Players(Work(policy)), name, mode)[0]
+    return play(Players(policy), name, mode)[0]
 
 
 @pytest.mark.parametrize(("task", "split"), zip(EVERY, cycle(["train", "test_unseen"]), strict=False))

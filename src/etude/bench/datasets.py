@@ -12,7 +12,7 @@ from etude.datasets.lerobot import LeRobotV3
 from etude.datasets.take import Take
 from etude.datasets.taking import RecordingSpec, Rounded, recorded
 from etude.datasets.windows import Windows, WindowShape
-from etude.evaluation.play import Players, Work, play
+from etude.evaluation.play import Players, play
 from etude.names import rng
 
 WINDOWS = 400
@@ -22,7 +22,7 @@ UNIT = "per CPU second"
 def bench_datasets(names: Sequence[str], seeds: int) -> list[Result]:
     """Two cameras at 128×128: demonstrations from their names, ``seeds`` of each task, to takes, and into a LeRobot data set; then windows
     of two frames at random, from videos and from stored images."""
-    cast = Players(Work("oracle"))
+    cast = Players("oracle")
     cast.policy = Rounded(cast.policy)
     recorded(play(cast, names[0])[1], RecordingSpec(), "oracle")  # once, so that everything is compiled
     begun = time.process_time()

@@ -42,7 +42,7 @@ def rollout(
     from etude.episodes import Episode
     from etude.evaluation.film import filmed
     from etude.evaluation.plan import Plan, checked
-    from etude.evaluation.play import Players, Work, play
+    from etude.evaluation.play import Players, play
     from etude.library import find
 
     plan = Plan(policy, checked([name]), planner, (mode,))
@@ -53,7 +53,7 @@ def rollout(
         if not isinstance(found, Episode):
             raise EtudeError(f"{name} is a decision, which cannot be filmed: leave --video out")
         refuse_place("--video", video)
-    record, course = play(Players(Work(policy, planner)), plan.names[0], mode)
+    record, course = play(Players(policy, planner), plan.names[0], mode)
     if video is not None and course.episode is not None:
         filmed(course.episode, course.actions, course.words, policy, video, every=1)
     if as_json:

@@ -11,6 +11,7 @@ import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,7 +20,7 @@ from etude.datasets.columns import RecordingKind
 from etude.datasets.lerobot import LeRobotV3, write_json
 from etude.datasets.lerobot21 import LeRobotV21
 from etude.datasets.take import Take, read_take
-from etude.datasets.taking import RecordingSpec, rate, take_file
+from etude.datasets.taking import RecordingJob, RecordingSpec, rate, take_file
 from etude.datasets.video import refuse_odd
 from etude.episodes import Episode
 from etude.evaluation.plan import Plan, read_object
@@ -33,7 +34,6 @@ from etude.scene.robots import arm
 
 WORK, NEW, OLD, FACTS = ".work", ".new", ".old", "meta/etude.json"
 RUN, ORDER = "run", "order.json"
-PERFORMER = "etude.datasets.taking:perform"
 SPARE = 20  # more seeds, at least, that are tried where some were not solved
 
 
@@ -122,7 +122,7 @@ def demos(order: DemosRequest, folder: Path, settings: RunSettings, progress: Pr
     plan = Plan(order.policy, order.names)
     settings = replace(settings, retry_errors=True)  # what broke before may work now: a disk was full, a worker was killed
     while True:
-        run = evaluate(plan, work, settings, progress, performer=PERFORMER, how=order.work().to_json())
+        run = evaluate(plan, work, settings, progress, make_job=partial(RecordingJob, spec=order.work()))
         more = _more(run, order)
         if more == run.plan.names:
             break

@@ -27,10 +27,10 @@ from etude.evaluation.play import Players, Trajectory, attempted
 from etude.evaluation.record import Record
 from etude.evaluation.worker import Job
 from etude.library import told_in
-from etude.names import EtudeError, decode
+from etude.names import EtudeError
 from etude.policies.calling import in_a_line
 from etude.policies.contract import RATE
-from etude.policies.policy import Observation, Picture, Policy
+from etude.policies.policy import Observation, Picture, Policy, SpeakingPolicy, TakingOverPolicy
 from etude.policies.replay import file_stem
 from etude.pose import Array, Pose, matrix, rotation_vector
 from etude.prompts.pictures import multimodal
@@ -64,12 +64,6 @@ class RecordingSpec:
         """As text."""
         return json.dumps(asdict(self))
 
-    @classmethod
-    def from_json(cls, text: str) -> RecordingSpec:
-        """From text."""
-        found: RecordingSpec = decode(cls, json.loads(text), "how")
-        return found
-
 
 class Rounded:
     """A policy whose actions are numbers of 32 bits."""
@@ -88,26 +82,31 @@ class Rounded:
     @property
     def words(self) -> tuple[str, str]:
         """Sub-task and step of the latest action."""
-        found: tuple[str, str] = getattr(self.policy, "words", ("", ""))
-        return found
+        return self.policy.words if isinstance(self.policy, SpeakingPolicy) else ("", "")
 
 
-def perform(cast: Players, job: Job, name: str, mode: str) -> Record:
-    """Play one episode; if it succeeds, keep a take of it. The work of a worker (see :class:`~etude.evaluation.worker.Job`)."""
-    if not isinstance(cast.policy, Rounded):
-        cast.policy = Rounded(cast.policy)
-    record, course = attempted(cast, name, mode)
-    if course is None or not record.success:
+@dataclass(frozen=True)
+class RecordingJob(Job):
+    """Play episodes, and keep a take of each that succeeds."""
+
+    spec: RecordingSpec = RecordingSpec()
+
+    def perform(self, players: Players, name: str, mode: str) -> Record:
+        """Play one episode, with actions as they are stored; if it succeeds, keep a take of it."""
+        if not isinstance(players.policy, Rounded):
+            players.policy = Rounded(players.policy)
+        record, course = attempted(players, name, mode)
+        if course is None or not record.success:
+            return record
+        first = players.policy.policy
+        lead = first.taken if isinstance(first, TakingOverPolicy) else 0
+        if lead is None:
+            return replace(record, outcome="failure", cause="no takeover")
+        try:
+            write_take(recorded(course, self.spec, self.policy, lead), take_file(Path(self.folder), name, mode))
+        except Exception as error:
+            return replace(record, outcome="error", error=f"the take could not be kept: {in_a_line(error)}")
         return record
-    assert isinstance(cast.policy, Rounded)
-    lead = getattr(cast.policy.policy, "taken", 0)
-    if lead is None:
-        return replace(record, outcome="failure", cause="no takeover")
-    try:
-        write_take(recorded(course, RecordingSpec.from_json(job.how), job.work.policy, lead), take_file(Path(job.folder), name, mode))
-    except Exception as error:
-        return replace(record, outcome="error", error=f"the take could not be kept: {in_a_line(error)}")
-    return record
 
 
 def take_file(folder: Path, name: str, mode: str = "vanilla") -> Path:

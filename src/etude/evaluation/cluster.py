@@ -20,7 +20,7 @@ from etude.evaluation.local import LOOK, START, TRIES
 from etude.evaluation.play import broken
 from etude.evaluation.record import Record
 from etude.evaluation.standards import standards
-from etude.evaluation.worker import ONE_THREAD, Job, answer, hello, load_cast
+from etude.evaluation.worker import ONE_THREAD, Job
 from etude.names import EtudeError
 
 REACH = 10.0  # seconds for a cluster to answer at its address
@@ -41,20 +41,20 @@ class _Player:
             os.chdir(place)
 
     def hello(self) -> str:
-        """Load the cast; says what it asks for, and what has to be the same on all machines."""
+        """Load the players; says what it asks for, and what has to be the same on all machines."""
         try:
-            self._cast = load_cast(self._job)
+            self._players = self._job.players()
             if self._job.keep != "none" and not Path(self._job.folder).is_dir():
                 raise EtudeError(
                     f"--record {self._job.keep} needs a folder that all machines of the cluster share; one has no {self._job.folder!r}"
                 )
         except EtudeError as error:
             return json.dumps({"refused": str(error)})
-        return json.dumps({**standards(self._job.work.renderer), **hello(self._cast, self._job)})
+        return json.dumps({**standards(self._job.renderer), **self._job.hello(self._players)})
 
     def play(self, name: str, mode: str) -> str:
         """What became of one episode."""
-        return json.dumps(answer(self._cast, self._job, name, mode))
+        return json.dumps(self._job.answer(self._players, name, mode))
 
 
 @dataclass
@@ -87,7 +87,7 @@ class Cluster:
         self._ours = False
 
     def __enter__(self) -> Self:
-        self._agreed = dict(standards(self._job.work.renderer))
+        self._agreed = dict(standards(self._job.renderer))
         self._ray, self._ours = _connect(self._address)
         # Ray itself retries nothing: it cannot tell an episode that ends workers from bad luck.
         alone = {"num_cpus": 1, "max_restarts": 0, "max_task_retries": 0, "runtime_env": {"env_vars": dict(ONE_THREAD)}}
@@ -130,12 +130,12 @@ class Cluster:
         while len(self._workers) < wanted and self._failed < TRIES:
             self._start()
         if not self._workers:
-            raise EtudeError(f"loading the policy {self._job.work.policy!r} ended its worker, {TRIES} times in a row: {self._reason}")
+            raise EtudeError(f"loading the policy {self._job.policy!r} ended its worker, {TRIES} times in a row: {self._reason}")
         if any(w.ready for w in self._workers):
             self._served = time.monotonic()
         elif time.monotonic() - self._served > START:
             raise EtudeError(
-                f"no worker of the cluster had loaded the policy {self._job.work.policy!r} within {START:.0f} seconds;"
+                f"no worker of the cluster had loaded the policy {self._job.policy!r} within {START:.0f} seconds;"
                 " 'ray status' says whether its CPUs are taken"
             )
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from etude.policies.loading import PLANNERS, POLICIES
+from etude.policies.register import PLANNERS, POLICIES
 
 if TYPE_CHECKING:
     from etude.evaluation.play import Players
@@ -19,15 +19,15 @@ GIT = 60.0  # seconds for an answer about a large repository
 INSTALLED = ("site-packages", "dist-packages")
 
 
-def code_of(cast: Players, folder: Path) -> dict[str, Any]:
+def code_of(players: Players, folder: Path) -> dict[str, Any]:
     """For policy and planner: their module, the digest of its source, commit and changes of its repository, if it is in one.
 
     None for what comes with etude, whose version says it, and for a server, whose code is elsewhere. ``folder`` is the run's: what is
     written there is no change of code.
     """
     return {
-        "policy": _code(cast.policy, cast.work.policy, folder),
-        "planner": _code(cast.planner, cast.work.planner, folder) if cast.planner is not None else None,
+        "policy": _code(players.policy, players.address, folder),
+        "planner": _code(players.planner, players.planner_address, folder) if players.planner is not None else None,
     }
 
 
@@ -35,8 +35,8 @@ def _code(found: object, text: str, folder: Path) -> dict[str, str] | None:
     if text.startswith("takeover:"):
         text = text.split(":", 2)[2]
     named = text.partition(":")[0]
-    ours = named in POLICIES or named in PLANNERS or text.startswith(("ws://", "wss://", "chat:"))
-    names = [type(found).__module__] if ours else [named, type(found).__module__]
+    registered = named in POLICIES or named in PLANNERS
+    names = [type(found).__module__] if registered else [named, type(found).__module__]
     modules = [m for name in names if (m := sys.modules.get(name)) is not None and _file(m) and not _etude(name)]
     if not modules:
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,16 +13,27 @@ from etude.decisions.graph import Operator
 from etude.decisions.showing import pictures, told
 from etude.decisions.trial import SILENT, Trial
 from etude.envs.actions import numbers
-from etude.evaluation.record import Record, Subgoal
+from etude.evaluation.record import PlayedStep, Record, Subgoal
 from etude.names import EtudeError
 from etude.policies.calling import called
 from etude.policies.contract import ANSWER
-from etude.policies.policy import Observation, Policy
+from etude.policies.policy import Observation, Policy, RemarkingPolicy
 
 
 def decide(policy: Policy, trial: Trial) -> Record:
     """Have a policy take a trial. It succeeds when every question is answered rightly, and nothing is said when nothing was asked."""
-    begun = time.perf_counter()
+    steps = deciding(policy, trial)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            found: Record = end.value
+            return found
+
+
+def deciding(policy: Policy, trial: Trial) -> Generator[PlayedStep, None, Record]:
+    """The same, frame by frame; a policy that wants the whole trial is asked once."""
+    begun, spent = time.perf_counter(), 0.0
     contract = policy.contract
     if contract.action not in (None, ANSWER):
         raise EtudeError(f"policy and environment do not fit: action: policy gives {contract.action!r}, {trial.parsed.suite} takes answers")
@@ -34,23 +45,26 @@ def decide(policy: Policy, trial: Trial) -> Record:
         shown["trial"] = trial
     asked = [k for k, right in enumerate(trial.answers) if right != SILENT]
     given = [SILENT] * len(frames)
-    thinking = time.perf_counter()
     if contract.whole:
-        seen = {**shown, "frames": frames, "asked": tuple(asked)}
-        answers = np.atleast_1d(numbers(called("policy", policy.act, seen), "what the policy gave", f"{len(asked)} answers, as numbers"))
-        if answers.shape != (len(asked),):
-            raise EtudeError(f"the policy gave {answers.size} answers; the trial asks {len(asked)} questions")
-        for k, number in zip(asked, answers.tolist(), strict=True):
-            given[k] = chosen(number, trial.choices)
+        looks = [(asked, {**shown, "frames": frames, "asked": tuple(asked)})]
     else:
-        for k, frame in enumerate(frames):
-            seen = {**shown, "frame": frame, "step": k, "cue": k in asked}
-            answer = numbers(called("policy", policy.act, seen), "what the policy gave", "an answer, as a number")
-            if answer.size != 1:
-                raise EtudeError(f"the policy gave {answer.size} numbers; an answer is one: 0 for silence, or the number of a choice")
-            given[k] = chosen(answer.item(), trial.choices)
-    spent = time.perf_counter() - thinking
-    remarks = called("policy", getattr, policy, "remarks", ())
+        looks = [([k], {**shown, "frame": frame, "step": k, "cue": k in asked}) for k, frame in enumerate(frames)]
+    for places, seen in looks:
+        thinking = time.perf_counter()
+        expected = f"{len(asked)} answers, as numbers" if contract.whole else "an answer, as a number"
+        answers = np.ravel(numbers(called("policy", policy.act, seen), "what the policy gave", expected))
+        spent += time.perf_counter() - thinking
+        if answers.size != len(places):
+            raise EtudeError(
+                f"the policy gave {answers.size} answers; the trial asks {len(asked)} questions"
+                if contract.whole
+                else f"the policy gave {answers.size} numbers; an answer is one: 0 for silence, or the number of a choice"
+            )
+        for k, number in zip(places, answers.tolist(), strict=True):
+            given[k] = chosen(number, trial.choices)
+        right = [given[k] == trial.answers[k] for k in places if k in asked]
+        yield PlayedStep(places[-1] + 1, seen, answers, float(total(right)), {"asked": len(right), "right": sum(right)})
+    remarks: object = called("policy", getattr, policy, "remarks") if called("policy", isinstance, policy, RemarkingPolicy) else ()
     if isinstance(remarks, str) or not isinstance(remarks, Sequence) or not all(isinstance(remark, str) for remark in remarks):
         raise EtudeError(f"the policy's attribute 'remarks' must be a list of texts, one for each answer; got {remarks!r:.60}")
     return replace(score(trial, given, remarks), timings={"seconds": round(time.perf_counter() - begun, 4), "policy": round(spent, 4)})

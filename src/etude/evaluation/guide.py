@@ -14,7 +14,7 @@ from etude.goals.monitor import Monitor
 from etude.names import EtudeError
 from etude.policies.answers import given, lenient, plain, strict
 from etude.policies.calling import called
-from etude.policies.policy import Planner
+from etude.policies.policy import Planner, QuotingPlanner, StrictPlanner
 from etude.skills.subtasks import right_now, vocabulary
 
 SHORTEST = 10  # control steps between questions: a planner that repeats what is done already shall not be asked at every step
@@ -27,7 +27,7 @@ class Guide:
     With ``follows`` False nobody follows what it says (the offline mode): it is asked whenever what would be right changes, or about
     frames at a fixed distance in suites that have it so (:func:`~etude.evaluation.stages.asked_every`). Those are questions apart from each
     other: the sub-tasks so far are then those of the demonstration, and answers count that are right once normalised. Otherwise answers
-    are read leniently, unless the planner has an attribute ``strict`` that is true.
+    are read leniently, unless the planner is a :class:`~etude.policies.policy.StrictPlanner`.
     """
 
     def __init__(self, simulation: Simulation, planner: Planner, eyes: Observer, patience: int, follows: bool = True) -> None:
@@ -37,7 +37,8 @@ class Guide:
         known = vocabulary(simulation.episode)
         self._vocabulary = {text: known[text] for text in sorted(known)}  # the goal's own order would give the answer away
         self._every = 0 if follows else asked_every(simulation.episode)
-        self._read = strict if called("planner", getattr, planner, "strict", False) else plain if self._every else lenient
+        literal = called("planner", isinstance, planner, StrictPlanner) and called("planner", getattr, planner, "strict")
+        self._read = strict if literal else plain if self._every else lenient
         self._stages: list[GivenSubtask] = []
         self._history: list[str] = []
         self._begun = 0
@@ -60,7 +61,7 @@ class Guide:
             self._history = list(now.earlier) if now is not None else []
         told = (seen, simulation.episode.instruction.text, tuple(self._history))
         answer = called("planner", self._planner.next_subtask, *told)
-        raw = called("planner", getattr, self._planner, "last_answer", answer)  # a chat planner gives what it understood
+        raw = called("planner", getattr, self._planner, "last_answer") if isinstance(self._planner, QuotingPlanner) else answer
         for text in (answer, raw):
             if not isinstance(text, str):
                 raise EtudeError(f"the planner said {text!r:.60} ({type(text).__name__}); expected the next sub-task as text")

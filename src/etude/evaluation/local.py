@@ -24,7 +24,7 @@ from typing import Any, Self
 
 from etude.evaluation.keeper import Keeper, bury_group, end_group, lead_group
 from etude.evaluation.record import Record
-from etude.evaluation.worker import Job, answer, hello, load_cast, one_thread
+from etude.evaluation.worker import Job, one_thread
 from etude.names import EtudeError
 
 _log = logging.getLogger(__name__)
@@ -43,15 +43,15 @@ def _main(connection: Connection, data: str, environment: dict[str, str]) -> Non
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the parent's to handle
     job = Job.from_data(json.loads(data))
     try:
-        cast = load_cast(job)
-        _send(connection, hello(cast, job))
+        players = job.players()
+        _send(connection, job.hello(players))
     except EtudeError as error:
         _send(connection, {"refused": str(error)})
         return
     try:
         while True:
             name, mode = json.loads(connection.recv_bytes())
-            _send(connection, answer(cast, job, name, mode))
+            _send(connection, job.answer(players, name, mode))
     except (EOFError, OSError):
         return
 
@@ -104,7 +104,7 @@ class Local:
         while len(self._team) < wanted and self._failed < TRIES:
             self._start()
         if not self._team:
-            raise EtudeError(f"loading the policy {self._job.work.policy!r} ended its worker, {TRIES} times in a row ({self._reason})")
+            raise EtudeError(f"loading the policy {self._job.policy!r} ended its worker, {TRIES} times in a row ({self._reason})")
 
     def _start(self) -> None:
         ours, theirs = multiprocessing.Pipe()
@@ -128,7 +128,7 @@ class Local:
             raise EtudeError(said["refused"])
         for what, theirs in said.items():
             if self._said.setdefault(what, theirs) != theirs:
-                raise EtudeError(f"the {what} of the policy {self._job.work.policy!r} changed while it was played: start again")
+                raise EtudeError(f"the {what} of the policy {self._job.policy!r} changed while it was played: start again")
         worker.ready, self._failed = True, 0
 
     def _unloaded(self, worker: _Worker, reason: str) -> None:
@@ -137,14 +137,14 @@ class Local:
         self._end(worker)
         if self._failed >= TRIES and self._team:
             fewer = f"{len(self._team)} of {self.workers} workers play"
-            _log.warning("loading the policy %r ended its worker, %d times in a row (%s): %s", self._job.work.policy, TRIES, reason, fewer)
+            _log.warning("loading the policy %r ended its worker, %d times in a row (%s): %s", self._job.policy, TRIES, reason, fewer)
 
     def _look_at_loading(self) -> None:
         for worker in [w for w in self._team if not w.ready]:
             if _dead(worker):
                 self._unloaded(worker, self._ended(worker))
             elif time.monotonic() - worker.since > START:
-                raise EtudeError(f"the policy {self._job.work.policy!r} was not loaded within {START:.0f} seconds")
+                raise EtudeError(f"the policy {self._job.policy!r} was not loaded within {START:.0f} seconds")
 
     def play(self, items: Iterable[tuple[str, str]]) -> Iterator[Record]:
         """Records in the order in which the episodes end."""

@@ -19,6 +19,7 @@ SCHEMA = 1
 MOST = 1_000_000  # episodes of a plan: more names than that do not fit into memory with their results
 LAST_SEED = 10**18 - 1
 PATIENCE = 150  # control steps a planner waits for a sub-task before it is asked again
+PLANNED = ("planner", "coupled", "offline")  # modes in which the planner that was given speaks
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,9 @@ class Plan:
         for mode in self.modes:
             if mode not in MODES:
                 raise unknown("mode", mode, MODES)
-            if mode in ("planner", "coupled", "offline") and not self.planner:
+            if mode in PLANNED and not self.planner:
                 raise EtudeError(f"--mode {mode} needs a planner: --planner rule, oracle or chat:MODEL@http://host:port/v1")
-        if self.planner and not set(self.modes) & {"planner", "coupled", "offline"}:
+        if self.planner and not set(self.modes) & {*PLANNED}:
             raise EtudeError(
                 f"--planner {self.planner} is used by the modes planner, coupled and offline, not by {' and '.join(self.modes)}"
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,16 +14,17 @@ from etude.envs.actions import numbers
 from etude.envs.observer import Observer
 from etude.envs.simulation import Simulation
 from etude.episodes import PRIMITIVES, ActionSpace, Episode
-from etude.evaluation.decide import decide
+from etude.evaluation.decide import deciding
 from etude.evaluation.granting import take_hold
 from etude.evaluation.guide import Guide, fault_of
-from etude.evaluation.record import MODES, GivenSubtask, Record, Subgoal
+from etude.evaluation.plan import PATIENCE, PLANNED, Plan
+from etude.evaluation.record import MODES, GivenSubtask, PlayedStep, Record, Subgoal
 from etude.library import find, find_task, told_in
 from etude.names import EpisodeName, EtudeError, unknown
-from etude.policies.calling import PLANNER, POLICY, called, fitting, in_a_line
+from etude.policies.calling import called, fitting, in_a_line
 from etude.policies.contract import Contract, refuse_mismatches
-from etude.policies.loading import load_decider, load_planner, load_policy
-from etude.policies.policy import Observation, Picture, Planner, Policy
+from etude.policies.loading import address_of, load_decider, load_planner, load_policy
+from etude.policies.policy import AdaptingPlanner, Observation, Picture, Planner, Policy, SpeakingPolicy
 from etude.policies.scripted import OraclePolicy, converted, idle
 from etude.pose import Array
 from etude.prompts.pictures import multimodal
@@ -32,52 +33,45 @@ from etude.skills.oracle import Oracle, held_still
 from etude.skills.subtasks import describe
 
 
-@dataclass(frozen=True)
-class Work:
-    """Who plays, as text, and what else can move a result: all that a worker has to be told."""
-
-    policy: str
-    planner: str = ""
-    renderer: str = "raster"
-    patience: int = 150
-    decides: bool = False  # nothing but decisions: no robot's policy has to be loaded
-
-
 class Players:
-    """The policy and the planner of a run, loaded once and used for one episode after the other."""
+    """The policy and the planner of a run, used for one episode after the other: given as live objects, or loaded from texts.
 
-    def __init__(self, work: Work) -> None:
-        self.work = work
-        self.policy: Policy = (load_decider(work.policy) if work.decides else None) or load_policy(work.policy)
-        self.planner: Planner | None = load_planner(work.planner) if work.planner else None
+    ``renderer`` and ``patience`` (control steps that a planner waits for a sub-task) can move a result, and so stand with them.
+    """
+
+    def __init__(
+        self, policy: Policy | str, planner: Planner | str | None = None, renderer: str = "raster", patience: int = PATIENCE
+    ) -> None:
+        self.address, self.planner_address = address_of(policy), address_of(planner or "")
+        self.renderer, self.patience = renderer, patience
+        self.policy = load_policy(policy) if isinstance(policy, str) else fitting("policy", type(policy).__name__, policy)
+        self.planner: Planner | None = None
+        if planner:
+            self.planner = load_planner(planner) if isinstance(planner, str) else fitting("planner", type(planner).__name__, planner)
         self._rule = load_planner("rule")
-        self._decider: Policy | None = None
+        self._decider: Policy | None = None if isinstance(policy, str) else self.policy
+
+    @classmethod
+    def of(cls, plan: Plan) -> Players:
+        """Those of a plan."""
+        return cls(plan.policy, plan.planner, plan.renderer, plan.patience)
 
     def roles(self, mode: str) -> tuple[Policy | None, Planner | None]:
         """Who acts and who plans: no policy means that the oracle's skills carry out what is said, no planner that nobody says anything."""
         if mode not in MODES:
             raise unknown("mode", mode, MODES)
-        policy: Policy | None = None
-        planner: Planner | None = None
-        if mode == "offline":
-            policy = OraclePolicy()
-        elif mode != "planner":
-            policy = fitting("policy", type(self.policy).__name__, self.policy, POLICY)
-        if mode in ("planner", "coupled", "offline"):
-            if self.planner is None:
-                raise EtudeError(f"--mode {mode} needs a planner; there is none")
-            planner = fitting("planner", type(self.planner).__name__, self.planner, PLANNER)
-        elif mode == "rule":
-            planner = self._rule
-        return policy, planner
+        policy = OraclePolicy() if mode == "offline" else None if mode == "planner" else self.policy
+        if mode in PLANNED and self.planner is None:
+            raise EtudeError(f"--mode {mode} needs a planner; there is none")
+        return policy, self.planner if mode in PLANNED else self._rule if mode == "rule" else None
 
     def decider(self, mode: str) -> Policy:
-        """Who answers questions. Ours by name have a form of their own for decisions; there is nothing to plan."""
+        """Who answers questions: policies may have a form of their own for decisions; there is nothing to plan."""
         if mode != "vanilla":
             raise EtudeError(f"--mode {mode} is for robots: decisions have no sub-tasks")
         if self._decider is None:
-            self._decider = load_decider(self.work.policy) or self.policy
-        return fitting("policy", type(self._decider).__name__, self._decider, POLICY)
+            self._decider = load_decider(self.address) or self.policy
+        return self._decider
 
     def contracts(self) -> dict[str, Any]:
         """What policy and planner ask for, as plain data."""
@@ -94,56 +88,94 @@ class Trajectory:
     simulation: Simulation | None = None  # as it ended
 
 
-def play(cast: Players, name: str, mode: str = "vanilla") -> tuple[Record, Trajectory]:
-    """Run one episode until it is over: at success, when success has become impossible, or at its horizon."""
-    begun = time.perf_counter()
-    found = find(name)
-    if isinstance(found, Trial):
-        return decide(cast.decider(mode), found), Trajectory([], [], None)
-    policy, planner = cast.roles(mode)
-    contract = policy.contract if policy is not None else Contract(privileged=True)
-    refuse_mismatches(contract, [found])
-    # Frames on which a planner is scored are those of every control step, not those between keyposes.
-    control: ActionSpace | None = "ee_delta" if mode == "offline" and found.control == "keypose" else contract.action
-    stage = _Stage(found.under(control), contract, policy, planner, mode, cast.work)
-    simulation, course = stage.simulation, Trajectory([], [], stage.episode, stage.simulation)
-    reached: dict[str, int] = {}
-    _note(simulation, reached)
-    total = 0.0
-    while not simulation.over:
-        action = stage.action()
-        total += simulation.step(action).reward
-        stage.stepped()
+class Rollout:
+    """One episode being played, until it is over: at success, when success has become impossible, or at its horizon.
+
+    It gives its steps one by one; ``record`` plays what is left of them. ``trajectory`` holds what was done so far.
+    """
+
+    def __init__(self, players: Players, name: str, mode: str = "vanilla") -> None:
+        self._begun = time.perf_counter()
+        self._record: Record | None = None
+        found = find(name)
+        self.trajectory = Trajectory([], [], None)
+        if isinstance(found, Trial):
+            self._steps = self._decided(players.decider(mode), found)
+            return
+        policy, planner = players.roles(mode)
+        contract = policy.contract if policy is not None else Contract(privileged=True)
+        refuse_mismatches(contract, [found])
+        # Frames on which a planner is scored are those of every control step, not those between keyposes.
+        control: ActionSpace | None = "ee_delta" if mode == "offline" and found.control == "keypose" else contract.action
+        stage = _Stage(found.under(control), contract, policy, planner, mode, players)
+        self.trajectory = Trajectory([], [], stage.episode, stage.simulation)
+        self._steps = self._played(stage, found, mode)
+
+    def __iter__(self) -> Iterator[PlayedStep]:
+        return self._steps
+
+    @property
+    def record(self) -> Record:
+        """What became of the episode."""
+        for _ in self._steps:
+            pass
+        if self._record is None:
+            raise EtudeError("the episode was broken off, so that nothing is known about its end")
+        return self._record
+
+    def _decided(self, policy: Policy, trial: Trial) -> Iterator[PlayedStep]:
+        self._record = yield from deciding(policy, trial)
+
+    def _played(self, stage: _Stage, found: Episode, mode: str) -> Iterator[PlayedStep]:
+        simulation, done = stage.simulation, self.trajectory
+        reached: dict[str, int] = {}
         _note(simulation, reached)
-        course.actions.append(action)
-        course.words.append(stage.words())
-    stages = stage.finished()
-    success = simulation.status.satisfied if mode != "offline" else all(s.right for s in stages)
-    record = Record(
-        id=found.id,
-        episode=found.name,
-        mode=mode,
-        level=found.level,
-        outcome="success" if success else "failure",
-        steps=simulation.steps,
-        reward=round(total, 6),
-        progress=round(simulation.status.progress, 6),
-        subgoals=_subgoals(simulation, reached),
-        first_failure=simulation.monitor.first_failure(),
-        stages=stages,
-        fault=fault_of(stages, success) if planner is not None else None,
-        cause=None if success else _cause(simulation),
-        least=found.least if stage.episode.control in PRIMITIVES else 0,
-        timings={k: round(v, 4) for k, v in {"seconds": time.perf_counter() - begun, **stage.seconds}.items()},
-    )
-    return record, course
+        total = 0.0
+        while not simulation.over:
+            action = stage.action()
+            reward = simulation.step(action).reward
+            total += reward
+            stage.stepped()
+            _note(simulation, reached)
+            words = stage.words()
+            done.actions.append(action)
+            done.words.append(words)
+            status = simulation.status
+            yield PlayedStep(simulation.steps, stage.seen, action, reward, {
+                "success": status.satisfied, "progress": status.progress, "subtask": words[0], "step": words[1],
+            })  # fmt: skip
+        stages = stage.finished()
+        success = simulation.status.satisfied if mode != "offline" else all(s.right for s in stages)
+        self._record = Record(
+            id=found.id,
+            episode=found.name,
+            mode=mode,
+            level=found.level,
+            outcome="success" if success else "failure",
+            steps=simulation.steps,
+            reward=round(total, 6),
+            progress=round(simulation.status.progress, 6),
+            subgoals=_subgoals(simulation, reached),
+            first_failure=simulation.monitor.first_failure(),
+            stages=stages,
+            fault=fault_of(stages, success) if stage.planned else None,
+            cause=None if success else _cause(simulation),
+            least=found.least if stage.episode.control in PRIMITIVES else 0,
+            timings={k: round(v, 4) for k, v in {"seconds": time.perf_counter() - self._begun, **stage.seconds}.items()},
+        )
 
 
-def attempted(cast: Players, name: str, mode: str = "vanilla") -> tuple[Record, Trajectory | None]:
+def play(players: Players, name: str, mode: str = "vanilla") -> tuple[Record, Trajectory]:
+    """Run one episode until it is over."""
+    rollout = Rollout(players, name, mode)
+    return rollout.record, rollout.trajectory
+
+
+def attempted(players: Players, name: str, mode: str = "vanilla") -> tuple[Record, Trajectory | None]:
     """The same, whatever happens: what breaks is an error beside the results, never taken for a failure of the policy."""
     begun = time.perf_counter()
     try:
-        return play(cast, name, mode)
+        return play(players, name, mode)
     except Exception as error:
         return broken(name, mode, in_a_line(error), time.perf_counter() - begun), None
 
@@ -185,8 +217,8 @@ def _subgoals(simulation: Simulation, reached: dict[str, int]) -> tuple[Subgoal,
 
 
 def words_of(policy: Policy) -> tuple[str, str]:
-    """What a policy says of its latest action, where it does: the sub-task and the step, for films and labels."""
-    found = called("policy", getattr, policy, "words", ("", ""))
+    """What a :class:`~etude.policies.policy.SpeakingPolicy` says of its latest action: the sub-task and the step, for films and labels."""
+    found: object = called("policy", getattr, policy, "words")
     if not isinstance(found, tuple) or len(found) != 2 or not all(isinstance(text, str) for text in found):
         raise EtudeError(f"the policy's attribute 'words' must be two texts in a tuple, the sub-task and the step; got {found!r:.60}")
     return found
@@ -195,26 +227,32 @@ def words_of(policy: Policy) -> tuple[str, str]:
 class _Stage:
     """A running episode with those who act in it."""
 
-    def __init__(self, episode: Episode, contract: Contract, policy: Policy | None, planner: Planner | None, mode: str, work: Work) -> None:
+    def __init__(
+        self, episode: Episode, contract: Contract, policy: Policy | None, planner: Planner | None, mode: str, players: Players
+    ) -> None:
         self.episode, self.contract, self._policy, self._mode = episode, contract, policy, mode
         self.simulation = Simulation(episode)
-        self._observer = Observer(self.simulation, contract.cameras, contract.size, contract.modalities, work.renderer)
+        self._observer = Observer(self.simulation, contract.cameras, contract.size, contract.modalities, players.renderer)
         self._oracle = Oracle(episode, self.simulation.world, self.simulation.monitor)
         if mode == "grasped":
             take_hold(self.simulation, self._oracle)
         self._words = ("", "")
+        self._speaks: bool | None = None  # found out when it has acted: not before that need its words be there
         self._queue: list[Array] = []
+        self.seen: Observation = {}
+        self.planned = planner is not None
         self.seconds = {"policy": 0.0}
         if policy is not None:
             called("policy", policy.reset, *self._told(contract), episode.name)
         self._guide: Guide | None = None
         if planner is not None:
             self.seconds["planner"] = 0.0
-            suited = called("planner", getattr, planner, "contract_for", None)  # of one that takes the cameras it finds
-            eyes: Contract = planner.contract if suited is None else called("planner", suited, [c.name for c in episode.scene.cameras])
-            looker = Observer(self.simulation, eyes.cameras, eyes.size, eyes.modalities, work.renderer)
+            eyes = planner.contract
+            if isinstance(planner, AdaptingPlanner):
+                eyes = called("planner", planner.contract_for, [c.name for c in episode.scene.cameras])
+            looker = Observer(self.simulation, eyes.cameras, eyes.size, eyes.modalities, players.renderer)
             called("planner", planner.reset, *self._told(eyes), episode.name)
-            self._guide = Guide(self.simulation, planner, looker, work.patience, follows=mode != "offline")
+            self._guide = Guide(self.simulation, planner, looker, players.patience, follows=mode != "offline")
 
     def _told(self, contract: Contract) -> tuple[str, Sequence[Picture]]:
         if contract.told == "text":
@@ -251,7 +289,7 @@ class _Stage:
         return converted(delta_action(aim, watch.tip), self.simulation)
 
     def _chunk(self, policy: Policy) -> list[Array]:
-        seen: Observation = self._observer.look()
+        self.seen = seen = self._observer.look()
         if self._guide is not None and self._guide.follows:
             seen["instruction"] = self._guide.text
         if self.contract.privileged:
@@ -275,7 +313,10 @@ class _Stage:
     def words(self) -> tuple[str, str]:
         """Sub-task and step of the latest action, where somebody knows them."""
         if self._policy is not None:
-            self._words = words_of(self._policy)
+            if self._speaks is None:
+                self._speaks = called("policy", isinstance, self._policy, SpeakingPolicy)
+            if self._speaks:
+                self._words = words_of(self._policy)
         return (self._guide.text, self._words[1]) if self._guide is not None and self._guide.follows else self._words
 
     def finished(self) -> tuple[GivenSubtask, ...]:

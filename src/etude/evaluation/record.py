@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from etude.names import EpisodeName, EtudeError, decode, json_text, parse_json
 
@@ -42,6 +45,21 @@ class GivenSubtask:
     begun: int
     ended: int
     exact: bool | None = None
+
+
+@dataclass(frozen=True)
+class PlayedStep:
+    """One step of an episode while it is played. ``number`` counts from 1; ``observation`` is what the policy was last shown.
+
+    ``info``: of a robot's step ``success``, ``progress``, and what it is doing in words (``subtask``, ``step``); of a decision how many
+    questions were ``asked``, and how many of them were answered ``right``.
+    """
+
+    number: int
+    observation: Mapping[str, Any]
+    action: NDArray[np.float64]
+    reward: float
+    info: Mapping[str, Any]
 
 
 @dataclass(frozen=True)

@@ -5,22 +5,23 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from etude import machine
 from etude.episodes import Episode
-from etude.evaluation.plan import Plan
-from etude.evaluation.play import Work
+from etude.evaluation.code import code_of
+from etude.evaluation.plan import Plan, checked
+from etude.evaluation.play import Players
 from etude.evaluation.record import Record
 from etude.evaluation.sitting import introduce, joined, refuse_other_standards
 from etude.evaluation.store import Run, Store, merged, read_run
 from etude.evaluation.worker import Job, Keep
-from etude.library import find, find_task
+from etude.library import find
 from etude.names import EpisodeName, EtudeError
-from etude.policies.contract import ANSWER, Contract, refuse_mismatches
+from etude.policies.contract import Contract, refuse_mismatches
 
 SYNC = 1.0  # seconds between writes to the disk itself; a crash of the machine loses no more than that
 
@@ -42,7 +43,7 @@ class Executor(Protocol):
 class RunSettings:
     """How a plan is worked off; none of it can change a result.
 
-    ``allow_mixed``: go on although the policy's code has changed, and mark the run.
+    ``allow_mixed``: go on although the policy's code has changed, and mark the run. ``plugins``: modules that workers import first.
     """
 
     workers: int = 0
@@ -53,6 +54,7 @@ class RunSettings:
     address: str = ""
     retry_errors: bool = False
     allow_mixed: bool = False
+    plugins: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.workers < 0:
@@ -73,11 +75,20 @@ class Progress(Protocol):
         """One more episode is over."""
 
 
-def evaluate(plan: Plan, folder: Path, settings: RunSettings, progress: Progress, more: int = 0, performer: str = "", how: str = "") -> Run:
+def evaluate(
+    plan: Plan,
+    folder: Path,
+    settings: RunSettings,
+    progress: Progress,
+    more: int = 0,
+    make_job: Callable[..., Job] = Job,
+    players: Players | None = None,
+) -> Run:
     """Play what the plan holds and the folder does not; gives the whole run. An interrupt loses nothing that was finished.
 
-    ``performer`` and ``how`` as in a :class:`~etude.evaluation.worker.Job`.
+    ``make_job`` gives the job of a worker where more than playing is asked for. Live ``players`` play here, in this process.
     """
+    checked(plan.names)
     with Store(folder, plan) as store:
         if more and not store.missing:  # an extension that was interrupted is finished first
             store.extend(store.plan.extended(more))
@@ -87,15 +98,34 @@ def evaluate(plan: Plan, folder: Path, settings: RunSettings, progress: Progress
         progress.began(store)
         if store.missing:
             refuse_other_standards(store)
-            decides = all(find_task(EpisodeName.parse(n)).control == ANSWER for n in plan.names)
-            work = Work(plan.policy, plan.planner, plan.renderer, plan.patience, decides)
-            job = Job(work, str(folder.resolve()), settings.keep, performer, how)
-            with make_executor(job, settings, len(store.missing)) as executor:
+            own = (plan.policy, str(folder.resolve()), plan.planner, plan.renderer, plan.patience)
+            job = make_job(*own, keep=settings.keep, plugins=settings.plugins)
+            alone = None if players is None else Here(job, players)
+            with nullcontext(alone) if alone is not None else make_executor(job, settings, len(store.missing)) as executor:
                 _refuse_misfits(store, executor.contracts())
-                introduce(store, executor.contracts(), executor.code(), settings.allow_mixed)
+                introduce(store, executor.contracts(), executor.code(), settings.allow_mixed, settings.plugins)
                 _work_off(store, executor, progress.ended)
         store.seal()
     return read_run(folder)
+
+
+class Here:
+    """Plays in this process, with players that may be any live objects. What hangs or crashes here takes the run along."""
+
+    def __init__(self, job: Job, players: Players) -> None:
+        self._job, self._players = job, players
+
+    def contracts(self) -> dict[str, Any]:
+        """What policy and planner ask for."""
+        return self._players.contracts()
+
+    def code(self) -> dict[str, Any]:
+        """What policy and planner are made of."""
+        return code_of(self._players, Path(self._job.folder))
+
+    def play(self, items: Iterable[tuple[str, str]]) -> Iterator[Record]:
+        """Records in the order of the plan."""
+        return (self._job.perform(self._players, name, mode) for name, mode in items)
 
 
 def make_executor(job: Job, settings: RunSettings, episodes: int) -> AbstractContextManager[Executor]:

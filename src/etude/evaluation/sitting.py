@@ -33,7 +33,7 @@ def refuse_other_standards(store: Store) -> None:
             )
 
 
-def introduce(store: Store, contracts: dict[str, Any], code: dict[str, Any], allow_mixed: bool) -> None:
+def introduce(store: Store, contracts: dict[str, Any], code: dict[str, Any], allow_mixed: bool, plugins: Sequence[str]) -> None:
     """Write down who plays here, and with what."""
     sitting = {"machine": machine.describe(), "command": shlex.join(["etude", *sys.argv[1:]]), "code": code}
     earlier = store.info()
@@ -42,7 +42,7 @@ def introduce(store: Store, contracts: dict[str, Any], code: dict[str, Any], all
         store.write_info({
             "schema": SCHEMA, "protocol": pinned["protocol"], "plan": store.plan.digest, "policy": store.plan.policy,
             "planner": store.plan.planner, "contract": contracts, "renderer": pinned["renderer"], "standards": pinned, **sitting,
-            "sittings": [],
+            "plugins": list(plugins), "sittings": [],
         })  # fmt: skip
         return
     if earlier.get("contract") != contracts:

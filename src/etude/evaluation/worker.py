@@ -1,4 +1,4 @@
-"""What a worker does, in whatever process: load the cast once, play what it is given, keep films and actions where asked."""
+"""What a worker does, in whatever process: load its players once, play what it is given, keep films and actions where asked."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ import importlib
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from etude.episodes import Episode
 from etude.evaluation.code import code_of
-from etude.evaluation.play import Players, Trajectory, Work, attempted
+from etude.evaluation.plan import PATIENCE
+from etude.evaluation.play import Players, Trajectory, attempted
 from etude.evaluation.record import Record
-from etude.names import EtudeError, decode, unknown
+from etude.names import EtudeError, decode, encode, unknown
+from etude.plugins import load_all
 from etude.policies.calling import in_a_line
 from etude.policies.replay import file_stem, write_actions
 
@@ -28,29 +30,78 @@ ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_
 
 @dataclass(frozen=True)
 class Job:
-    """All a worker has to know, as plain data. ``folder`` is the run's, ``keep`` which episodes are filmed.
+    """All that a worker is told, as plain data: a plan without its names, and what to do besides playing.
 
-    ``performer`` ("module:function") takes the place of :func:`perform`, where more than playing is asked for; ``how`` is a text for it.
+    ``folder`` is the run's, ``keep`` says which episodes are filmed, ``plugins`` are modules to import before anything else. Where more
+    than playing is asked for, a subclass says what in :meth:`perform`.
     """
 
-    work: Work
+    policy: str
     folder: str
+    planner: str = ""
+    renderer: str = "raster"
+    patience: int = PATIENCE
     keep: Keep = "none"
-    performer: str = ""
-    how: str = ""
+    plugins: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.keep not in KEEP:
             raise unknown("value of --record", self.keep, KEEP)
 
-    def to_data(self) -> dict[str, Any]:
-        """As plain JSON data."""
-        return asdict(self)
+    def players(self) -> Players:
+        """Those who play; whatever goes wrong is one line for the user, for nothing has been played yet."""
+        load_all(self.plugins)
+        try:
+            return Players(self.policy, self.planner, self.renderer, self.patience)
+        except EtudeError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise EtudeError(f"the policy {self.policy!r} cannot be loaded: {in_a_line(error)}") from error
 
-    @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> Job:
+    def perform(self, players: Players, name: str, mode: str) -> Record:
+        """Play one episode, and keep what is to be kept of it."""
+        record, trajectory = attempted(players, name, mode)
+        if trajectory is None or trajectory.episode is None or self.keep == "none" or (self.keep == "failures" and record.success):
+            return record
+        try:
+            return replace(record, film=self._kept(trajectory.episode, trajectory, name, mode))
+        except Exception as error:
+            if isinstance(error, OSError) and error.errno in FULL:
+                raise EtudeError(f"the film of {name} cannot be kept: {error.strerror}; make room, and the same command goes on") from None
+            return replace(record, outcome="error", error=f"the film could not be kept: {in_a_line(error)}")
+
+    def _kept(self, episode: Episode, trajectory: Trajectory, name: str, mode: str) -> str:
+        """Write the actions, and a film of the same trajectory; gives the film's place in the run folder."""
+        from etude.evaluation.film import film_kind, filmed
+
+        stem = file_stem(name, mode)
+        folder = Path(self.folder)
+        write_actions(folder / "actions" / f"{stem}.npz", trajectory.actions, episode.control)
+        film = Path("films") / f"{stem}{film_kind()}"
+        filmed(episode, trajectory.actions, trajectory.words, self.policy, folder / film)
+        return film.as_posix()
+
+    def hello(self, players: Players) -> dict[str, Any]:
+        """What a worker says when it has loaded its players, as plain data. All workers of a run have to say the same."""
+        return {"contracts": players.contracts(), "code": code_of(players, Path(self.folder))}
+
+    def answer(self, players: Players, name: str, mode: str) -> dict[str, str]:
+        """What a worker says of one episode: the ``line`` of its record, or why the run cannot go on (``refused``)."""
+        try:
+            return {"line": self.perform(players, name, mode).to_line()}
+        except EtudeError as error:
+            return {"refused": str(error)}
+
+    def to_data(self) -> dict[str, Any]:
+        """As plain JSON data; a worker finds the class by its module."""
+        return {"module": type(self).__module__, "kind": type(self).__name__, **encode(self)}
+
+    @staticmethod
+    def from_data(data: Mapping[str, Any]) -> Job:
         """From plain JSON data."""
-        found: Job = decode(cls, dict(data), "job")
+        given = dict(data)
+        kind = getattr(importlib.import_module(given.pop("module")), given.pop("kind"))
+        found: Job = decode(kind, given, "job")
         return found
 
 
@@ -67,55 +118,3 @@ def one_thread() -> Iterator[None]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
-
-
-def load_cast(job: Job) -> Players:
-    """The cast of a job; whatever goes wrong is one line for the user, for nothing has been played yet."""
-    try:
-        return Players(job.work)
-    except EtudeError:
-        raise
-    except (Exception, SystemExit) as error:
-        raise EtudeError(f"the policy {job.work.policy!r} cannot be loaded: {in_a_line(error)}") from error
-
-
-def hello(cast: Players, job: Job) -> dict[str, Any]:
-    """What a worker says when it has loaded its cast, as plain data. All workers of a run have to say the same."""
-    return {"contracts": cast.contracts(), "code": code_of(cast, Path(job.folder))}
-
-
-def answer(cast: Players, job: Job, name: str, mode: str) -> dict[str, str]:
-    """What a worker says of one episode: the ``line`` of its record, or why the run cannot go on (``refused``)."""
-    try:
-        return {"line": perform(cast, job, name, mode).to_line()}
-    except EtudeError as error:
-        return {"refused": str(error)}
-
-
-def perform(cast: Players, job: Job, name: str, mode: str) -> Record:
-    """Play one episode, and keep what is to be kept of it."""
-    if job.performer:
-        module, _, function = job.performer.partition(":")
-        performed: Record = getattr(importlib.import_module(module), function)(cast, job, name, mode)
-        return performed
-    record, course = attempted(cast, name, mode)
-    if course is None or course.episode is None or job.keep == "none" or (job.keep == "failures" and record.success):
-        return record
-    try:
-        return replace(record, film=_kept(course.episode, course, job, name, mode))
-    except Exception as error:
-        if isinstance(error, OSError) and error.errno in FULL:
-            raise EtudeError(f"the film of {name} cannot be kept: {error.strerror}; make room, and the same command goes on") from None
-        return replace(record, outcome="error", error=f"the film could not be kept: {in_a_line(error)}")
-
-
-def _kept(episode: Episode, course: Trajectory, job: Job, name: str, mode: str) -> str:
-    """Write the actions, and a film of the same course; gives the film's place in the run folder."""
-    from etude.evaluation.film import film_kind, filmed
-
-    stem = file_stem(name, mode)
-    folder = Path(job.folder)
-    write_actions(folder / "actions" / f"{stem}.npz", course.actions, episode.control)
-    film = Path("films") / f"{stem}{film_kind()}"
-    filmed(episode, course.actions, course.words, job.work.policy, folder / film)
-    return film.as_posix()

@@ -5,18 +5,18 @@ from __future__ import annotations
 import inspect
 import sysconfig
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from etude.names import EtudeError
 from etude.policies.contract import Contract
+from etude.policies.policy import AdaptingPlanner, BatchPolicy, ForkingPolicy, Planner, Policy, SessionPolicy
 
 T = TypeVar("T")
 
-_EPISODE = ("instruction", "pictures", "episode")
-POLICY: dict[str, tuple[str, ...]] = {"reset": _EPISODE, "act": ("observation",)}
-PLANNER: dict[str, tuple[str, ...]] = {"reset": _EPISODE, "next_subtask": ("observation", "instruction", "history")}
+MUST = {"policy": Policy, "planner": Planner}
+MAY = {"policy": (BatchPolicy, SessionPolicy, ForkingPolicy), "planner": (AdaptingPlanner,)}
 
 _OURS = f"{Path(__file__).parents[1]}/"
 _LIBRARY = f"{sysconfig.get_path('stdlib')}/"
@@ -25,12 +25,13 @@ _LONGEST = 250  # characters of a foreign message, so that its frames are still 
 _ENDS = 2  # frames told from either end: where it was called, and where it broke
 
 
-def fitting(what: str, name: str, found: T, methods: Mapping[str, tuple[str, ...]]) -> T:
-    """``found``, if it has a contract, and these methods can be called with these arguments; otherwise one line says what is wrong."""
+def fitting(what: Literal["policy", "planner"], name: str, found: T) -> T:
+    """``found``, if it has what it must have, and what it may have is of the right form; otherwise one line says what is wrong."""
     if isinstance(found, type):
         raise EtudeError(f"the class {found.__name__} was given where a {what} belongs: make one, {found.__name__}(…)")
     if found is None:
         raise EtudeError(f"{name} is not a {what}: it is None")
+    methods = _methods(MUST[what])
     for member in ("contract", *methods):
         if not called(what, hasattr, found, member):
             raise EtudeError(f"{name} is not a {what}: it has no {member!r}; a {what} has {', '.join(('contract', *methods))}")
@@ -39,9 +40,17 @@ def fitting(what: str, name: str, found: T, methods: Mapping[str, tuple[str, ...
         kind = "the class Contract" if contract is Contract else f"a {type(contract).__name__}"
         hint = "Contract.from_data(…) makes one of a dict" if isinstance(contract, dict) else "Contract() has a default for everything"
         raise EtudeError(f"the contract of {name} is {kind}, expected a Contract of etude.policies.contract; {hint}")
+    for protocol in MAY[what]:
+        methods |= {m: arguments for m, arguments in _methods(protocol).items() if called(what, hasattr, found, m)}
     for method, arguments in methods.items():
         _check_call(name, method, getattr(found, method), arguments)
     return found
+
+
+def _methods(protocol: type) -> dict[str, tuple[str, ...]]:
+    """The methods of a protocol, with the names of their arguments."""
+    functions = {n: f for n, f in vars(protocol).items() if inspect.isfunction(f) and not n.startswith("_")}
+    return {name: tuple(inspect.signature(function).parameters)[1:] for name, function in functions.items()}
 
 
 def _check_call(name: str, method: str, function: Any, arguments: tuple[str, ...]) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from etude.decisions.trial import SILENT, Trial
 from etude.names import EtudeError, rng
 from etude.policies.contract import ANSWER, Contract
-from etude.policies.policy import Observation, Picture, Policy
+from etude.policies.policy import Observation, Picture
 from etude.pose import Array
 
 
@@ -67,6 +67,3 @@ class SilentPolicy:
     def act(self, observation: Observation) -> Array:
         """Silence."""
         return np.array(0)
-
-
-DECIDERS: dict[str, Callable[..., Policy]] = {"oracle": KnowingPolicy, "random": GuessingPolicy, "noop": SilentPolicy}

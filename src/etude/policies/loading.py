@@ -11,79 +11,104 @@ from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
 from etude.names import EtudeError, repeated, unknown
-from etude.policies.calling import PLANNER, POLICY, called, fitting, with_frames
+from etude.policies.calling import called, fitting, with_frames
+from etude.policies.deciding import GuessingPolicy, KnowingPolicy, SilentPolicy
 from etude.policies.planners import OraclePlanner, RulePlanner
 from etude.policies.policy import Planner, Policy
+from etude.policies.register import DECIDERS, PLANNERS, POLICIES, Maker, register_decider, register_planner, register_policy
 from etude.policies.replay import ReplayPolicy
 from etude.policies.scripted import NoopPolicy, OraclePolicy, RandomPolicy
+from etude.registry import Registry
 
 T = TypeVar("T")
 
-POLICIES: dict[str, Callable[..., Policy]] = {
-    "oracle": OraclePolicy,
-    "random": RandomPolicy,
-    "noop": NoopPolicy,
-    "replay": ReplayPolicy,
-}
-PLANNERS: dict[str, Callable[..., Planner]] = {"rule": RulePlanner, "oracle": OraclePlanner}
+register_policy("oracle")(OraclePolicy)
+register_policy("random")(RandomPolicy)
+register_policy("noop")(NoopPolicy)
+register_decider("oracle")(KnowingPolicy)
+register_decider("random")(GuessingPolicy)
+register_decider("noop")(SilentPolicy)
+register_planner("rule")(RulePlanner)
+register_planner("oracle")(OraclePlanner)
+
+
+@register_policy("replay", address=True)
+def _replay(text: str) -> Policy:
+    if not (run := text.partition(":")[2]):
+        raise EtudeError("replay needs a run: --policy replay:RUN")
+    return ReplayPolicy(run)
+
+
+@register_policy("takeover", address=True)
+def _takeover(text: str) -> Policy:
+    from etude.policies.takeover import Takeover
+
+    chance, colon, first = text.removeprefix("takeover:").partition(":")
+    if not colon:
+        raise EtudeError(f"{text!r} is not of the form takeover:CHANCE:POLICY, e.g. takeover:0.05:random")
+    return Takeover(load_policy(first), float(_read("takeover", "chance", chance, float)))
+
+
+@register_policy("ws", address=True)
+@register_policy("wss", address=True)
+def _remote(text: str) -> Policy:
+    from etude.policies.remote import RemotePolicy
+
+    return RemotePolicy(text)
+
+
+@register_policy("chat", address=True)
+def _chat_decider(text: str) -> Policy:
+    from etude.policies.chat_decider import chat_decider
+
+    return chat_decider(text)
+
+
+@register_planner("chat", address=True)
+def _chat_planner(text: str) -> Planner:
+    from etude.policies.chat import chat_planner
+
+    return chat_planner(text)
 
 
 def load_policy(text: str) -> Policy:
-    """A policy: ``oracle``, ``oracle:noise=0.02``, ``oracle:colour_blind``, ``random``, ``noop``, ``replay:RUN``, ``module:attribute``
-    (with ``?key=value&…`` as arguments), the address of a server, ``ws://host:port``, a model for decisions,
-    ``chat:MODEL@http://host:port/v1``, or ``takeover:CHANCE:POLICY``, from which the oracle takes over."""
-    if text.startswith("takeover:"):
-        from etude.policies.takeover import Takeover
-
-        chance, colon, first = text.removeprefix("takeover:").partition(":")
-        if not colon:
-            raise EtudeError(f"{text!r} is not of the form takeover:CHANCE:POLICY, e.g. takeover:0.05:random")
-        return Takeover(load_policy(first), float(_read("takeover", "chance", chance, float)))
-    if text.startswith(("ws://", "wss://")):
-        from etude.policies.remote import RemotePolicy
-
-        return RemotePolicy(text)
-    if text.startswith("chat:"):
-        from etude.policies.chat_decider import chat_decider
-
-        return chat_decider(text)
-    found: Policy = _loaded("policy", text, POLICIES)
-    return fitting("policy", text, found, POLICY)
+    """A policy: a registered name (``oracle``, ``oracle:noise=0.02``, ``random``, ``noop``), a registered address (``replay:RUN``,
+    ``ws://host:port``, ``chat:MODEL@http://host:port/v1`` for decisions, ``takeover:CHANCE:POLICY``, from which the oracle takes over), or
+    ``module:attribute`` (with ``?key=value&…`` as arguments)."""
+    name = text.partition(":")[0]
+    return fitting("policy", text, _loaded("policy", text, DECIDERS if name in DECIDERS and name not in POLICIES else POLICIES))
 
 
 def load_decider(text: str) -> Policy | None:
-    """The form that a policy of ours has for decisions; None for all others."""
-    from etude.policies.deciding import DECIDERS
-
-    found: Policy | None = _loaded("policy", text, DECIDERS) if text.partition(":")[0] in DECIDERS else None
-    return found
+    """The form that a policy has for decisions alone; None for all others."""
+    return _loaded("policy", text, DECIDERS) if text.partition(":")[0] in DECIDERS else None
 
 
 def load_planner(text: str) -> Planner:
     """A planner: ``rule``, ``oracle``, ``oracle:wrong=0.2``, ``chat:MODEL@http://host:port/v1``, or ``module:attribute``."""
-    if text.startswith("chat:"):
-        from etude.policies.chat import chat_planner
-
-        return chat_planner(text)
-    found: Planner = _loaded("planner", text, PLANNERS)
-    return fitting("planner", text, found, PLANNER)
+    return fitting("planner", text, _loaded("planner", text, PLANNERS))
 
 
-def _loaded(what: str, text: str, ours: Mapping[str, Callable[..., Any]]) -> Any:
+def address_of(player: Policy | Planner | str) -> str:
+    """The text under which a run notes who plays: of a live object, the module and the class it is of."""
+    return player if isinstance(player, str) else f"{type(player).__module__}:{type(player).__qualname__}"
+
+
+def _loaded(what: str, text: str, table: Registry[Maker[T]]) -> T:
     name, colon, rest = text.partition(":")
-    if name in ours:
-        if name == "replay":
-            if not rest:
-                raise EtudeError("replay needs a run: --policy replay:RUN")
-            return ours[name](rest)
+    if name in table:
+        maker = table[name]
+        if maker.address:
+            return maker.make(text)
         pairs = [part.partition("=") for part in rest.split(",")] if rest else []
-        return _made(f"{what} {name!r}", ours[name], _once(what, [(key, value if sign else "true") for key, sign, value in pairs]))
+        return _made(f"{what} {name!r}", maker.make, _once(what, [(key, value if sign else "true") for key, sign, value in pairs]))
     if not colon:
-        raise unknown(what, text, ours)
+        raise unknown(what, text, table)
     path, _, query = rest.partition("?")
     if not name or not path:
         raise EtudeError(f"{text!r} is not of the form module:attribute, e.g. my_{what}:{what.capitalize()}?option=value")
-    return _theirs(what, name, path, _once(what, parse_qsl(query, keep_blank_values=True)))
+    found: T = _theirs(what, name, path, _once(what, parse_qsl(query, keep_blank_values=True)))
+    return found
 
 
 def _once(what: str, pairs: list[tuple[str, str]]) -> dict[str, str]:

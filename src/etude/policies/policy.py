@@ -1,4 +1,7 @@
-"""What a policy and a planner are. Write a class with these methods; nothing has to be inherited."""
+"""What a policy and a planner are: what they must have (:class:`Policy`, :class:`Planner`), and what they may have (all the others).
+
+Write a class with these methods; nothing has to be inherited.
+"""
 
 from __future__ import annotations
 
@@ -43,3 +46,89 @@ class Planner(Protocol):
 
     def next_subtask(self, observation: Observation, instruction: str, history: Sequence[str]) -> str:
         """The sub-task to work on now, as text. ``observation["vocabulary"]`` lists the sub-tasks there are words for."""
+
+
+# ------------------------------------------------------------------------------------------------ what a policy may have
+
+
+@runtime_checkable
+class SpeakingPolicy(Protocol):
+    """Says what it is doing: films and data sets show it."""
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """Sub-task and step of the latest action."""
+
+
+@runtime_checkable
+class RemarkingPolicy(Protocol):
+    """Has a note on each of its answers to a decision, such as what a model said in full."""
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """One text for each answer; empty where there is nothing to say."""
+
+
+@runtime_checkable
+class TakingOverPolicy(Protocol):
+    """Lets another act first: only what follows is recorded as a demonstration."""
+
+    @property
+    def taken(self) -> int | None:
+        """The number of actions of the other; None while it has not taken over."""
+
+
+@runtime_checkable
+class BatchPolicy(Protocol):
+    """Answers several clients of a server in one call. Its ``reset`` and ``act`` are not called there.
+
+    It keeps what it remembers by session: a small number, one for each open connection, used again after its end.
+    """
+
+    def act_batch(self, observations: list[Observation], sessions: list[int]) -> list[Array]:
+        """The actions (H, D) or (D,) for each observation; ``sessions`` says whose each is."""
+
+
+@runtime_checkable
+class SessionPolicy(Protocol):
+    """A :class:`BatchPolicy` that is told when an episode begins; without this it is taken to remember nothing."""
+
+    def reset_session(self, session: int, instruction: str, pictures: Sequence[Picture], episode: str) -> None:
+        """A new episode begins in this session."""
+
+
+@runtime_checkable
+class ForkingPolicy(Protocol):
+    """Makes another of itself on the same weights, for one more client of a server; others are copied."""
+
+    def new_session(self) -> Policy:
+        """Another policy, or itself if it remembers nothing."""
+
+
+# ------------------------------------------------------------------------------------------------ what a planner may have
+
+
+@runtime_checkable
+class AdaptingPlanner(Protocol):
+    """Takes the cameras it finds: its contract depends on them."""
+
+    def contract_for(self, cameras: Sequence[str]) -> Contract:
+        """The contract where there are these cameras."""
+
+
+@runtime_checkable
+class StrictPlanner(Protocol):
+    """Wants its answers taken letter for letter."""
+
+    @property
+    def strict(self) -> bool:
+        """Whether it does."""
+
+
+@runtime_checkable
+class QuotingPlanner(Protocol):
+    """Remembers what its model said in full, where ``next_subtask`` gives what was understood of it."""
+
+    @property
+    def last_answer(self) -> str:
+        """The latest answer as it came."""

@@ -22,9 +22,9 @@ from websockets.http11 import Request, Response
 
 from etude.envs.actions import numbers
 from etude.names import EtudeError, unknown
-from etude.policies.calling import POLICY, fitting, own_traceback
-from etude.policies.policy import Observation, Picture, Policy
-from etude.policies.sessions import BATCH, TOLD, BatchPolicy, Seat, Seats, Separate, Together, Worker
+from etude.policies.calling import fitting, own_traceback
+from etude.policies.policy import BatchPolicy, Observation, Picture, Policy
+from etude.policies.sessions import Seat, Seats, Separate, Together, Worker
 from etude.policies.wire import LARGEST_FRAME, pack, unpack
 
 INTERNAL_ERROR = 1011
@@ -71,7 +71,7 @@ def serve(
 ) -> None:
     """Serve until interrupted. ``make_policy`` is called once: all connections share the policy.
 
-    Requests to a :class:`~etude.policies.sessions.BatchPolicy` are gathered until there are ``batch`` of them, all clients have asked, or
+    Requests to a :class:`~etude.policies.policy.BatchPolicy` are gathered until there are ``batch`` of them, all clients have asked, or
     ``wait_ms`` have passed; any other policy plays each connection apart (:class:`~etude.policies.sessions.Separate`). ``ready`` is called
     with the port as soon as clients can connect; port 0 takes a free one. ``max_frame``, ``connections``, ``key``: see :class:`Admission`.
     """
@@ -97,12 +97,11 @@ async def serving(
     try:
         policy = await worker.run(make_policy)
         name = type(policy).__name__
-        fitting("policy", name, policy, POLICY)
+        fitting("policy", name, policy)
         if policy.contract.privileged:
             raise EtudeError(f"{name} is privileged: it wants the true state, which is not sent over a socket")
         metadata = pack({"etude": {"contract": policy.contract.to_data(), "reset": True}})
         if isinstance(policy, BatchPolicy):
-            fitting("policy", name, policy, TOLD if hasattr(policy, "reset_session") else BATCH)
             together = Together(policy, worker, batch, wait_ms / 1000)
             gathering = asyncio.create_task(together.gather())
             try:

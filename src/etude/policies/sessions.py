@@ -12,33 +12,16 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, ModuleType
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from etude.names import EtudeError
-from etude.policies.calling import POLICY, fitting, in_a_line
-from etude.policies.policy import Observation, Picture, Policy
+from etude.policies.calling import fitting, in_a_line
+from etude.policies.policy import BatchPolicy, ForkingPolicy, Observation, Picture, Policy, SessionPolicy
 from etude.pose import Array
 
 T = TypeVar("T")
-
-
-@runtime_checkable
-class BatchPolicy(Protocol):
-    """A policy that answers several clients in one call: a method ``act_batch`` next to those of :class:`~etude.policies.policy.Policy`.
-
-    It keeps what it remembers by session: a small number, one for each open connection, used again after its end. With the optional method
-    ``reset_session(session, instruction, pictures, episode)`` the policy is told when an episode begins; without it the policy is taken to
-    remember nothing. Its ``reset`` and ``act`` are not called.
-    """
-
-    def act_batch(self, observations: list[Observation], sessions: list[int]) -> list[Array]:
-        """The actions (H, D) or (D,) for each observation; ``sessions`` says whose each is."""
-
-
-BATCH: dict[str, tuple[str, ...]] = {**POLICY, "act_batch": ("observations", "sessions")}
-TOLD: dict[str, tuple[str, ...]] = {**BATCH, "reset_session": ("session", *POLICY["reset"])}
 
 
 class Worker:
@@ -125,9 +108,8 @@ class Separate:
 def another(policy: Policy) -> Policy:
     """A policy for one more episode at the same time, on the same weights."""
     name = type(policy).__name__
-    make = getattr(policy, "new_session", None)
-    if make is not None:
-        made: Policy = fitting("policy", f"what {name}.new_session() gives", make(), POLICY)
+    if isinstance(policy, ForkingPolicy):
+        made: Policy = fitting("policy", f"what {name}.new_session() gives", policy.new_session())
         if made.contract != policy.contract:
             raise EtudeError(f"what {name}.new_session() gives has another contract than the {name} it comes from")
         return made
@@ -194,9 +176,8 @@ class Together:
 
     async def reset(self, session: int, instruction: str, pictures: Sequence[Picture], episode: str) -> None:
         """Tell the policy that an episode begins, if it wants to know."""
-        told = getattr(self._policy, "reset_session", None)
-        if told is not None:
-            await self._worker.run(told, session, instruction, pictures, episode)
+        if isinstance(self._policy, SessionPolicy):
+            await self._worker.run(self._policy.reset_session, session, instruction, pictures, episode)
 
     async def act(self, session: int, observation: Observation) -> tuple[Array, float]:
         """Wait for a batch and its answer."""

@@ -10,7 +10,7 @@ import numpy as np
 from etude.envs.actions import numbers
 from etude.envs.simulation import Simulation
 from etude.names import EpisodeName, EtudeError, rng
-from etude.policies.policy import Observation, Picture, Policy
+from etude.policies.policy import Observation, Picture, Policy, SpeakingPolicy
 from etude.policies.scripted import OraclePolicy
 from etude.pose import Array
 
@@ -46,7 +46,7 @@ class Takeover:
             given = numbers(self._first.act(seen), "what the policy gave", "an action, as numbers")
             if given.ndim not in (1, 2) or not len(given):
                 raise EtudeError(f"the policy gave actions of shape {given.shape}; expected (n, D) or (D,)")
-            self.words = getattr(self._first, "words", ("", ""))
+            self.words = self._first.words if isinstance(self._first, SpeakingPolicy) else ("", "")
             return np.asarray(given if given.ndim == 1 else given[0])
         action = self._oracle.act(observation)
         self.words = self._oracle.words

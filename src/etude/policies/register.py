@@ -1,0 +1,59 @@
+"""The tables of policies, planners and deciders that have a name, and how to add to them.
+
+``@register_policy("mine")`` makes a class known to every command as ``--policy mine``, or ``mine:speed=2,careful`` with options that are
+read as its constructor's annotations say. With ``address=True`` a function is given the whole text instead, ``mine:anything at all``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from etude.policies.policy import Planner, Policy
+from etude.registry import Registry
+
+T = TypeVar("T")
+M = TypeVar("M", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Maker(Generic[T]):
+    """Makes what is registered under a name: from options, or from the whole ``address``."""
+
+    make: Callable[..., T]
+    address: bool = False
+
+
+def _ours() -> None:
+    importlib.import_module("etude.policies.loading")
+
+
+POLICIES: Registry[Maker[Policy]] = Registry("policy", _ours)
+PLANNERS: Registry[Maker[Planner]] = Registry("planner", _ours)
+DECIDERS: Registry[Maker[Policy]] = Registry("decider", _ours)
+"""The form that a policy has for decisions, where it is not the one it has for robots."""
+
+
+def register_policy(name: str, *, address: bool = False) -> Callable[[M], M]:
+    """Make a class, or a function that gives a policy, known as ``--policy NAME``."""
+    return _registering(POLICIES, name, address)
+
+
+def register_planner(name: str, *, address: bool = False) -> Callable[[M], M]:
+    """Make a class, or a function that gives a planner, known as ``--planner NAME``."""
+    return _registering(PLANNERS, name, address)
+
+
+def register_decider(name: str, *, address: bool = False) -> Callable[[M], M]:
+    """Make a class known as the policy NAME for decisions, where robots have another of this name or none."""
+    return _registering(DECIDERS, name, address)
+
+
+def _registering(table: Registry[Maker[Any]], name: str, address: bool) -> Callable[[M], M]:
+    def register(make: M) -> M:
+        table.add(name, Maker(make, address), make.__module__)
+        return make
+
+    return register
