@@ -8,9 +8,10 @@ import sys
 from rich.markup import escape
 from typer.exceptions import TyperException
 
-from etude.cli import comparing, evaluating, exporting, looking, recording, studying, validating  # noqa: F401  (registers the commands)
+from etude.cli import comparing, evaluating, exporting, looking, making, recording, studying, validating  # noqa: F401  (registers the commands)
 from etude.cli.app import app, notes
 from etude.names import EtudeError
+from etude.plugins import load
 
 __all__ = ["app", "main"]
 
@@ -21,7 +22,7 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):  # what a terminal cannot show is written out, and stops nothing
             stream.reconfigure(errors="backslashreplace")
     try:
-        code = app(standalone_mode=False) or 0
+        code = app(args=_imported(sys.argv[1:]), standalone_mode=False) or 0
     except (EtudeError, TyperException) as error:
         text = error.format_message() if isinstance(error, TyperException) and hasattr(error, "format_message") else str(error)
         if text:  # without arguments the help has been shown already
@@ -34,6 +35,18 @@ def main() -> None:
     except KeyboardInterrupt:
         code = 130
     sys.exit(code)
+
+
+def _imported(arguments: list[str]) -> list[str]:
+    """The arguments without ``--import MODULE``, which any command may have, anywhere: those modules are loaded now."""
+    left, rest = [], iter(arguments)
+    for word in rest:
+        option, sign, module = word.partition("=")
+        if option != "--import":
+            left.append(word)
+        else:
+            load(module if sign else next(rest, ""))
+    return left
 
 
 def _refuse(text: str) -> None:
