@@ -66,9 +66,9 @@ def test_show_reads_a_scene_from_a_file(tmp_path):
         (["show", "tower", "--renderer", "rastr"], "unknown renderer 'rastr'; did you mean 'raster'"),
         (["show", "nowhere.json"], "there is no file 'nowhere.json'"),
         (["show", "gallery", "--out", "x.png"], "must end in .html"),
-        (["rollout", "clevrskills/pik@train#1"], "did you mean 'pick'"),
+        (["rollout", "clevrskills/pik@train#1", "--policy", "oracle"], "did you mean 'pick'"),
         (["rollout", "clevrskills/pick@train#1", "--policy", "oracl"], "unknown policy 'oracl'; did you mean 'oracle'"),
-        (["rollout", "clevrskills/pick@train#1", "--video", "x.avi"], "must end in .mp4"),
+        (["rollout", "clevrskills/pick@train#1", "--video", "x.avi", "--policy", "oracle"], "must end in .mp4"),
         (["list", "clevr"], "unknown suite 'clevr'; did you mean 'clevrskills'"),
         (["bench", "rendr"], "unknown benchmark 'rendr'; did you mean 'render'"),
     ],
@@ -176,7 +176,7 @@ def test_rollout_writes_mp4(tmp_path):
 
 
 def test_evaluate_gives_the_same_numbers_whatever_the_number_of_workers(tmp_path):
-    arguments = ["evaluate", "--suite", "clevrskills", "--task", "pick", "--episodes", "3", "--json"]
+    arguments = ["evaluate", "--suite", "clevrskills", "--task", "pick", "--policy", "oracle", "--episodes", "3", "--json"]
     one, two = (json.loads(etude(*arguments, "--workers", n, "--out", str(tmp_path / n)).stdout) for n in ("1", "2"))
     assert one["groups"] == two["groups"] and one["run"] != two["run"]
     (group,) = one["groups"]

@@ -10,7 +10,6 @@ import hashlib
 import json
 import platform
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ import numpy as np
 from etude.decisions.showing import pictures
 from etude.decisions.trial import Trial
 from etude.evaluation.play import Players, play
+from etude.evaluation.schema import written
 from etude.library import find, told_in
 from etude.names import digest
 from etude.prompts.pictures import multimodal
@@ -84,7 +84,7 @@ def _of_episode(name: str) -> dict[str, str]:
     """An episode, what is seen and told first, all that the oracle does, and where it ends."""
     found = find(name)
     record, course = play(Players("oracle"), name)
-    line = {key: value for key, value in asdict(record).items() if key != "timings"}
+    line = {key: value for key, value in written(record).items() if key != "timings"}
     whole = {"episode": found.id.rpartition("~")[2]}
     if isinstance(found, Trial):
         return {**whole, "frames": _hashed(pictures(found, 64)).hexdigest()[:16], "record": digest(line, 16)}

@@ -17,7 +17,10 @@ RESAMPLES = 20  # layouts tried before an episode is given up
 
 
 def tasks(suite: str) -> dict[str, Task]:
-    """The tasks of a suite, by name, in the suite's order."""
+    """The tasks of a suite, by name, in the suite's order.
+
+    >>> [task.name for task in etude.tasks("clevrskills").values() if task.level == "L0"]
+    """
     return SUITES[suite].tasks
 
 
@@ -55,7 +58,10 @@ def find(name: str | EpisodeName) -> Episode | Trial:
 
 
 def episode(name: str | EpisodeName) -> Episode:
-    """The episode of this name. Equal names give equal episodes, anywhere."""
+    """The episode of this name. Equal names give equal episodes, anywhere.
+
+    >>> etude.episode("clevrskills/pick@train#7").instruction.text
+    """
     found = find(name)
     if isinstance(found, Trial):
         raise EtudeError(f"{name} is a decision without a robot: find it with etude.library.trial")

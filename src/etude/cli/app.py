@@ -61,6 +61,11 @@ def refuse_place(option: str, path: Path) -> None:
         raise EtudeError(f"{option} {str(path)!r} cannot be written; choose a place you may write to")
 
 
+def say(text: object) -> None:
+    """A text on standard output as it stands: neither cut nor wrapped, whoever reads it."""
+    console.print(str(text), highlight=False, soft_wrap=True, markup=False)
+
+
 def print_json(data: Any) -> None:
     """One JSON object on standard output, and nothing else."""
     sys.stdout.write(json_text(data, indent=2) + "\n")

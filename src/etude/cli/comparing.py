@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
-from etude.cli.app import app, console, print_json
-from etude.cli.evaluating import table_of
+from etude.cli.app import app, console, print_json, say
 from etude.names import EtudeError
 
 if TYPE_CHECKING:
@@ -27,8 +25,7 @@ def report(
 ) -> None:
     """Tell what some runs showed: a table here, and one page that needs nothing else."""
     from etude.evaluation.store import read_run
-    from etude.evaluation.tables import by, groups
-    from etude.report.evaluation import registered_plausibility, write_report
+    from etude.report.evaluation import write_report
     from etude.report.exports import collect
     from etude.report.exports import export as write_tables
 
@@ -39,13 +36,13 @@ def report(
     found = [read_run(folder) for folder in runs]
     page = out or (runs[0] / "report.html" if len(runs) == 1 else Path("report.html"))
     write_report(found, page, embed_films=films)
-    written = write_tables(collect(found, registered_plausibility), export) if export is not None else []
+    written = write_tables(collect(found), export) if export is not None else []
     if as_json:
         print_json({
             "page": str(page), "tables": [str(p) for p in written],
             "runs": [
                 {"run": str(r.folder), "policy": r.plan.policy, "planner": r.plan.planner, "missing": len(r.missing),
-                 "mixed": r.mixed, "groups": [g.to_data() for g in groups(r.records)]}
+                 "mixed": r.mixed, "groups": list(r.table().rows)}
                 for r in found
             ],
         })  # fmt: skip
@@ -55,16 +52,7 @@ def report(
         missing = f"  ({len(run.missing)} episodes still missing)" if run.missing else ""
         console.print(f"[bold]{title}[/]  {run.folder}{missing}", highlight=False, soft_wrap=True)
         _warn(run)
-        console.print(table_of([g.to_data() for g in groups(run.records)]))
-        for whole in by(run.records, "mode"):
-            t = whole.tally
-            low, high = t.interval
-            console.print(
-                f"{whole.to_data()['mode']}: {t.successes} of {t.episodes} episodes succeed, {100 * low:.0f}–{100 * high:.0f} % "
-                f"(95 %, clustered by task); {t.errors} errors\n",
-                highlight=False,
-                soft_wrap=True,
-            )
+        say(f"{run.table()}\n")
     console.print(f"wrote {page}" + (f" and {len(written)} tables in {export}" if written else ""), highlight=False, soft_wrap=True)
 
 
@@ -75,42 +63,26 @@ def compare(
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
     """Say in words whether two runs differ, on the episodes both have."""
+    from etude import api
     from etude.evaluation.inference import anytime
-    from etude.evaluation.pairs import changed_episodes, comparison, left_out, paired_records
-    from etude.evaluation.store import read_run
+    from etude.evaluation.pairs import changed_episodes, paired_records
 
-    a, b = read_run(run_a), read_run(run_b)
-    found = comparison(a, b)
+    found = api.compare(run_a, run_b)
+    a, b = found.runs
     changed = changed_episodes(a.records, b.records)
     early = anytime((x.success, y.success) for x, y in paired_records(a.records, b.records))
-    rows: list[dict[str, Any]] = [
-        {
-            "suite": r.suite, "task": r.task, "pairs": r.difference.pairs, "rate_a": r.difference.rate_a, "rate_b": r.difference.rate_b,
-            "difference": r.difference.difference, "interval": list(r.difference.interval), "p": r.difference.p,
-            "adjusted": r.difference.adjusted, "errors": r.errors, "changed": r.changed, "unmatched": [r.unmatched_a, r.unmatched_b],
-            "verdict": r.verdict,
-        }
-        for r in found.rows
-    ]  # fmt: skip
     if as_json:
+        rows = found.table().rows
         print_json({
             "a": found.name_a, "b": found.name_b, "overall": rows[0], "tasks": rows[1:],
             "changed": changed, "mixed": [run.mixed for run in (a, b) if run.mixed],
             "anytime": {"e_value": early.e_value, "p_value": early.p_value, "decided_at": early.decided_at},
         })  # fmt: skip
         return
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for column in ("task", "pairs", found.name_a, found.name_b, "difference", "95 %", "p (Holm)"):
-        table.add_column(column)
-    for r in rows[1:]:
-        low, high = r["interval"]
-        rates = [f"{100 * r[k]:.0f} %" for k in ("rate_a", "rate_b")]
-        spread = f"{100 * low:+.0f} to {100 * high:+.0f}"
-        table.add_row(r["task"], str(r["pairs"]), *rates, f"{100 * r['difference']:+.0f}", spread, f"{r['adjusted']:.2g}")
-    console.print(table)
-    console.print(rows[0]["verdict"], highlight=False, soft_wrap=True)
-    if out := left_out(found.overall, found.name_a, found.name_b):
-        console.print(f"Left out: {', '.join(out)}.", highlight=False, soft_wrap=True, markup=False)
+    say(found.table())
+    say(found.verdict)
+    if out := found.left_out:
+        say(f"Left out: {', '.join(out)}.")
     if changed:
         console.print(
             f"[bold red]changed:[/] {escape(changed[0])} is not the same episode in both runs: made by other versions, or edited since.",

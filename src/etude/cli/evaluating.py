@@ -3,49 +3,46 @@
 from __future__ import annotations
 
 import math
-import re
+import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
-from rich.table import Table
 
-from etude.cli.app import app, console, given, notes, print_json, refuse_place
-from etude.names import PROTOCOL, EtudeError, unknown
+from etude.cli.app import app, console, given, notes, print_json, refuse_place, say
+from etude.names import PROTOCOL, EtudeError
 
 if TYPE_CHECKING:
-    from etude.evaluation.plan import Plan
     from etude.evaluation.record import Record
     from etude.evaluation.store import Run, Store
 
 CHAT = "chat:MODEL@http://host:port/v1"
 POLICY = f"oracle, oracle:noise=0.02, oracle:colour_blind, random, noop, replay:RUN, module:attribute, ws://host:port, {CHAT} (decisions)"
 PLANNER = f"rule, oracle, oracle:wrong=0.2, {CHAT}, or module:attribute"
+EVERY = 30.0  # seconds between lines of progress where there is no terminal
 MODE = "vanilla; rule: rule planner + policy; planner: planner + oracle skills; coupled: planner + policy; offline: planner alone"
 
 
 @app.command()
 def rollout(
     name: Annotated[str, typer.Argument(metavar="EPISODE", help="SUITE/TASK@SPLIT#SEED")],
-    policy: Annotated[str, typer.Option(help=POLICY)] = "oracle",
+    policy: Annotated[str, typer.Option(help=POLICY)],
     planner: Annotated[str, typer.Option(help=PLANNER)] = "",
     mode: Annotated[str, typer.Option(help=MODE)] = "vanilla",
     video: Annotated[Path | None, typer.Option(help="a film: .mp4 (extra 'video'), .webp or .gif")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
     """Play one episode, and film it."""
+    from etude import api
     from etude.decisions.showing import told
     from etude.episodes import Episode
     from etude.evaluation.film import filmed
-    from etude.evaluation.plan import Plan, checked
-    from etude.evaluation.play import Players, play
     from etude.library import find
 
-    plan = Plan(policy, checked([name]), planner, (mode,))
     found = find(name)
     if video is not None:
         if video.suffix.lower() not in (".mp4", ".webp", ".gif"):
@@ -53,16 +50,17 @@ def rollout(
         if not isinstance(found, Episode):
             raise EtudeError(f"{name} is a decision, which cannot be filmed: leave --video out")
         refuse_place("--video", video)
-    record, course = play(Players(policy, planner), plan.names[0], mode)
-    if video is not None and course.episode is not None:
-        filmed(course.episode, course.actions, course.words, policy, video, every=1)
+    played = api.rollout(policy, name, planner=planner, mode=mode)
+    record, trajectory = played.record, played.trajectory
+    if video is not None and trajectory.episode is not None:
+        filmed(trajectory.episode, trajectory.actions, trajectory.words, policy, video, every=1)
     if as_json:
         print_json({
             "episode": record.episode, "id": record.id, "policy": policy, "mode": mode, "success": record.success, "steps": record.steps,
             "return": record.reward, "progress": record.progress, "first_failure": record.first_failure, "fault": record.fault,
         })  # fmt: skip
         return
-    console.print(found.instruction.text if isinstance(found, Episode) else told(found), highlight=False, soft_wrap=True, markup=False)
+    say(found.instruction.text if isinstance(found, Episode) else told(found))
     for stage in record.stages:
         mark = "[green]✓[/]" if stage.right and stage.done else "[red]✗[/]"
         note = "" if stage.right else "  (wrong)" if stage.expected else "  (nothing was left to do)"
@@ -73,90 +71,69 @@ def rollout(
     console.print(f"{verdict}{blame} after {record.steps} steps, return {record.reward:.1f}{where}", highlight=False, soft_wrap=True)
 
 
+Suites = Annotated[list[str] | None, typer.Option(help="SUITE, or SUITE/TASK@SPLIT; repeat for several")]
+Tasks = Annotated[list[str] | None, typer.Option(help="repeat for several; all when none is given")]
+Splits = Annotated[list[str] | None, typer.Option(help="repeat for several; without, what the suite has for the purpose")]
+Levels = Annotated[list[str] | None, typer.Option(help="tasks of this level; repeat for several")]
+Difficulties = Annotated[list[str] | None, typer.Option(help="repeat for several")]
+Perturbations = Annotated[list[str] | None, typer.Option(help="a perturbation, or several at once: a+b; repeat for more")]
+Options = Annotated[list[str] | None, typer.Option(help="an option of the episodes: key=value")]
+FirstSeed = Annotated[int | None, typer.Option(help="the first seed; of a list, what lies below is left out", show_default="0")]
+Workers = Annotated[int, typer.Option(help="processes; 0: as many as there are cores")]
+Timeout = Annotated[float, typer.Option(help="seconds for one episode, then it is an error")]
+AsJson = Annotated[bool, typer.Option("--json", help="one JSON object on standard output")]
+
+
 @app.command()
 def evaluate(
-    context: typer.Context,
-    suite: Annotated[list[str] | None, typer.Option(help="repeat for several")] = None,
-    task: Annotated[list[str] | None, typer.Option(help="repeat for several; all when none is given")] = None,
-    split: Annotated[list[str] | None, typer.Option(help="repeat for several; the first for testing when none is given")] = None,
-    difficulty: Annotated[list[str] | None, typer.Option(help="repeat for several")] = None,
-    perturb: Annotated[list[str] | None, typer.Option(help="a perturbation, or several at once: a+b; repeat for more")] = None,
+    suite: Suites = None,
+    task: Tasks = None,
+    split: Splits = None,
+    level: Levels = None,
+    difficulty: Difficulties = None,
+    perturb: Perturbations = None,
     no_control: Annotated[bool, typer.Option("--no-control", help="leave the matched unperturbed episodes out")] = False,
-    option: Annotated[list[str] | None, typer.Option(help="an option of the episodes: key=value")] = None,
-    episodes: Annotated[int, typer.Option(help="seeds for each of these")] = 20,
-    first_seed: Annotated[int, typer.Option(help="the first of them")] = 0,
+    option: Options = None,
+    episodes: Annotated[int | None, typer.Option(help="seeds of each of these; of a list, the first so many", show_default="20")] = None,
+    first_seed: FirstSeed = None,
     plan_file: Annotated[Path | None, typer.Option("--plan", help="a file (plan.json, or names one a line), or SUITE-PLAN")] = None,
     policy: Annotated[str | None, typer.Option(help=POLICY)] = None,
     planner: Annotated[str | None, typer.Option(help=PLANNER)] = None,
     mode: Annotated[list[str] | None, typer.Option(help=f"{MODE}; repeat for several")] = None,
-    patience: Annotated[int, typer.Option(help="control steps before a planner is asked again")] = 150,
-    renderer: Annotated[str, typer.Option(help="raster, or gl where OpenGL works")] = "raster",
+    patience: Annotated[int | None, typer.Option(help="control steps before a planner is asked again", show_default="150")] = None,
+    renderer: Annotated[str | None, typer.Option(help="raster, or gl where OpenGL works", show_default="raster")] = None,
     out: Annotated[Path | None, typer.Option(help="the run's folder; the same command goes on where it stopped")] = None,
     more: Annotated[int, typer.Option(help="extend a finished run by so many seeds of everything in it")] = 0,
     shard: Annotated[str | None, typer.Option(help="i/n: every n-th episode from the i-th on; auto: as the scheduler says")] = None,
-    workers: Annotated[int, typer.Option(help="processes; 0: as many as there are cores")] = 0,
-    timeout: Annotated[float, typer.Option(help="seconds for one episode, then it is an error")] = 600.0,
+    workers: Workers = 0,
+    timeout: Timeout = 600.0,
     memory: Annotated[float | None, typer.Option(help="GiB for one worker; an even share of the machine's when not given")] = None,
     record: Annotated[str, typer.Option(help="keep films and actions of: none, failures, all")] = "none",
     executor: Annotated[str, typer.Option(help="local, or ray (extra 'ray')")] = "local",
     ray_address: Annotated[str, typer.Option(help="of the Ray cluster; found automatically, if not given")] = "",
     retry_errors: Annotated[bool, typer.Option("--retry-errors", help="play episodes again that ended in errors")] = False,
     allow_mixed: Annotated[bool, typer.Option("--allow-mixed", help="go on although the policy's code has changed; marks the run")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
+    as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """Run a policy over a plan of episodes and count. Interrupted, it goes on where it stopped."""
-    from etude.evaluation.plan import Plan, make_names, read_names, read_plan, read_shard
-    from etude.evaluation.run import RunSettings
-    from etude.evaluation.run import evaluate as work_off
-    from etude.evaluation.worker import KEEP
+    from etude import api
 
-    for what, value, valid in (
-        ("executor", executor, ("local", "ray")),
-        ("value of --record", record, KEEP),
-        ("renderer", renderer, ("raster", "gl")),
-    ):
-        if value not in valid:
-            raise unknown(what, value, valid)
-    keep = next(k for k in KEEP if k == record)
-    if ray_address and executor != "ray":
-        raise EtudeError("--ray-address is used by --executor ray, which was not asked for")
-    if more < 0:
-        raise EtudeError(f"--more must not be negative, got {more}")
-    settings = RunSettings(workers, timeout, memory, keep, executor, ray_address, retry_errors, allow_mixed)
-    names: tuple[str, ...] = ()
-    if plan_file is not None:
-        if suite:
-            raise EtudeError("give either --suite or --plan, not both")
-        names = read_names(plan_file)
-    elif suite:
-        names = make_names(
-            suite, task or (), split or (), difficulty or (), perturb or (), pairs(option), episodes, first_seed, control=not no_control
-        )
-    if not suite:
-        refuse_choices(context)
-    if names:
-        part = (0, 1) if shard is None else read_shard(shard)
-        plan = Plan("oracle" if policy is None else policy, names, planner or "", tuple(mode or ("vanilla",)), renderer, patience, part)
-        folder = out or Path("runs") / _folder_name(plan)
-        if shard is not None:
-            folder = folder / f"shard-{part[0]}-of-{part[1]}"
-    elif out is not None and (out / "plan.json").exists():
-        plan, folder = read_plan(out / "plan.json"), out
-        for what, wanted in (("policy", policy), ("planner", planner)):
-            if wanted is not None and wanted != getattr(plan, what):
-                raise EtudeError(f"{str(out)!r} holds a run with {what} {getattr(plan, what)!r}, not {wanted!r}: choose another --out")
-        for idle in given(context, "mode", "renderer", "patience", "shard"):
-            raise EtudeError(f"{idle} is settled by the plan of {str(out)!r}, which is gone on with: leave it out, or start a new run")
-    else:
-        raise EtudeError("say what to play: --suite NAME, --plan FILE, or --out FOLDER of a run to go on with")
-    with ProgressBar() as shown:
-        try:
-            run = work_off(plan, folder, settings, shown, more)
-        except KeyboardInterrupt:
-            shown.close()
-            notes.print(f"stopped; the same command goes on from here ({folder})", highlight=False, soft_wrap=True)
-            raise typer.Exit(130) from None
+    with ProgressBar(out) as shown:
+        run = api.evaluate(
+            policy, wanted(suite, plan_file), episodes=episodes, task=task or (), split=split or (), level=level or (),
+            difficulty=difficulty or (), perturb=perturb or (), control=not no_control, options=pairs(option), first_seed=first_seed,
+            planner=planner, mode=mode or (), patience=patience, renderer=renderer, out=out, more=more, shard=shard, workers=workers,
+            timeout=timeout, memory=memory, record=record, executor=executor, ray_address=ray_address, retry_errors=retry_errors,
+            allow_mixed=allow_mixed, progress=shown,
+        )  # fmt: skip
     _tell(run, as_json)
+
+
+def wanted(suite: list[str] | None, plan_file: Path | None) -> list[str | Path]:
+    """What the options --suite and --plan name; one of them chooses."""
+    if suite and plan_file is not None:
+        raise EtudeError("give either --suite or --plan, not both")
+    return [plan_file] if plan_file is not None else [*(suite or ())]
 
 
 def refuse_choices(context: typer.Context) -> None:
@@ -178,36 +155,31 @@ def pairs(texts: Sequence[str] | None) -> dict[str, str]:
     return found
 
 
-def _folder_name(plan: Plan) -> str:
-    """The same plan gets the same folder, so that the same command goes on."""
-    suites = "-".join(dict.fromkeys(name.partition("/")[0] for name in plan.names))
-    return f"{suites}-{re.sub(r'[^A-Za-z0-9]+', '-', plan.policy).strip('-')}-{plan.digest[:8]}"
-
-
 class ProgressBar:
-    """Progress on standard error: rate, remaining time, running success."""
+    """Progress on standard error: rate, remaining time, running success. Where nobody watches a terminal, a line every so often."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path | None = None) -> None:
         columns = (
             TextColumn("{task.description}"), BarColumn(bar_width=30), MofNCompleteColumn(), TextColumn("{task.fields[speed]}"),
             TimeRemainingColumn(),
         )  # fmt: skip
-        self._bar = Bar(*columns, console=notes, transient=True)
+        self._bar = Bar(*columns, console=notes, transient=True, disable=not notes.is_terminal)
         self._counts = {"success": 0, "failure": 0, "error": 0}
+        self._folder, self._total, self._told, self._since = folder, 0, time.monotonic(), 0
 
     def __enter__(self) -> ProgressBar:
         self._bar.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Take the bar away."""
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._bar.stop()
+        if kind is KeyboardInterrupt:
+            notes.print(f"stopped; the same command goes on from here ({self._folder})", highlight=False, soft_wrap=True)
+            raise typer.Exit(130) from None
 
     def began(self, store: Store) -> None:
         """Show what was done before."""
+        self._folder = store.folder
         if store.repaired:
             notes.print(store.repaired, highlight=False, soft_wrap=True)
         for line in self._bar.task_ids:  # of a run that is extended
@@ -215,17 +187,24 @@ class ProgressBar:
         self._counts = dict.fromkeys(self._counts, 0)
         for old in store.records.values():
             self._counts[old.outcome] += 1
-        done, total = len(store.records), len(store.plan.episodes)
+        done, self._total = len(store.records), len(store.plan.episodes)
         if done:
-            state = f"{done} of {total} episodes are there already" if done < total else f"all {total} episodes are there already"
+            whole = f"{done} of {self._total}" if done < self._total else f"all {self._total}"
+            state = f"{whole} episodes are there already"
             notes.print(f"{state} ({store.folder}); delete the folder to play them again", highlight=False, soft_wrap=True)
-        self._line = self._bar.add_task(self._words(), total=total, completed=done, speed="")
+        self._line = self._bar.add_task(self._words(), total=self._total, completed=done, speed="")
 
     def ended(self, record: Record) -> None:
         """Count one more."""
         self._counts[record.outcome] += 1
+        self._since += 1
         speed = self._bar.tasks[0].speed
         self._bar.update(self._line, advance=1, description=self._words(), speed=f"{speed:.1f}/s" if speed else "")
+        passed = time.monotonic() - self._told
+        if not notes.is_terminal and passed >= EVERY:
+            done = f"{sum(self._counts.values())} of {self._total} episodes"
+            notes.print(f"{done}, {self._words()}, {self._since / max(passed, 1e-9):.1f}/s", highlight=False, soft_wrap=True)
+            self._told, self._since = time.monotonic(), 0
 
     def _words(self) -> str:
         wins, losses, errors = self._counts.values()
@@ -246,7 +225,7 @@ def _tell(run: Run, as_json: bool) -> None:
             "groups": [row.to_data() for row in rows], "failures": failures, "mixed": run.mixed,
         })  # fmt: skip
         return
-    console.print(table_of([row.to_data() for row in rows]))
+    say(run.table())
     for r in failed[:20]:
         words = f"  {r.outcome}: {r.id}  {r.error or r.first_failure}"
         console.print(words, style="dim", highlight=False, soft_wrap=True, markup=False)
@@ -255,22 +234,6 @@ def _tell(run: Run, as_json: bool) -> None:
     if run.mixed:
         console.print(f"[bold red]mixed:[/] {escape(run.mixed)}", highlight=False, soft_wrap=True)
     console.print(f"the run is in {run.folder}; look at it with: etude report {run.folder}", highlight=False, soft_wrap=True)
-
-
-def table_of(rows: list[dict[str, Any]]) -> Table:
-    """Rows of results for a terminal; columns in which nothing differs are left out."""
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    varying = [k for k in ("suite", "split", "difficulty", "perturbation", "mode") if len({r[k] for r in rows}) > 1]
-    for column in ("task", "level", *varying, "success", "95 %", "steps", "return", "errors"):
-        table.add_column(column)
-    for r in rows:
-        low, high = r["interval"]
-        figures = (r["mean_steps"], r["mean_return"], r["errors"])
-        interval = f"{100 * low:.0f}–{100 * high:.0f}"
-        table.add_row(
-            r["task"], r["level"], *(r[k] or "none" for k in varying), f"{r['successes']}/{r['episodes']}", interval, *map(str, figures)
-        )
-    return table
 
 
 @app.command()

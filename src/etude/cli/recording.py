@@ -10,27 +10,43 @@ from typing import Annotated
 
 import typer
 
-from etude.cli.app import app, console, notes, print_json, read_size
-from etude.cli.evaluating import POLICY, ProgressBar, pairs, refuse_choices
+from etude.cli.app import app, console, print_json, read_size
+from etude.cli.evaluating import (
+    POLICY,
+    AsJson,
+    Difficulties,
+    FirstSeed,
+    Levels,
+    Options,
+    Perturbations,
+    ProgressBar,
+    Splits,
+    Suites,
+    Tasks,
+    Timeout,
+    Workers,
+    pairs,
+    wanted,
+)
 from etude.names import EtudeError, pick, unknown
 
 FORMS = "lerobot (v3.0), lerobot-images, lerobot-v2.1, robomimic, folders; repeat for several"
-OURS = ("oracle", "random", "noop")  # policies that act in any space
-ACTIONS = ("ee_delta", "ee_pose", "joint", "own")
 
 
 @app.command()
 def demos(
-    context: typer.Context,
     out: Annotated[Path, typer.Option(help="the data set's folder; the same command goes on where it stopped")],
-    suite: Annotated[list[str] | None, typer.Option(help="repeat for several")] = None,
-    task: Annotated[list[str] | None, typer.Option(help="repeat for several; all when none is given")] = None,
-    split: Annotated[list[str] | None, typer.Option(help="repeat for several; the one for training when none is given")] = None,
-    difficulty: Annotated[list[str] | None, typer.Option(help="repeat for several")] = None,
-    perturb: Annotated[list[str] | None, typer.Option(help="a perturbation, or several at once: a+b; repeat for more")] = None,
-    option: Annotated[list[str] | None, typer.Option(help="an option of the episodes: key=value")] = None,
-    episodes: Annotated[int, typer.Option(help="demonstrations for each of these; where one fails, another seed is tried")] = 20,
-    first_seed: Annotated[int, typer.Option(help="the first seed")] = 0,
+    suite: Suites = None,
+    task: Tasks = None,
+    split: Splits = None,
+    level: Levels = None,
+    difficulty: Difficulties = None,
+    perturb: Perturbations = None,
+    option: Options = None,
+    episodes: Annotated[int | None, typer.Option(
+        help="demonstrations of each of these; where one fails, another seed is tried. Of a list, the first so many", show_default="20",
+    )] = None,
+    first_seed: FirstSeed = None,
     plan_file: Annotated[Path | None, typer.Option("--plan", help="exactly these names: plan.json, or one a line")] = None,
     recipe: Annotated[str | None, typer.Option(help="a frozen list of a suite: SUITE/PLAN")] = None,
     policy: Annotated[str, typer.Option(help=POLICY)] = "oracle",
@@ -40,43 +56,34 @@ def demos(
     camera: Annotated[list[str] | None, typer.Option(help="repeat for several; all but the onlooker's when none is given")] = None,
     size: Annotated[str, typer.Option(help="of the pictures: 128, or WIDTHxHEIGHT")] = "128",
     form: Annotated[list[str] | None, typer.Option("--format", help=FORMS)] = None,
-    workers: Annotated[int, typer.Option(help="processes; 0: as many as there are cores")] = 0,
-    timeout: Annotated[float, typer.Option(help="seconds for one episode, then it is an error")] = 600.0,
-    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
+    allow_test: Annotated[bool, typer.Option("--allow-test", help="although the split is for testing; the data set says so")] = False,
+    workers: Workers = 0,
+    timeout: Timeout = 600.0,
+    as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """Record demonstrations as a data set. Interrupted, it goes on where it stopped."""
-    from etude.datasets.demos import DemosRequest, summary
-    from etude.datasets.demos import demos as make
-    from etude.datasets.taking import RecordingSpec
-    from etude.evaluation.plan import make_names, read_names
-    from etude.evaluation.run import RunSettings
+    from etude import api
+    from etude.datasets.demos import summary
+    from etude.evaluation.choosing import is_listed
     from etude.suites.suite import SUITES
 
     if recipe is not None and suite == [recipe.partition("/")[0]]:
         suite = None  # which the recipe says already
     if sum(x is not None and x != [] for x in (suite, plan_file, recipe)) != 1:
         raise EtudeError("say what to record: --suite NAME, --recipe NAME, or --plan FILE (one of them)")
-    if not suite:
-        refuse_choices(context)
-    if suite:
-        names = make_names(
-            suite, task or (), split or (), difficulty or (), perturb or (), pairs(option), episodes, first_seed, not perturb, "training"
-        )
-    elif plan_file is not None:
-        names = read_names(plan_file)
-    else:
-        named, there = (recipe or "").partition("/")[::2]
-        names = pick(f"plan of {named}", there, SUITES[named].plans)()
-    how = RecordingSpec(tuple(camera or ()), _recorded_size(size), spaces=every_space)
-    actor = _acting(policy, takeover, action)
-    order = DemosRequest(names, actor, how, tuple(form or ("lerobot",)), episodes if suite else 0, _command())
-    with ProgressBar() as shown:
-        try:
-            made = make(order, out, RunSettings(workers, timeout), shown)
-        except KeyboardInterrupt:
-            shown.close()
-            notes.print(f"stopped; the same command goes on from here ({out})", highlight=False, soft_wrap=True)
-            raise typer.Exit(130) from None
+    what = wanted(suite, plan_file)
+    if recipe is not None:
+        what = [recipe.replace("/", "-", 1)]
+        if not is_listed(what[0]):
+            named, _, plan = recipe.partition("/")
+            raise unknown(f"plan of {named}", plan, SUITES[named].plans)
+    with ProgressBar(out) as shown:
+        made = api.demos(
+            what, out=out, episodes=episodes, task=task or (), split=split or (), level=level or (), difficulty=difficulty or (),
+            perturb=perturb or (), options=pairs(option), first_seed=first_seed, policy=policy, takeover=takeover, action=action,
+            every_space=every_space, camera=camera or (), size=_recorded_size(size), form=form or (), allow_test=allow_test,
+            workers=workers, timeout=timeout, command=_command(), progress=shown,
+        )  # fmt: skip
     if as_json:
         print_json(summary(made))
         return
@@ -89,17 +96,6 @@ def demos(
             console.print(f"  {record.outcome}: {record.episode}", highlight=False, soft_wrap=True)
         if len(made.failures) > 10:
             console.print(f"  … all of them are in {out}/meta/etude.json", highlight=False, soft_wrap=True)
-
-
-def _acting(policy: str, takeover: float | None, action: str) -> str:
-    """The policy with its action space, and the oracle after it where it shall take over."""
-    if action not in ACTIONS:
-        raise unknown("value of --action", action, ACTIONS)
-    if takeover is not None and policy == "oracle":
-        policy = "oracle:noise=0.03"  # one that leaves the oracle's own way
-    if policy.partition(":")[0] in OURS and "action=" not in policy and action != "own":
-        policy = f"{policy}{',' if ':' in policy else ':'}action={action}"
-    return policy if takeover is None else f"takeover:{takeover:g}:{policy}"
 
 
 def _recorded_size(text: str) -> tuple[int, int]:

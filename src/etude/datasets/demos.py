@@ -31,6 +31,7 @@ from etude.library import find
 from etude.names import EpisodeName, EtudeError, pick
 from etude.policies.loading import load_policy
 from etude.scene.robots import arm
+from etude.suites.suite import SUITES
 
 WORK, NEW, OLD, FACTS = ".work", ".new", ".old", "meta/etude.json"
 RUN, ORDER = "run", "order.json"
@@ -67,6 +68,13 @@ def _folders(folder: Path) -> DatasetWriter:
     from etude.datasets.folders import Folders
 
     return Folders(folder)
+
+
+def refuse_tests(names: Sequence[str]) -> None:
+    """Refuse what is for testing: whoever trains on it has nothing left to be tested on."""
+    for name in map(EpisodeName.parse, names):
+        if SUITES[name.suite].splits.get(name.split) == "test":
+            raise EtudeError(f"{name} is for testing, and a policy must not be trained on it; --allow-test records it all the same")
 
 
 FORMATS: dict[str, Format] = {

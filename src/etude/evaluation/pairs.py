@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 from etude.evaluation.inference import PairedTable, mcnemar, newcombe_paired, paired_bootstrap, verdict, wilson
 from etude.evaluation.record import Record
-from etude.evaluation.store import Run
+from etude.evaluation.result_table import ResultTable
+from etude.evaluation.store import Run, write_page
 from etude.evaluation.tables import name_of, p_value, percent, perturbation_of, plural, points
+from etude.names import EtudeError
 
 LEVEL = 0.05
 """Below this p a difference counts as resolved."""
 SURVIVES = 0.2
 """An implausible perturbation should destroy success; a rate that is surely above this has survived it."""
+FEWEST_PAIRS = 20
+"""Pairs below which nothing is said about what a policy uses."""
 
 Plausible = Callable[[str], bool | None]
 Pair = tuple[Record, Record]
@@ -153,11 +159,18 @@ def _cost_words(name: str, plausible: bool | None, found: Difference) -> tuple[b
     gap = abs(round(100 * found.difference))
     lower = found.difference < 0 and found.p < LEVEL
     if plausible is False:
-        alive = wilson(found.table.both + found.table.only_a, found.pairs)[0] > SURVIVES
+        least, most = wilson(found.table.both + found.table.only_a, found.pairs)
+        spread = f"95 % interval {percent(least)} to {percent(most)}"
+        if found.pairs < FEWEST_PAIRS and not lower:
+            return False, (
+                f"Success is {rate} under it ({spread}) and {control} without, in {plural(found.pairs, 'pair')}: at least {FEWEST_PAIRS}"
+                " are needed to say whether it matters."
+            )
+        alive = least > SURVIVES
         if alive and not lower:
             return True, (
-                f"Still succeeds in {rate} of episodes under {name} ({control} without), which takes away what the task cannot be"
-                " solved without: the policy does not use it."
+                f"Still succeeds in {rate} of {plural(found.pairs, 'episode')} under {name} ({spread}; {control} without), which takes away"
+                " what the task cannot be solved without: the policy does not use it."
             )
         if alive:
             return False, f"Success falls from {control} to {rate}, yet a good part survives what should make the task unsolvable."
@@ -193,6 +206,16 @@ class ComparisonRow:
     unmatched_b: int
     verdict: str
 
+    def to_data(self) -> dict[str, Any]:
+        """As plain JSON data: the form that ``etude compare --json`` promises."""
+        d = self.difference
+        return {
+            "suite": self.suite, "task": self.task, "pairs": d.pairs, "rate_a": d.rate_a, "rate_b": d.rate_b, "difference": d.difference,
+            "interval": list(d.interval), "task_interval": list(d.task_interval) if d.task_interval else None, "p": d.p,
+            "adjusted": d.adjusted, "errors": self.errors, "changed": self.changed, "unmatched": [self.unmatched_a, self.unmatched_b],
+            "verdict": self.verdict,
+        }  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -201,11 +224,49 @@ class Comparison:
     name_a: str
     name_b: str
     rows: tuple[ComparisonRow, ...]
+    perturbed: int = 0
+    """Pairs of perturbed episodes, which are counted apart."""
+    runs: tuple[Run, ...] = ()
 
     @property
     def overall(self) -> ComparisonRow:
         """The row over all tasks."""
         return self.rows[0]
+
+    @property
+    def verdict(self) -> str:
+        """What it has shown, in a sentence or two."""
+        return self.overall.verdict
+
+    @property
+    def left_out(self) -> list[str]:
+        """What does not count in it, in words."""
+        row = self.overall
+        kinds = (
+            (row.errors, "pair", " with an error"), (row.changed, "pair", " whose episode had changed"),
+            (row.unmatched_a, "episode", f" that only {self.name_a} has"), (row.unmatched_b, "episode", f" that only {self.name_b} has"),
+            (self.perturbed, "pair", " of perturbed episodes"),
+        )  # fmt: skip
+        return [plural(count, word, rest) for count, word, rest in kinds if count]
+
+    def table(self) -> ResultTable:
+        """A row for each task that both have played, and one over all of them."""
+        columns = ("task", "pairs", self.name_a, self.name_b, "difference", "95 %", "95 % over tasks", "p (Holm)")
+        cells = []
+        for row in (*(row for row in self.rows[1:] if row.difference.pairs), self.overall):
+            d, across = row.difference, row.difference.task_interval
+            name = f"{row.suite}/{row.task}" if row.task else "all"
+            rates = (percent(d.rate_a), percent(d.rate_b), points(d.difference), _spread(d.interval))
+            cells.append((name, str(d.pairs), *rates, "" if across is None else _spread(across), p_value(d.adjusted)))
+        return ResultTable(tuple(row.to_data() for row in self.rows), columns, tuple(cells))
+
+    def report(self, path: Path | str) -> Path:
+        """Write the page on which both runs stand side by side."""
+        return write_page(self.runs, Path(path))
+
+
+def _spread(interval: tuple[float, float]) -> str:
+    return f"{points(interval[0])} to {points(interval[1])}"
 
 
 def comparison(run_a: Run, run_b: Run) -> Comparison:
@@ -213,48 +274,51 @@ def comparison(run_a: Run, run_b: Run) -> Comparison:
     name_a, name_b = run_a.plan.policy, run_b.plan.policy
     if name_a == name_b:
         name_a, name_b = (f"{run.plan.policy} ({run.folder.name})" for run in (run_a, run_b))
-    return compare(name_a, run_a.records, name_b, run_b.records)
+    a, b, _ = _keyed(run_a.records, run_b.records)
+    if not a.keys() & b.keys():
+        raise EtudeError(f"{run_a.folder} and {run_b.folder} have no episode in common, so there is nothing to compare")
+    return replace(compare(name_a, run_a.records, name_b, run_b.records), runs=(run_a, run_b))
 
 
 def compare(name_a: str, records_a: Sequence[Record], name_b: str, records_b: Sequence[Record]) -> Comparison:
-    """The comparison of two sets of records under the given names."""
-    a, b = _keyed(records_a, records_b)
-    tasks = list(dict.fromkeys(_task(r) for r in (*records_a, *records_b)))
+    """The comparison of two sets of records under the given names, on episodes without perturbations where they have such in common."""
+    a, b, perturbed = _keyed(records_a, records_b)
+    tasks = list(dict.fromkeys(_task(r) for r in (*a.values(), *b.values())))
     parts = [_paired({k: r for k, r in a.items() if _task(r) == task}, {k: r for k, r in b.items() if _task(r) == task}) for task in tasks]
     rows = [_compared(("", ""), name_a, name_b, parts, _difference([pair for part in parts for pair in part.pairs]))]
     for task, part, found in zip(tasks, parts, _holm([_difference(p.pairs) for p in parts]), strict=True):
         rows.append(_compared(task, name_a, name_b, [part], found))
-    return Comparison(name_a, name_b, tuple(rows))
+    return Comparison(name_a, name_b, tuple(rows), perturbed)
 
 
 def paired_records(records_a: Sequence[Record], records_b: Sequence[Record]) -> list[Pair]:
     """The pairs that count in a comparison, in the order of a: the same episode, played to its end by both."""
-    return _paired(*_keyed(records_a, records_b)).pairs
+    a, b, _ = _keyed(records_a, records_b)
+    return _paired(a, b).pairs
 
 
 def changed_episodes(records_a: Sequence[Record], records_b: Sequence[Record]) -> list[str]:
     """Names under which the two have played different episodes: their ids differ."""
-    a, b = _keyed(records_a, records_b)
+    a, b, _ = _keyed(records_a, records_b)
     return [a[key].episode for key in a if key in b and a[key].id != b[key].id and "~" in a[key].id and "~" in b[key].id]
-
-
-def left_out(row: ComparisonRow, name_a: str, name_b: str) -> list[str]:
-    """What does not count in a comparison, in words."""
-    kinds = (
-        (row.errors, "pair", " with an error"), (row.changed, "pair", " whose episode had changed"),
-        (row.unmatched_a, "episode", f" that only {name_a} has"), (row.unmatched_b, "episode", f" that only {name_b} has"),
-    )  # fmt: skip
-    return [plural(count, word, rest) for count, word, rest in kinds if count]
 
 
 Keyed = dict[tuple[str, str], Record]
 
 
-def _keyed(records_a: Sequence[Record], records_b: Sequence[Record]) -> tuple[Keyed, Keyed]:
-    """By what records are paired: the episode and the mode, or the episode alone where each side has a single mode."""
+def _keyed(records_a: Sequence[Record], records_b: Sequence[Record]) -> tuple[Keyed, Keyed, int]:
+    """By what records are paired: the episode and the mode, or the episode alone where each side has a single mode.
+
+    Where both have unperturbed episodes in common, only unperturbed ones are compared; the number of other pairs comes with them.
+    """
     single = all(len({r.mode for r in records}) == 1 for records in (records_a, records_b))
     a, b = ({(r.episode, "" if single else r.mode): r for r in records} for records in (records_a, records_b))
-    return a, b
+    common = [a[key] for key in a if key in b]
+    bare = sum(not name_of(r).perturbations for r in common)
+    if not bare:
+        return a, b, 0
+    a, b = ({key: r for key, r in side.items() if not name_of(r).perturbations} for side in (a, b))
+    return a, b, len(common) - bare
 
 
 @dataclass(frozen=True)

@@ -5,19 +5,20 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from etude.evaluation.record import MODES
+from etude.evaluation.schema import SCHEMA, newer, read, written
 from etude.library import find_task, named_plan, tasks
-from etude.names import PROTOCOL, EpisodeName, EtudeError, decode, digest, json_text, parse_json, pick, read_text, repeated, unknown
+from etude.names import PROTOCOL, EpisodeName, EtudeError, digest, json_text, parse_json, pick, read_text, repeated, unknown
 from etude.perturb.perturbation import known_perturbations
 from etude.suites.suite import SUITES, Purpose, Task
 
-SCHEMA = 1
 MOST = 1_000_000  # episodes of a plan: more names than that do not fit into memory with their results
 LAST_SEED = 10**18 - 1
+RENDERERS = ("raster", "gl")
 PATIENCE = 150  # control steps a planner waits for a sub-task before it is asked again
 PLANNED = ("planner", "coupled", "offline")  # modes in which the planner that was given speaks
 
@@ -27,6 +28,7 @@ class Plan:
     """Every name of ``names`` is played once in every mode. ``renderer`` and ``patience`` are here because they can move a result.
 
     A ``shard`` (i, n) stands for every n-th of the names, from the i-th on; the names stay whole, so that shards can be joined again.
+    ``extra``: see :mod:`etude.evaluation.schema`.
     """
 
     policy: str
@@ -36,6 +38,7 @@ class Plan:
     renderer: str = "raster"
     patience: int = PATIENCE
     shard: tuple[int, int] = (0, 1)
+    extra: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         if not self.names:
@@ -76,7 +79,7 @@ class Plan:
     @property
     def digest(self) -> str:
         """Of everything in it."""
-        return digest(self)
+        return digest(written(self))
 
     def extended(self, count: int) -> Plan:
         """The plan with ``count`` more seeds of everything it has; the new ones follow the highest seed there is."""
@@ -94,23 +97,30 @@ class Plan:
 
     def to_json(self) -> str:
         """The text of ``plan.json``."""
-        return json_text({"schema": SCHEMA, "protocol": PROTOCOL, **asdict(self)}, indent=1) + "\n"
+        return json_text({"schema": SCHEMA, "protocol": PROTOCOL, **written(self)}, indent=1) + "\n"
 
 
 def read_plan(path: Path) -> Plan:
-    """A plan from its file; what is not one is refused in one line."""
+    """A plan from its file; what is not one is refused in one line. Its tasks need not be known here: names are parsed, not looked up."""
     data = read_object(path)
     if "protocol" not in data or "names" not in data:
         raise EtudeError(f"{path} is not a plan; plans are made by 'etude evaluate' and have the fields protocol and names")
-    for key, here in (("protocol", PROTOCOL), ("schema", SCHEMA)):
-        if data.get(key) != here:
-            raise EtudeError(f"{path} was made with {key} {data.get(key)!r}, this is {here!r}: start a new run in another folder")
+    if data["protocol"] == PROTOCOL:
+        del data["protocol"]  # another one is kept, so that nobody plays under this one what was begun under that
     try:
-        plan: Plan = decode(Plan, {k: v for k, v in data.items() if k not in ("protocol", "schema")}, "plan")
+        plan = read(Plan, newer(data, "plan"), "plan")
+        for name in plan.names:
+            EpisodeName.parse(name)
     except EtudeError as error:
         raise EtudeError(f"{path}: {error}") from None
-    checked(plan.names)
     return plan
+
+
+def refuse_foreign_plan(plan: Plan, path: Path) -> None:
+    """Refuse to play what was planned under another protocol or by a later release: it can be read, but may mean something else."""
+    for key, here in (("protocol", PROTOCOL), ("schema", SCHEMA)):
+        if key in plan.extra:
+            raise EtudeError(f"{path} was made with {key} {plan.extra[key]!r}, this is {here!r}: start a new run in another folder")
 
 
 def read_object(path: Path) -> dict[str, Any]:
@@ -131,7 +141,7 @@ def read_names(path: Path) -> tuple[str, ...]:
     if named is not None:
         return named()
     if path.suffix == ".json":
-        return read_plan(path).names
+        return checked(read_plan(path).names)
     try:
         lines = [line.strip() for line in read_text(path).splitlines()]
     except EtudeError as error:
@@ -162,12 +172,14 @@ def make_names(
     episodes: int = 20,
     first_seed: int = 0,
     control: bool = True,
+    levels: Sequence[str] = (),
     purpose: Purpose = "test",
 ) -> tuple[str, ...]:
     """Names of suites × tasks × splits × difficulties × perturbations × seeds, in this order.
 
     What is left empty takes all tasks, and the first split of each that is for this ``purpose``; tasks that have none are left out. A
-    perturbation reads ``a+b``; its matched unperturbed episodes come first, unless ``control`` is False.
+    perturbation reads ``a+b``; its matched unperturbed episodes come first, unless ``control`` is False. ``levels`` choose tasks; where a
+    task has a level for each split, they choose splits.
     """
     if episodes < 1:
         raise EtudeError(f"--episodes must be at least 1, got {episodes}")
@@ -175,16 +187,18 @@ def make_names(
         raise EtudeError(f"--first-seed must not be negative, got {first_seed}")
     if first_seed + episodes > LAST_SEED + 1:
         raise EtudeError(f"--first-seed {first_seed} with --episodes {episodes} goes beyond the last seed, {LAST_SEED}")
-    sets = [tuple(p.split("+")) for p in perturbations]
-    for name in (name for one in sets for name in one):
-        pick("perturbation", name, known_perturbations())
-    sets = list(dict.fromkeys([()] * (control or not sets) + [tuple(sorted(one)) for one in sets]))
-    extras: list[dict[str, str]] = [dict(options or {})]
-    if difficulties:
-        extras = [{**extras[0], **({} if d == "default" else {"difficulty": d})} for d in difficulties]
-    names: list[str] = []
+    sets, extras = perturbation_sets(perturbations, control), option_sets(options, difficulties)
+    found = []
     for task in _tasks(suites, chosen):
-        for split in _splits(task, splits, purpose, bool(chosen)):
+        by_split = levels and not splits and not task.level
+        found += [(task, split) for split in (task.splits if by_split else _splits(task, splits, purpose, bool(chosen)))]
+    known = {task.level or split for task, split in found}
+    for level in levels:
+        if level not in known:
+            raise unknown(f"level of {' and '.join(suites)}", level, known)
+    names: list[str] = []
+    for task, split in found:
+        if not levels or (task.level or split) in levels:
             for extra in extras:
                 for one in sets:
                     if len(names) + episodes > MOST:
@@ -197,6 +211,25 @@ def make_names(
             f"none of the chosen tasks has {'the split ' + ' or '.join(map(repr, splits)) if splits else f'a split for {purpose}'}"
         )
     return tuple(names)
+
+
+def perturbation_sets(perturbations: Sequence[str], control: bool) -> list[tuple[str, ...]]:
+    """Perturbations that are applied together, each set once; the empty set first where a ``control`` is wanted."""
+    sets = [tuple(sorted(p.split("+"))) for p in perturbations]
+    if not control and not sets:
+        raise EtudeError("--no-control leaves out the unperturbed twins of perturbed episodes, but no --perturb is given")
+    for one in sets:
+        if (twice := repeated(one)) is not None:
+            raise EtudeError(f"perturbation {twice!r} is given twice in {'+'.join(one)}")
+        for name in one:
+            pick("perturbation", name, known_perturbations())
+    return list(dict.fromkeys([()] * control + sets))
+
+
+def option_sets(options: Mapping[str, str] | None, difficulties: Sequence[str]) -> list[dict[str, str]]:
+    """The options of episodes, once for each difficulty."""
+    own = dict(options or {})
+    return [{**own, **({} if d == "default" else {"difficulty": d})} for d in difficulties] or [own]
 
 
 def _tasks(suites: Sequence[str], chosen: Sequence[str]) -> list[Task]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from etude.names import EpisodeName, EtudeError, decode, json_text, parse_json
+from etude.evaluation.schema import SCHEMA, newer, read, written
+from etude.names import EpisodeName, EtudeError, json_text, parse_json
 
 Outcome = Literal["success", "failure", "error"]
 Fault = Literal["planning", "execution"]
@@ -27,6 +28,7 @@ class Subgoal:
     progress: float
     violated: bool
     reached: int | None
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,7 @@ class GivenSubtask:
     begun: int
     ended: int
     exact: bool | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ class Record:
     An *error* is ours or the machine's, never the policy's failure: the episode could not be played to its end. ``fault`` says whether
     planning or execution went wrong first, where a planner took part; ``cause`` what went wrong, in the suite's own categories.
     ``least`` is the smallest number of steps it could have taken, 0 where that is not known. ``timings`` are seconds, and the only part
-    that differs between runs.
+    that differs between runs. ``extra``: see :mod:`etude.evaluation.schema`.
     """
 
     id: str
@@ -89,6 +92,7 @@ class Record:
     least: int = 0
     film: str | None = None
     timings: Mapping[str, float] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def success(self) -> bool:
@@ -107,10 +111,10 @@ class Record:
 
     def to_line(self) -> str:
         """One line of JSON, without its end."""
-        data = asdict(self)
+        data = written(self)
         data["return"] = data.pop("reward")
         data["timings"] = data.pop("timings")  # last, so that lines of two runs differ only at their ends
-        return json_text(data, separators=(",", ":"), allow_nan=False)
+        return json_text({"schema": SCHEMA, **data}, separators=(",", ":"), allow_nan=False)
 
     @classmethod
     def from_line(cls, line: str) -> Record:
@@ -119,10 +123,7 @@ class Record:
         if not isinstance(data, dict) or "return" not in data:
             raise EtudeError("not a result of an episode")
         data["reward"] = data.pop("return")
-        for stage in data.get("stages") or ():
-            if isinstance(stage, dict):
-                stage.setdefault("exact", None)
-        found: Record = decode(cls, data, "result")
+        found = read(cls, newer(data, "result"), "result")
         if found.mode not in MODES:
             raise EtudeError(f"result.mode: {found.mode!r} is none of {', '.join(MODES)}")
         EpisodeName.parse(found.episode)

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from etude import machine
 from etude.episodes import Episode
 from etude.evaluation.code import code_of
-from etude.evaluation.plan import Plan, checked
+from etude.evaluation.plan import Plan
 from etude.evaluation.play import Players
 from etude.evaluation.record import Record
 from etude.evaluation.sitting import introduce, joined, refuse_other_standards
@@ -23,6 +23,7 @@ from etude.library import find
 from etude.names import EpisodeName, EtudeError
 from etude.policies.contract import Contract, refuse_mismatches
 
+EXECUTORS = ("local", "ray")
 SYNC = 1.0  # seconds between writes to the disk itself; a crash of the machine loses no more than that
 
 
@@ -75,6 +76,16 @@ class Progress(Protocol):
         """One more episode is over."""
 
 
+class Quiet:
+    """Progress that nobody looks at."""
+
+    def began(self, store: Store) -> None:
+        """Nothing is said."""
+
+    def ended(self, record: Record) -> None:
+        """Nothing is said."""
+
+
 def evaluate(
     plan: Plan,
     folder: Path,
@@ -88,7 +99,6 @@ def evaluate(
 
     ``make_job`` gives the job of a worker where more than playing is asked for. Live ``players`` play here, in this process.
     """
-    checked(plan.names)
     with Store(folder, plan) as store:
         if more and not store.missing:  # an extension that was interrupted is finished first
             store.extend(store.plan.extended(more))

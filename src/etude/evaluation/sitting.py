@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from etude import machine
-from etude.evaluation.plan import SCHEMA
+from etude.evaluation.described import described
+from etude.evaluation.schema import SCHEMA
 from etude.evaluation.standards import standards
 from etude.evaluation.store import Run, Store
-from etude.names import EtudeError
+from etude.names import EpisodeName, EtudeError
 
 CHANGES = ("machine", "command", "code")  # what may change from one sitting to the next
 
@@ -36,13 +37,15 @@ def refuse_other_standards(store: Store) -> None:
 def introduce(store: Store, contracts: dict[str, Any], code: dict[str, Any], allow_mixed: bool, plugins: Sequence[str]) -> None:
     """Write down who plays here, and with what."""
     sitting = {"machine": machine.describe(), "command": shlex.join(["etude", *sys.argv[1:]]), "code": code}
+    names = [EpisodeName.parse(name) for name in store.plan.names]
+    facts = described(dict.fromkeys(n.suite for n in names), dict.fromkeys(p for n in names for p in n.perturbations))
     earlier = store.info()
     if not earlier:
         pinned = standards(store.plan.renderer)
         store.write_info({
             "schema": SCHEMA, "protocol": pinned["protocol"], "plan": store.plan.digest, "policy": store.plan.policy,
             "planner": store.plan.planner, "contract": contracts, "renderer": pinned["renderer"], "standards": pinned, **sitting,
-            "plugins": list(plugins), "sittings": [],
+            **facts, "plugins": list(plugins), "sittings": [],
         })  # fmt: skip
         return
     if earlier.get("contract") != contracts:
@@ -61,7 +64,9 @@ def introduce(store: Store, contracts: dict[str, Any], code: dict[str, Any], all
         sittings.append({"done": len(store.records), **sitting})
     if changed:
         earlier["mixed"] = _roles(earlier.get("mixed") or (), changed)
-    store.write_info({**earlier, "plan": store.plan.digest, "sittings": sittings})
+    plugins = list(dict.fromkeys((*(earlier.get("plugins") or ()), *plugins)))
+    schema = max(SCHEMA, earlier.get("schema") or 1)
+    store.write_info({**earlier, "schema": schema, "plan": store.plan.digest, **facts, "plugins": plugins, "sittings": sittings})
 
 
 def joined(runs: Sequence[Run], plan: str, allow_mixed: bool) -> dict[str, Any]:
@@ -84,7 +89,11 @@ def joined(runs: Sequence[Run], plan: str, allow_mixed: bool) -> dict[str, Any]:
         mixed = _roles(mixed, [*changed, *(other.info.get("mixed") or ())])
         began = {"done": sum(len(run.records) for run in runs[:k]), **{what: other.info.get(what) for what in CHANGES}}
         sittings += [began, *(other.info.get("sittings") or ())]
-    return {**first.info, "plan": plan, "sittings": sittings, **({"mixed": list(mixed)} if mixed else {})}
+    found = {key: value for run in reversed(runs) for key, value in run.info.items()}
+    for what in ("suites", "perturbations"):
+        found[what] = {name: one for run in reversed(runs) for name, one in (run.info.get(what) or {}).items()}
+    found["plugins"] = list(dict.fromkeys(module for run in runs for module in run.info.get("plugins") or ()))
+    return {**found, "plan": plan, "sittings": sittings, **({"mixed": list(mixed)} if mixed else {})}
 
 
 def _codes(infos: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

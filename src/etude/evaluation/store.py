@@ -14,13 +14,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-from etude.evaluation.plan import Plan, read_object, read_plan
+from etude.evaluation.described import described
+from etude.evaluation.plan import Plan, read_object, read_plan, refuse_foreign_plan
 from etude.evaluation.record import Record
+from etude.evaluation.result_table import ResultTable, result_table
 from etude.names import EtudeError, json_text
 
 PLAN, INFO, LINES, LOCK = "plan.json", "run.json", "episodes.jsonl", "lock"
 KINDS: dict[str, type | tuple[type, ...]] = {
     "machine": dict, "contract": dict, "command": (str, list), "standards": dict, "code": dict, "sittings": list, "mixed": list,
+    "suites": dict, "perturbations": dict, "plugins": list,
 }  # fmt: skip
 OURS = (PLAN, INFO, LINES, LOCK, "films", "actions", f"{PLAN}.new", f"{INFO}.new", f"{LINES}.new")
 
@@ -41,11 +44,45 @@ class Run:
         words = f"the code of the {who} changed during the run, and it holds results of both"
         return f"{self.plan.policy} ({self.folder.name}): {words}" if who else ""
 
+    def table(self) -> ResultTable:
+        """Success by task and condition."""
+        return result_table(self.records)
+
+    def report(self, path: Path | str = "") -> Path:
+        """Write the page about it: ``report.html`` in its folder, if no other place is given."""
+        return write_page([self], Path(path) if path else self.folder / "report.html")
+
+    def plausible(self, perturbation: str) -> bool | None:
+        """Should success survive the perturbation of this name? None where neither the run nor etude knows."""
+        found: bool | None = self._perturbation(perturbation).get("plausible")
+        return found
+
+    def summary(self, perturbation: str) -> str:
+        """What the perturbation of this name does, in a sentence; empty where nobody knows."""
+        return str(self._perturbation(perturbation).get("summary", ""))
+
+    def tasks(self, suite: str) -> tuple[str, ...]:
+        """The tasks of a suite in its order: as the run wrote them down, then those of this etude, then what was played."""
+        own = (self.info.get("suites") or {}).get(suite) or (described([suite], ())["suites"].get(suite)) or {}
+        return tuple(dict.fromkeys((*own.get("tasks", ()), *(r.name.task for r in self.records if r.name.suite == suite))))
+
+    def _perturbation(self, name: str) -> dict[str, Any]:
+        found: dict[str, Any] = (self.info.get("perturbations") or {}).get(name) or described((), [name])["perturbations"].get(name) or {}
+        return found
+
     @property
     def missing(self) -> list[tuple[str, str]]:
         """What is planned and not yet played: (name, mode)."""
         done = {r.key for r in self.records}
         return [e for e in self.plan.episodes if e not in done]
+
+
+def write_page(runs: Sequence[Run], path: Path) -> Path:
+    """Write the report of some runs. Pages are made of runs, not runs of pages: only this door leads there."""
+    from etude.report.evaluation import write_report
+
+    write_report(runs, path)
+    return path
 
 
 def read_run(folder: Path) -> Run:
@@ -152,6 +189,9 @@ class Store:
     def _open(self) -> None:
         path, lines = self.folder / PLAN, self.folder / LINES
         there = read_plan(path) if path.exists() else None
+        if there is not None:
+            refuse_foreign_plan(there, path)
+            self.plan = replace(self.plan, extra=there.extra)
         if there is None and lines.exists():
             raise EtudeError(f"{str(self.folder)!r} has results but no {PLAN}: bring it back, or choose another --out")
         records, good = _read_lines(lines)
@@ -302,5 +342,6 @@ def merged(runs: Sequence[Run]) -> tuple[Plan, list[Record]]:
                 advice = "; 'etude compare' sets two runs side by side" if what in ("policy", "planner") else ""
                 raise EtudeError(f"{first.folder} has {what} {one!r} and {other.folder} has {two!r}: they cannot be joined{advice}")
     names = tuple(dict.fromkeys(name for run in runs for name in run.plan.names))
-    plan = replace(first.plan, names=names, shard=(0, 1))
+    extra = {key: value for run in reversed(runs) for key, value in run.plan.extra.items()}
+    plan = replace(first.plan, names=names, shard=(0, 1), extra=extra)
     return plan, _ordered((r for run in runs for r in run.records), plan, first.folder / LINES)

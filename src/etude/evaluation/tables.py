@@ -32,6 +32,11 @@ def perturbation_of(record: Record) -> str:
     return "+".join(name_of(record).perturbations)
 
 
+def plain(records: Sequence[Record]) -> tuple[Record, ...]:
+    """Those on which success is stated: the unperturbed ones; all, where every one is perturbed."""
+    return tuple(r for r in records if not name_of(r).perturbations) or tuple(records)
+
+
 def plural(count: int, word: str, rest: str = "") -> str:
     """ "1 episode", "2,000 episodes that failed"."""
     return f"{count:,} {word}{'' if count == 1 else 's'}{rest}"
@@ -161,6 +166,11 @@ def by(records: Sequence[Record], *keys: str) -> list[Sum]:
         tasks = {(name.suite, name.task) for name in map(name_of, members)}
         rows.append(Sum(tuple(zip(keys, values, strict=True)), len(tasks), tally(members)))
     return rows
+
+
+def headline(records: Sequence[Record]) -> list[Sum]:
+    """The success of each mode, as terminal, page and comparisons state it: perturbed episodes are counted apart (:func:`plain`)."""
+    return [row for members in _grouped(records, ("mode",)).values() for row in by(plain(members), "mode")]
 
 
 def _grouped(records: Sequence[Record], keys: Sequence[str]) -> dict[tuple[str, ...], list[Record]]:

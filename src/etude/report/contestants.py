@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from etude.evaluation.record import Record
 from etude.evaluation.store import Run
-from etude.evaluation.tables import name_of
+from etude.evaluation.tables import name_of, plain
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,8 @@ class Contestant:
 
     @property
     def plain(self) -> tuple[Record, ...]:
-        """The unperturbed episodes, on which success is stated; all, where every one is perturbed."""
-        if self.perturbed_only:
-            return self.records
-        return tuple(r for r in self.records if not name_of(r).perturbations)
+        """The episodes on which success is stated."""
+        return plain(self.records)
 
 
 def contestants(runs: Sequence[Run]) -> list[Contestant]:

@@ -11,7 +11,7 @@ from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
-from etude.evaluation.pairs import LEVEL, Comparison, ComparisonRow, PerturbationCost, Plausible, compare, left_out, perturbation_costs
+from etude.evaluation.pairs import LEVEL, Comparison, ComparisonRow, PerturbationCost, compare, perturbation_costs
 from etude.evaluation.store import Run
 from etude.evaluation.tables import by, faults, name_of, p_value, percent, plural, points, tally
 from etude.names import EtudeError
@@ -29,25 +29,9 @@ COMPARISONS = 15
 """Pairs of policies that are compared on the page; with more, each is compared with the best only."""
 
 
-def registered_plausibility(name: str) -> bool | None:
-    """Whether success should survive the perturbation of this name; None for one that is not installed here."""
-    from etude.perturb.perturbation import known_perturbations
-
-    found = known_perturbations().get(name)
-    return None if found is None else found.plausible
-
-
-def _summary(names: str) -> str:
-    from etude.perturb.perturbation import known_perturbations
-
-    known = known_perturbations()
-    found = [known[name].summary for name in names.split("+") if name in known]
-    return " ".join(found) if len(found) == names.count("+") + 1 else ""
-
-
-def write_report(runs: Sequence[Run], path: Path, plausible: Plausible = registered_plausibility, embed_films: int = 12) -> None:
+def write_report(runs: Sequence[Run], path: Path, embed_films: int = 12) -> None:
     """Write the page; folders are made as needed. Films that are not embedded are linked relative to it."""
-    text = report(runs, plausible, embed_films, beside=path.parent)
+    text = report(runs, embed_films, beside=path.parent)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
@@ -55,12 +39,12 @@ def write_report(runs: Sequence[Run], path: Path, plausible: Plausible = registe
         raise EtudeError(f"the report {str(path)!r} cannot be written: {error.strerror}; choose a place you may write to") from None
 
 
-def report(runs: Sequence[Run], plausible: Plausible = registered_plausibility, embed_films: int = 12, beside: Path | None = None) -> str:
+def report(runs: Sequence[Run], embed_films: int = 12, beside: Path | None = None) -> str:
     """The text of the page. The same runs give the same text; ``beside`` is the folder it will lie in, the first run's by default."""
     found = contestants(runs)
     if not found:
         raise EtudeError("there is nothing to report: no episode of these runs has been played")
-    costs = [perturbation_costs(arm.records, plausible) for arm in found]
+    costs = [perturbation_costs(arm.records, arm.run.plausible) for arm in found]
     compared = _compared(found)
     parts = [
         ("In short", _headline(found, costs, compared)),
@@ -69,7 +53,7 @@ def report(runs: Sequence[Run], plausible: Plausible = registered_plausibility, 
         ("Levels", levels_section(found)),
         *suite_sections(found),
         ("Decisions", decisions_section(found)),
-        ("Perturbations", perturbations_section(found, costs, _summary)),
+        ("Perturbations", perturbations_section(found, costs)),
         ("Sub-goals", funnels_section(found)),
         ("Planner", faults_section(found)),
         ("Comparison", _comparison_section(found, compared)),
@@ -195,7 +179,7 @@ def _compared(found: Sequence[Contestant]) -> list[Comparison]:
     if len(pairs) > COMPARISONS:
         best = max(found, key=lambda arm: tally(arm.plain).rate)
         pairs = [(best, arm) for arm in found if arm is not best]
-    return [compare(a.label, a.plain, b.label, b.plain) for a, b in pairs]
+    return [compare(a.label, a.records, b.label, b.records) for a, b in pairs]
 
 
 def _comparison_section(found: Sequence[Contestant], compared: Sequence[Comparison]) -> str:
@@ -221,7 +205,7 @@ def _versus(c: Comparison, numbers: dict[str, int], k: int) -> str:
         if across is None
         else f"Resampling whole tasks, as for other tasks of the kind: {points(across[0])} to {points(across[1])} points. "
     )
-    aside = left_out(row, c.name_a, c.name_b)
+    aside = c.left_out
     out = f"Left out: {listed(aside)}." if aside else ""
     ends = charts.axis((f"← {c.name_b} better", "0", f"{c.name_a} better →"), "ends")
     rows = [_versus_row(r, c) for r in c.rows[1:] if r.difference.pairs]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from etude.evaluation.matrix import matrices
-from etude.evaluation.pairs import ComparisonRow, Difference, PerturbationCost, Plausible, compare, perturbation_costs
+from etude.evaluation.pairs import ComparisonRow, Difference, PerturbationCost, compare, perturbation_costs
 from etude.evaluation.store import Run
 from etude.evaluation.tables import Tally, by, errors, faults, funnels, groups
 from etude.names import EtudeError
@@ -36,7 +36,7 @@ class ExportTable:
     rows: tuple[tuple[Cell, ...], ...]
 
 
-def collect(runs: Sequence[Run], plausible: Plausible) -> list[ExportTable]:
+def collect(runs: Sequence[Run]) -> list[ExportTable]:
     """All tables of some runs that have rows."""
     found = contestants(runs)
 
@@ -46,12 +46,12 @@ def collect(runs: Sequence[Run], plausible: Plausible) -> list[ExportTable]:
     tables = [
         table("overall", "Success of each policy", lambda a: [_sums(s.to_data(), s.tally) for s in by(a.plain, "mode")]),
         *(
-            table(f"by_{key}", f"Success by {key}", lambda a, key=key: [_sums(s.to_data(), s.tally) for s in by(a.plain, key)])  # type: ignore[misc]
-            for key in ("suite", "level", "split", "difficulty")
+            table(f"by_{keys[-1]}", f"Success by {keys[-1]}", lambda a, k=keys: [_sums(s.to_data(), s.tally) for s in by(a.plain, *k)])  # type: ignore[misc]
+            for keys in (("suite",), ("suite", "level"), ("suite", "split"), ("suite", "difficulty"))
         ),
         table("groups", "Success by task and condition", lambda a: [_sums(g.to_data(), g.tally) for g in groups(a.records)]),
         *_matrix_tables(found),
-        table("perturbations", "Cost of perturbations against matched controls", lambda a: _cost_rows(a, plausible)),
+        table("perturbations", "Cost of perturbations against matched controls", _cost_rows),
         table("subgoals", "Share of episodes in which sub-goals were reached", _subgoal_rows),
         table("faults", "Planning and execution: what went wrong first", _fault_rows),
         table("errors", "Errors by message", _error_rows),
@@ -129,7 +129,7 @@ def _matrix_tables(found: Sequence[Contestant]) -> list[ExportTable]:
     return tables
 
 
-def _cost_rows(arm: Contestant, plausible: Plausible) -> list[dict[str, Cell]]:
+def _cost_rows(arm: Contestant) -> list[dict[str, Cell]]:
     def row(c: PerturbationCost) -> dict[str, Cell]:
         return {
             "perturbation": c.perturbation, "suite": c.suite or ALL, "task": c.task or ALL, "plausible": c.plausible,
@@ -137,7 +137,7 @@ def _cost_rows(arm: Contestant, plausible: Plausible) -> list[dict[str, Cell]]:
             **_difference(c.difference), "errors": c.errors, "unmatched": c.unmatched, "flagged": c.flagged, "words": c.words,
         }  # fmt: skip
 
-    return [row(c) for c in perturbation_costs(arm.records, plausible)]
+    return [row(c) for c in perturbation_costs(arm.records, arm.run.plausible)]
 
 
 def _subgoal_rows(arm: Contestant) -> list[dict[str, Cell]]:
@@ -176,7 +176,7 @@ def _comparison_rows(found: Sequence[Contestant]) -> list[dict[str, Cell]]:
             "unmatched_a": r.unmatched_a, "unmatched_b": r.unmatched_b, "verdict": r.verdict,
         }  # fmt: skip
 
-    pairs = [compare(a.label, a.plain, b.label, b.plain) for a, b in combinations(found, 2)]
+    pairs = [compare(a.label, a.records, b.label, b.records) for a, b in combinations(found, 2)]
     return [row(c.name_a, c.name_b, r) for c in pairs for r in c.rows]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from etude.evaluation.pairs import LEVEL, PerturbationCost
-from etude.evaluation.tables import Funnel, Group, Tally, by, funnels, groups, p_value, percent, plural, points
+from etude.evaluation.tables import Funnel, Group, Tally, by, funnels, groups, name_of, p_value, percent, plural, points
 from etude.report import charts
 from etude.report.contestants import Contestant
 from etude.report.markup import Cell, Column, Row, badge, breakable, esc, filters, fold, listed, section, table
@@ -35,9 +35,11 @@ def span(interval: tuple[float, float]) -> str:
 def summary_section(arms: Sequence[Contestant]) -> str:
     """Success by level, split, suite and difficulty: those that tell more than one thing apart."""
     panels = []
+    several = len({name_of(r).suite for a in arms for r in a.plain}) > 1
     for key in ("level", "split", "suite", "difficulty"):
-        found = [{s.label: s.tally for s in by(a.plain, key)} for a in arms]
-        labels = [label for label in dict.fromkeys(label for sums in found for label in sums) if label]
+        keys = ("suite", key) if several and key != "suite" else (key,)  # a level is a level of its suite
+        found = [{s.label: s.tally for s in by(a.plain, *keys) if dict(s.keys)[key]} for a in arms]
+        labels = list(dict.fromkeys(label for sums in found for label in sums))
         if len(labels) > 1:
             panels.append(_panel(f"By {key}", sorted(labels) if key == "level" else labels, found, arms))
     panels += [_profile(arms)]
@@ -181,8 +183,8 @@ KINDS: tuple[tuple[bool | None, str, str, str], ...] = (
 )
 
 
-def perturbations_section(arms: Sequence[Contestant], costs: Sequence[Sequence[PerturbationCost]], summary: Callable[[str], str]) -> str:
-    """What perturbations cost against their controls; ``costs`` are those of each arm, ``summary`` says what a perturbation does."""
+def perturbations_section(arms: Sequence[Contestant], costs: Sequence[Sequence[PerturbationCost]]) -> str:
+    """What perturbations cost against their controls; ``costs`` are those of each arm."""
     overall = [{c.perturbation: c for c in rows if not c.task} for rows in costs]
     names = list(dict.fromkeys(name for table_ in overall for name in table_))
     if not names:
@@ -190,7 +192,7 @@ def perturbations_section(arms: Sequence[Contestant], costs: Sequence[Sequence[P
     blocks = []
     for plausible, label, title, kind in KINDS:
         entries = [
-            _perturbation(name, label, kind, summary(name), [(a, t[name]) for a, t in zip(arms, overall, strict=True) if name in t])
+            _perturbation(name, label, kind, _summary(name, arms), [(a, t[name]) for a, t in zip(arms, overall, strict=True) if name in t])
             for name in names
             if next(t[name] for t in overall if name in t).plausible is plausible
         ]
@@ -203,6 +205,12 @@ def perturbations_section(arms: Sequence[Contestant], costs: Sequence[Sequence[P
         " success under the perturbation, and the whiskers hold the difference with 95 % confidence."
     )
     return section("perturbations", "Perturbations", lead, "".join(blocks) + fold("Difference by task", f'<div class="maps">{maps}</div>'))
+
+
+def _summary(names: str, arms: Sequence[Contestant]) -> str:
+    """What perturbations do, as the runs or etude know it; empty where one of them is known to neither."""
+    found = [next(filter(None, (arm.run.summary(name) for arm in arms)), "") for name in names.split("+")]
+    return " ".join(found) if all(found) else ""
 
 
 def _perturbation(name: str, label: str, kind: str, summary: str, found: Sequence[tuple[Contestant, PerturbationCost]]) -> str:

@@ -1,4 +1,4 @@
-"""Small packages to begin with: ``etude new suite kitchen`` writes one. The files here are theirs, with words such as ``NAME`` to be filled in."""
+"""Small packages to begin with: ``etude new suite kitchen`` writes one of the files here, with words such as ``NAME`` filled in."""
 
 from __future__ import annotations
 

@@ -25,8 +25,9 @@ from etude import machine
 from etude.decisions.showing import PIXELS, pictures, told
 from etude.decisions.trial import SILENT, Trial
 from etude.evaluation.decide import score
-from etude.evaluation.plan import SCHEMA, Plan
+from etude.evaluation.plan import Plan
 from etude.evaluation.record import Record
+from etude.evaluation.schema import SCHEMA
 from etude.evaluation.store import Store
 from etude.library import trial as find_trial
 from etude.names import PROTOCOL, EtudeError
