@@ -6,26 +6,26 @@ import numpy as np
 
 from etude import Contract, Draft, Draw, Episode, Suite, instruction, perturbation
 from etude.goals import OnTop
-from etude.policies.loading import register_policy
-from etude.scene.rooms import rlbench_room
+from etude.policies.register import register_policy
+from etude.scene.rooms import xarm_room
 
 kitchen = Suite(
     "kitchen",
     "Kitchen tasks",
     splits={"train": "training", "val": "validation", "test": "test"},
-    room=rlbench_room,
-    workspace=((0.05, -0.3), (0.45, 0.3)),
+    room=xarm_room,
+    workspace=((-0.4, -0.3), (0.05, 0.3)),
 )
 
 
 @kitchen.task(level="L1", horizon=300)
-def cube_on_tray(draw: Draw) -> Draft:
-    """Put the cube on the tray. Randomised: places, colours. Succeeds when the cube rests on the tray, let go."""
+def cube_on_plate(draw: Draw) -> Draft:
+    """Put the cube on the plate. Randomised: places, colours. Succeeds when the cube rests on the plate, let go."""
     scene = draw.scene()
-    tray = scene.add("square", size=(0.16, 0.16, 0.02), words="tray", fixed=True)
-    cube = scene.add("cube", size=(0.04, 0.04, 0.04))
-    told = instruction("Put ", cube.picture(), " on ", tray.picture(), ".")
-    return scene.episode(OnTop(cube, tray), told, moved=[cube], receiving=[tray])
+    plate = scene.add("plate", fixed=True)
+    cube = scene.add("cube", size=(0.05, 0.05, 0.05))
+    told = instruction("Put ", cube.picture(), " on ", plate.picture(), ".")
+    return scene.episode(OnTop(cube, plate), told, moved=[cube], receiving=[plate])
 
 
 @perturbation("dusk", "scene", plausible=True)
@@ -40,7 +40,7 @@ def dusk(episode: Episode, stream: object) -> Episode:
 class Hover:
     """Opens its hand and stays where it is."""
 
-    contract = Contract(action="ee_delta", cameras=("front",))
+    contract = Contract(action="ee_delta", cameras=("base",))
 
     def reset(self, instruction, pictures, episode):
         pass
