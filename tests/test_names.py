@@ -196,7 +196,7 @@ def test_a_sample_has_no_repetition_and_a_shuffle_loses_nothing():
 
 def test_a_name_is_read_once_on_the_way_to_its_episode():
     EpisodeName.parse.cache_clear()
-    found = episode("vlmbench/pick_relative@train#1+mo_size+distractors")
+    found = episode("vlmbench/pick_relative@train#1+distractors+mo_size")
     assert found.parsed is found.parsed and EpisodeName.parse.cache_info().misses == 1
 
 
