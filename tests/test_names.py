@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from etude.library import episode
 from etude.names import EpisodeName, EtudeError, Family, Stream, canonical_json, digest, episode_id, from_json, pick, rng, unknown
 
 words = st.from_regex(r"[a-z][a-z0-9_]{0,11}", fullmatch=True)
@@ -191,6 +192,12 @@ def test_a_sample_has_no_repetition_and_a_shuffle_loses_nothing():
     assert sorted(stream.shuffled(range(50))) == list(range(50))
     with pytest.raises(EtudeError, match="cannot draw 3"):
         stream.sample("ab", 3)
+
+
+def test_a_name_is_read_once_on_the_way_to_its_episode():
+    EpisodeName.parse.cache_clear()
+    found = episode("vlmbench/pick_relative@train#1+distractors+mo_size")
+    assert found.parsed is found.parsed and EpisodeName.parse.cache_info().misses == 1
 
 
 def test_unknown_names_come_with_the_nearest_valid_one():

@@ -11,7 +11,7 @@ from render_desk import CAMERAS, desk, marker
 from etude.catalog.mesh import Mesh, box, ellipsoid
 from etude.catalog.textures import texture
 from etude.pose import Pose
-from etude.render import Renderer, point_cloud
+from etude.render import Renderer, point_cloud, setup, shade
 from etude.scene.scene import Camera, Light, Lighting, look_at
 from etude.scene.visual import TABLE, Visual
 
@@ -242,3 +242,9 @@ def test_smooth_shading_has_no_facets() -> None:
     row = shot.rgb[100, 70:131, 0].astype(int)
     assert np.abs(np.diff(row, 2)).max() <= 3
     assert math.isclose(float(shot.depth[100, 100]), 1.2, abs_tol=0.01)
+
+
+def test_the_columns_of_a_triangle_mean_the_same_to_those_who_write_and_read_them() -> None:
+    """They stand in both files, for the cache of compiled code looks at one at a time."""
+    names = ("FORM_P", "FORM_Q", "FORM_U", "FORM_V", "OFFSET", "NORMAL", "ALONG_P", "ALONG_Q", "BENT", "FACE", "SLOPE_X", "SLOPE_Y")
+    assert [getattr(setup, name) for name in names] == [getattr(shade, name) for name in names]

@@ -13,6 +13,9 @@ from etude.render.geometry import Geometry
 from etude.render.lighting import ShadowMap
 
 STEEPEST = np.float32(4)  # slope of a receiver against the light, beyond which the shadow test follows it no further
+# Columns of a triangle's setup, the same here and in shade.py, which says what they are.
+FORM_P, FORM_Q, FORM_U, FORM_V, OFFSET = 0, 4, 8, 12, 3
+NORMAL, ALONG_P, ALONG_Q, BENT, FACE, SLOPE_X, SLOPE_Y = 16, 19, 22, 25, 26, 29, 30
 
 
 @compiled(error_model="numpy")
@@ -46,30 +49,30 @@ def _set_up(g: Geometry, shadow: ShadowMap, t: int) -> None:
     q1x, q1y, q1z = (cy * nz - cz * ny) * inverse, (cz * nx - cx * nz) * inverse, (cx * ny - cy * nx) * inverse
     q2x, q2y, q2z = (ny * bz - nz * by) * inverse, (nz * bx - nx * bz) * inverse, (nx * by - ny * bx) * inverse
     k1, k2 = q1x * ax + q1y * ay + q1z * az, q2x * ax + q2y * ay + q2z * az
-    s[t, 0], s[t, 1], s[t, 2], s[t, 3] = q1x, q1y, q1z, k1
-    s[t, 4], s[t, 5], s[t, 6], s[t, 7] = q2x, q2y, q2z, k2
+    s[t, FORM_P], s[t, FORM_P + 1], s[t, FORM_P + 2], s[t, FORM_P + OFFSET] = q1x, q1y, q1z, k1
+    s[t, FORM_Q], s[t, FORM_Q + 1], s[t, FORM_Q + 2], s[t, FORM_Q + OFFSET] = q2x, q2y, q2z, k2
     # Rows of a picture run downwards, v upwards.
     u0, u1, u2 = uv[i0, 0], uv[i1, 0] - uv[i0, 0], uv[i2, 0] - uv[i0, 0]
     v0, v1, v2 = -uv[i0, 1], uv[i0, 1] - uv[i1, 1], uv[i0, 1] - uv[i2, 1]
-    s[t, 8], s[t, 9], s[t, 10] = u1 * q1x + u2 * q2x, u1 * q1y + u2 * q2y, u1 * q1z + u2 * q2z
-    s[t, 11] = u0 - u1 * k1 - u2 * k2
-    s[t, 12], s[t, 13], s[t, 14] = v1 * q1x + v2 * q2x, v1 * q1y + v2 * q2y, v1 * q1z + v2 * q2z
-    s[t, 15] = v0 - v1 * k1 - v2 * k2
+    s[t, FORM_U], s[t, FORM_U + 1], s[t, FORM_U + 2] = u1 * q1x + u2 * q2x, u1 * q1y + u2 * q2y, u1 * q1z + u2 * q2z
+    s[t, FORM_U + OFFSET] = u0 - u1 * k1 - u2 * k2
+    s[t, FORM_V], s[t, FORM_V + 1], s[t, FORM_V + 2] = v1 * q1x + v2 * q2x, v1 * q1y + v2 * q2y, v1 * q1z + v2 * q2z
+    s[t, FORM_V + OFFSET] = v0 - v1 * k1 - v2 * k2
     bend = 0.0
     for k in range(3):
-        s[t, 16 + k] = n[i0, k]
-        s[t, 19 + k] = n[i1, k] - n[i0, k]
-        s[t, 22 + k] = n[i2, k] - n[i0, k]
+        s[t, NORMAL + k] = n[i0, k]
+        s[t, ALONG_P + k] = n[i1, k] - n[i0, k]
+        s[t, ALONG_Q + k] = n[i2, k] - n[i0, k]
         bend += abs(n[i1, k] - n[i0, k]) + abs(n[i2, k] - n[i0, k])
-    s[t, 25] = 1.0 if bend > 1e-6 else 0.0
+    s[t, BENT] = 1.0 if bend > 1e-6 else 0.0
     unit = np.sqrt(inverse)
-    s[t, 26], s[t, 27], s[t, 28] = nx * unit, ny * unit, nz * unit
+    s[t, FACE], s[t, FACE + 1], s[t, FACE + 2] = nx * unit, ny * unit, nz * unit
     a = shadow.axes
     lx = nx * a[0, 0] + ny * a[0, 1] + nz * a[0, 2]
     ly = nx * a[1, 0] + ny * a[1, 1] + nz * a[1, 2]
     lz = nx * a[2, 0] + ny * a[2, 1] + nz * a[2, 2]
     if lz < 0:
-        s[t, 29] = min(max(-lx / lz, -STEEPEST), STEEPEST) * shadow.texel
-        s[t, 30] = min(max(-ly / lz, -STEEPEST), STEEPEST) * shadow.texel
+        s[t, SLOPE_X] = min(max(-lx / lz, -STEEPEST), STEEPEST) * shadow.texel
+        s[t, SLOPE_Y] = min(max(-ly / lz, -STEEPEST), STEEPEST) * shadow.texel
     else:
-        s[t, 29], s[t, 30] = 0.0, 0.0
+        s[t, SLOPE_X], s[t, SLOPE_Y] = 0.0, 0.0

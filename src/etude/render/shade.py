@@ -36,6 +36,12 @@ X, REACH, ASIDE, LX, LY, LZ = 0 * PITCH, 1 * PITCH, 2 * PITCH, 3 * PITCH, 4 * PI
 NX, NY, NZ, GLOSS, SX, SY = 6 * PITCH, 7 * PITCH, 8 * PITCH, 9 * PITCH, 10 * PITCH, 11 * PITCH
 RED, GREEN, BLUE, LIT, LR, LG, LB = 12 * PITCH, 13 * PITCH, 14 * PITCH, 15 * PITCH, 16 * PITCH, 17 * PITCH, 18 * PITCH
 
+# Columns of a triangle's setup, the same here and in setup.py: barycentrics p and q and the texture's u and v as linear forms of a point,
+# each with its offset after them; the normal of a corner and its steps along p and q; whether these bend it; the normal of the triangle
+# itself; and its slope towards the light, across and down the shadow map.
+FORM_P, FORM_Q, FORM_U, FORM_V, OFFSET = 0, 4, 8, 12, 3
+NORMAL, ALONG_P, ALONG_Q, BENT, FACE, SLOPE_X, SLOPE_Y = 16, 19, 22, 25, 26, 29, 30
+
 
 class Eye(NamedTuple):
     """How a row of samples looks at the world: the point it sees is (x, y, z) + reach · (dx, dy, dz) + aside · (rx, ry, rz).
@@ -202,11 +208,11 @@ def _runs(e: Eye, g: Geometry, n: int, b: Block) -> None:
             continue
         t = np.uintp(t)
         v = np.uintp(visual[t])
-        nx, ny, nz, gloss, sx, sy = s[t, 16], s[t, 17], s[t, 18], gloss_of[v], s[t, 29], s[t, 30]
+        nx, ny, nz, gloss, sx, sy = s[t, NORMAL], s[t, NORMAL + 1], s[t, NORMAL + 2], gloss_of[v], s[t, SLOPE_X], s[t, SLOPE_Y]
         for i in range(first, last):
             w[np.uintp(GLOSS + i)], w[np.uintp(SX + i)], w[np.uintp(SY + i)] = gloss, sx, sy
             w[np.uintp(NX + i)], w[np.uintp(NY + i)], w[np.uintp(NZ + i)] = nx, ny, nz
-        if s[t, 25] > _0:
+        if s[t, BENT] > _0:
             _bend(e, s, t, first, last, w)
         bits, start = bits_of[v], start_of[v]
         if bits == 0:
@@ -214,10 +220,12 @@ def _runs(e: Eye, g: Geometry, n: int, b: Block) -> None:
             for i in range(first, last):
                 packed[np.uintp(i)] = whole
             continue
-        u0, u1, u2 = _form(s, t, 8, e.x, e.y, e.z) + s[t, 11], _form(s, t, 8, e.dx, e.dy, e.dz), _form(s, t, 8, e.rx, e.ry, e.rz)
-        v0, v1, v2 = _form(s, t, 12, e.x, e.y, e.z) + s[t, 15], _form(s, t, 12, e.dx, e.dy, e.dz), _form(s, t, 12, e.rx, e.ry, e.rz)
-        n1, n2, nh = _form(s, t, 26, e.dx, e.dy, e.dz), _form(s, t, 26, e.rx, e.ry, e.rz), _form(s, t, 26, e.hx, e.hy, e.hz)
-        uh, vh = _form(s, t, 8, e.hx, e.hy, e.hz), _form(s, t, 12, e.hx, e.hy, e.hz)
+        u0 = _form(s, t, FORM_U, e.x, e.y, e.z) + s[t, FORM_U + OFFSET]
+        u1, u2 = _form(s, t, FORM_U, e.dx, e.dy, e.dz), _form(s, t, FORM_U, e.rx, e.ry, e.rz)
+        v0 = _form(s, t, FORM_V, e.x, e.y, e.z) + s[t, FORM_V + OFFSET]
+        v1, v2 = _form(s, t, FORM_V, e.dx, e.dy, e.dz), _form(s, t, FORM_V, e.rx, e.ry, e.rz)
+        n1, n2, nh = _form(s, t, FACE, e.dx, e.dy, e.dz), _form(s, t, FACE, e.rx, e.ry, e.rz), _form(s, t, FACE, e.hx, e.hy, e.hz)
+        uh, vh = _form(s, t, FORM_U, e.hx, e.hy, e.hz), _form(s, t, FORM_V, e.hx, e.hy, e.hz)
         for begin in range(first, last, 8):  # the footprint changes slowly: once for eight samples is enough
             end = min(begin + 8, last)
             middle = (begin + end) >> 1
@@ -250,9 +258,13 @@ def _runs(e: Eye, g: Geometry, n: int, b: Block) -> None:
 @compiled(error_model="numpy", inline="always")
 def _bend(e: Eye, s: NDArray[np.float32], t: Scalar, first: Scalar, last: Scalar, w: NDArray[np.float32]) -> None:
     """Normals of a smooth triangle, mixed from those of its corners."""
-    p0, p1, p2 = _form(s, t, 0, e.x, e.y, e.z) - s[t, 3], _form(s, t, 0, e.dx, e.dy, e.dz), _form(s, t, 0, e.rx, e.ry, e.rz)
-    q0, q1, q2 = _form(s, t, 4, e.x, e.y, e.z) - s[t, 7], _form(s, t, 4, e.dx, e.dy, e.dz), _form(s, t, 4, e.rx, e.ry, e.rz)
-    ax, ay, az, bx, by, bz, cx, cy, cz = s[t, 16], s[t, 17], s[t, 18], s[t, 19], s[t, 20], s[t, 21], s[t, 22], s[t, 23], s[t, 24]
+    p0 = _form(s, t, FORM_P, e.x, e.y, e.z) - s[t, FORM_P + OFFSET]
+    p1, p2 = _form(s, t, FORM_P, e.dx, e.dy, e.dz), _form(s, t, FORM_P, e.rx, e.ry, e.rz)
+    q0 = _form(s, t, FORM_Q, e.x, e.y, e.z) - s[t, FORM_Q + OFFSET]
+    q1, q2 = _form(s, t, FORM_Q, e.dx, e.dy, e.dz), _form(s, t, FORM_Q, e.rx, e.ry, e.rz)
+    ax, ay, az = s[t, NORMAL], s[t, NORMAL + 1], s[t, NORMAL + 2]
+    bx, by, bz = s[t, ALONG_P], s[t, ALONG_P + 1], s[t, ALONG_P + 2]
+    cx, cy, cz = s[t, ALONG_Q], s[t, ALONG_Q + 1], s[t, ALONG_Q + 2]
     for i in range(first, last):
         reach, aside = w[np.uintp(REACH + i)], w[np.uintp(ASIDE + i)]
         p, q = min(max(p0 + reach * p1 + aside * p2, _0), _1), min(max(q0 + reach * q1 + aside * q2, _0), _1)
