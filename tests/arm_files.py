@@ -7,6 +7,7 @@ import math
 from etude.pose import Pose, matrix
 from etude.scene.robots import Arm
 
+
 def _numbers(values) -> str:
     return " ".join(repr(float(v)) for v in values)
 
