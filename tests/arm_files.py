@@ -27,7 +27,9 @@ def as_mjcf(arm: Arm, tip: str = "flange", beyond: str = "", beside: str = "", o
         (low, high), torque = link.range, link.torque
         joint = f'<joint name="axis{i}" axis="0 0 1" range="{low} {high}" actuatorfrcrange="-{torque} {torque}"/>'
         inertia = f'<inertial pos="0 0 0" mass="{link.mass}" diaginertia="0.01 0.01 0.01"/>'
-        text = f'<body name="part{i}" {_placed(link.origin)}>{joint}{inertia}{_capsules(link.pieces)}{text}{beside if i == 1 else ""}</body>'
+        text = (
+            f'<body name="part{i}" {_placed(link.origin)}>{joint}{inertia}{_capsules(link.pieces)}{text}{beside if i == 1 else ""}</body>'
+        )
     stand = f'<body name="stand" pos="0.3 0.2 0.8">{_capsules(arm.base_pieces)}{text}</body>'
     floor = '<geom type="plane" size="1 1 0.1"/>'
     return f'<mujoco><compiler angle="radian"/><worldbody>{floor}{stand}</worldbody>{outside}</mujoco>'

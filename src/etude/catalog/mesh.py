@@ -170,7 +170,9 @@ def surface(vertices: Array, faces: ArrayLike) -> Mesh:
     areas = norms(normals)
     corners, normals = corners[areas > AREALESS], normals[areas > AREALESS] / areas[areas > AREALESS, None]
     level = np.abs(normals[:, 2]) > LEVEL
-    across = np.where(level[:, None], np.sign(normals[:, 2:]) * [1.0, 0.0, 0.0], np.stack([-normals[:, 1], normals[:, 0], normals[:, 0] * 0], 1))
+    across = np.where(
+        level[:, None], np.sign(normals[:, 2:]) * [1.0, 0.0, 0.0], np.stack([-normals[:, 1], normals[:, 0], normals[:, 0] * 0], 1)
+    )
     across = across - normals * dots(across, normals)[:, None]
     across /= norms(across)[:, None]
     upwards = np.cross(normals, across)

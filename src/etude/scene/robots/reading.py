@@ -55,7 +55,9 @@ def read_arm(path: str | Path, name: str, tip: str, home: Sequence[float], torqu
     segments, flange = _segments(model, source, tip)
     base, links = segments[0], segments[1:]
     if len(links) < LEAST_JOINTS:
-        raise EtudeError(f"{source.name}: {len(links)} joints lead to {tip!r}; an arm needs at least {LEAST_JOINTS} to turn its hand any way")
+        raise EtudeError(
+            f"{source.name}: {len(links)} joints lead to {tip!r}; an arm needs at least {LEAST_JOINTS} to turn its hand any way"
+        )
     torques = _each("torque", torque, links, [_torque(model, s.joint) for s in links], model, source)
     told = _told_speeds(source)
     speeds = _each("speed", speed, links, [told.get(model.joint(s.joint).name, SPEED) for s in links], model, source)
@@ -102,7 +104,9 @@ def _segments(model: Any, source: Path, tip: str) -> tuple[list[_Segment], Pose]
         for joint in range(model.body_jntadr[body], model.body_jntadr[body] + model.body_jntnum[body]):
             kind = mujoco.mjtJoint(int(model.jnt_type[joint])).name.removeprefix("mjJNT_").lower()
             if kind != "hinge":
-                raise EtudeError(f"{source.name}: joint {model.joint(joint).name!r} on the way to {tip!r} is of type {kind}; expected hinges")
+                raise EtudeError(
+                    f"{source.name}: joint {model.joint(joint).name!r} on the way to {tip!r} is of type {kind}; expected hinges"
+                )
             hinge = _frame(model.jnt_pos[joint], align((0.0, 0.0, 1.0), model.jnt_axis[joint]))
             zero = yaw_quat(-float(model.qpos0[model.jnt_qposadr[joint]]))
             found.append(_Segment(frame * hinge * Pose((0.0, 0.0, 0.0), zero), joint))
@@ -197,9 +201,7 @@ def _told_speeds(source: Path) -> dict[str, float]:
     return {name: float(limit.get("velocity", SPEED)) for name, limit in limits.items() if limit is not None}
 
 
-def _each(
-    what: str, given: Values, links: list[_Segment], told: Sequence[float | None], model: Any, source: Path
-) -> list[float]:
+def _each(what: str, given: Values, links: list[_Segment], told: Sequence[float | None], model: Any, source: Path) -> list[float]:
     """A positive number for every joint: as given, or as the file says."""
     values = list(told) if given is None else [given] * len(links) if isinstance(given, (int, float)) else list(given)
     if len(values) != len(links):
