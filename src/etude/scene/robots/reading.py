@@ -159,7 +159,7 @@ def _check_open(model: Any, source: Path, chain: list[int], joints: set[int]) ->
         ends = [int(v) for v in (model.eq_obj1id[k], model.eq_obj2id[k]) if v >= 0]
         if model.eq_type[k] == mujoco.mjtEq.mjEQ_JOINT:
             tied = any(end in joints for end in ends)
-        elif model.eq_type[k] in ties:
+        elif mujoco.mjtEq(int(model.eq_type[k])) in ties:
             of_sites = model.eq_objtype[k] == mujoco.mjtObj.mjOBJ_SITE
             tied = any((int(model.site_bodyid[end]) if of_sites else end) in chain for end in ends)
         else:
@@ -184,7 +184,7 @@ def _torque(model: Any, joint: int) -> float | None:
     if model.jnt_actfrclimited[joint]:
         return round(float(np.abs(model.jnt_actfrcrange[joint]).max()), 6)
     for k in range(model.nu):
-        drives = model.actuator_trntype[k] in (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT)
+        drives = mujoco.mjtTrn(int(model.actuator_trntype[k])) in (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT)
         if drives and model.actuator_trnid[k, 0] == joint and model.actuator_forcelimited[k]:
             return round(float(np.abs(model.actuator_forcerange[k]).max() * abs(model.actuator_gear[k, 0])), 6)
     return None
