@@ -18,7 +18,7 @@ SOURCE = Path(etude.__file__).parent
 # What never reaches an episode, a state, a frame or a record: statistics over records, pages, training and clocks.
 BESIDE = (
     "bench", "cli/", "doctor.py", "evaluate/composed.py", "evaluate/decisions.py", "evaluate/inference.py", "evaluate/matrix.py",
-    "evaluate/pairs.py", "evaluate/tables.py", "evaluate/unit_metrics.py", "inspect_tasks.py", "learn/", "report/", "web/",
+    "evaluate/pairs.py", "evaluate/tables.py", "evaluate/unit_metrics.py", "learn/", "report/", "web/",
 )  # fmt: skip
 DISPATCHED = frozenset(
     """sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh arcsinh arccosh arctanh exp exp2 expm1 log log2 log10 log1p cbrt power

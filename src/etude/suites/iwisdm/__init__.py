@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from etude.decisions.benchmarks import LISTS, SPLITS, trial
+from etude.decisions.space import SPLITS
 from etude.decisions.trial import Trial
+from etude.suites.iwisdm.benchmarks import LISTS, SUITE, trial
 from etude.suites.task import TASKS, Draw, Task
 
-SUITE = "iwisdm"
 FRAMES = 40  # more than any trial has
 
 
