@@ -54,15 +54,15 @@ class Nor(Connective):
 
 
 @dataclass(frozen=True)
-class Majority(Connective):
+class TwoOfThree(Connective):
     """Are at least two of three true?"""
 
     first: Operator
     second: Operator
     third: Operator
 
-    exact = "most of ({first}, {second}, {third})"
-    fluent = "most of these hold: {first}; {second}; {third}"
+    exact = "at least two of ({first}, {second}, {third})"
+    fluent = "at least two of these hold: {first}; {second}; {third}"
     commutative = True
 
     def combined(self, *parts: Formula) -> Formula:
@@ -104,13 +104,13 @@ B = Exist(Select(1, (Match("category", Const("category", "cars")),)))
 C = Relative("left of", Select(2), Select(1))
 OURS = {
     "nor": Nor(A, C),
-    "majority": Majority(A, B, C),
-    "nested": Majority(Nor(A, B), And(B, C), Nor(C, Majority(A, B, C))),
-    "switched": Switch(Nor(A, B), Get("category", Select(0)), Majority(A, B, C)),
+    "two of three": TwoOfThree(A, B, C),
+    "nested": TwoOfThree(Nor(A, B), And(B, C), Nor(C, TwoOfThree(A, B, C))),
+    "switched": Switch(Nor(A, B), Get("category", Select(0)), TwoOfThree(A, B, C)),
 }
 TRUTH = {
     "nor": lambda a, b, c: not (a or c),
-    "majority": lambda a, b, c: a + b + c >= 2,
+    "two of three": lambda a, b, c: a + b + c >= 2,
     "nested": lambda a, b, c: (not (a or b)) + (b and c) + (not (c or a + b + c >= 2)) >= 2,
 }
 
@@ -173,19 +173,19 @@ def test_it_is_drawn_and_goes_through_json_and_networkx(name: str) -> None:
     assert DecisionGraph.from_json(task.to_json()) == task
     assert from_networkx(to_networkx(task)) == task
     texts = ["".join(t.itertext()) for t in ElementTree.fromstring(svg(draw_task(task))).iter("{http://www.w3.org/2000/svg}text")]
-    for kind in operators(task.root).keys() & {"Nor", "Majority"}:
+    for kind in operators(task.root).keys() & {"Nor", "TwoOfThree"}:
         assert kind in texts
 
 
 def test_the_order_of_inputs_makes_no_other_structure() -> None:
-    one, other = DecisionGraph(Majority(A, B, C), 3), DecisionGraph(Majority(C, A, B), 3)
-    assert structure(one) == structure(other) != structure(DecisionGraph(Majority(A, B, B), 3))
+    one, other = DecisionGraph(TwoOfThree(A, B, C), 3), DecisionGraph(TwoOfThree(C, A, B), 3)
+    assert structure(one) == structure(other) != structure(DecisionGraph(TwoOfThree(A, B, B), 3))
 
 
 SETTINGS = TaskSpace(
-    roots=("Nor", "Majority", "And"),
-    booleans=("IsSame", "Nor", "Majority"),
-    operators=("Get", "Const", "IsSame", "NotSame", "And", "Nor", "Majority"),
+    roots=("Nor", "TwoOfThree", "And"),
+    booleans=("IsSame", "Nor", "TwoOfThree"),
+    operators=("Get", "Const", "IsSame", "NotSame", "And", "Nor", "TwoOfThree"),
     joins=(1, 4),
     switch_chance=0.5,
     frames=(2, 9),
@@ -199,9 +199,9 @@ def test_auto_task_composes_it_when_asked() -> None:
         task = auto_question(SETTINGS, stream, domain).task
         found = {kind: found.get(kind, 0) + count for kind, count in (found | operators(task.root)).items()}
         assert DecisionGraph.from_json(task.to_json()) == task
-    assert found["Nor"] > 5 and found["Majority"] > 5
+    assert found["Nor"] > 5 and found["TwoOfThree"] > 5
     plain = replace(SETTINGS, roots=("And",), booleans=("IsSame",), operators=("Get", "IsSame", "And"))
-    assert not {"Nor", "Majority"} & set(operators(auto_question(plain, stream, domain).task.root))
+    assert not {"Nor", "TwoOfThree"} & set(operators(auto_question(plain, stream, domain).task.root))
 
 
 def test_a_trial_with_ones_own_operators_and_pictures_is_shown_told_and_exported() -> None:
@@ -210,7 +210,7 @@ def test_a_trial_with_ones_own_operators_and_pictures_is_shown_told_and_exported
     made = make_trial("mine/squares@val#0", task, domain, "true", stream, showing=Showing("", "squares", "val"))
     row = described(made)
     assert row["stimuli"] == "squares" and row["answer"] == "true"
-    assert {"Nor", "Majority"} & set(row["operators"]) and json.loads(json.dumps(row)) == row
+    assert {"Nor", "TwoOfThree"} & set(row["operators"]) and json.loads(json.dumps(row)) == row
     assert row["objects"][0]["category"] in ("red", "green")
     assert parse(told(made), space_of("squares")) == made.tasks
     first = next(f for f, things in zip(pictures(made, 64), made.frames, strict=True) if things)
@@ -277,9 +277,9 @@ def test_names_and_words_that_are_taken_are_refused_with_both_modules() -> None:
     with pytest.raises(EtudeError, match="etude.decisions.looks.IsSame has exact words"):
         type("Equal", (Comparison,), {"__module__": __name__, "signs": {"exact": ("equals",)}})
     assert not {"Both", "Equal"} & Operator.kinds.keys()
-    with pytest.raises(EtudeError, match=f"{__name__}: {__name__} has the stimulus set 'squares' already"):
+    with pytest.raises(EtudeError, match=rf"{__name__}: {__name__} has the stimulus set 'squares' already"):
         stimulus_set("squares")(Squares)
-    with pytest.raises(EtudeError, match=f"{__name__}: etude.decisions.space has the property 'location' already"):
+    with pytest.raises(EtudeError, match=rf"{__name__}: etude.decisions.space has the property 'location' already"):
         seen_property("location", of="item", words=("here",))(side)
 
 
@@ -288,5 +288,5 @@ def test_a_slip_of_the_pen_gets_the_nearest_name() -> None:
         space_of("sqares")
     with pytest.raises(EtudeError, match="unknown property 'sied'; did you mean 'side'"):
         SPACE.values("sied")
-    with pytest.raises(EtudeError, match="unknown operator 'Majorty'; did you mean 'Majority'"):
-        auto_question(replace(SETTINGS, roots=("Majorty",)), rng("x", "t"), Domain(SPACE))
+    with pytest.raises(EtudeError, match="unknown operator 'TwoOfThre'; did you mean 'TwoOfThree'"):
+        auto_question(replace(SETTINGS, roots=("TwoOfThre",)), rng("x", "t"), Domain(SPACE))
