@@ -18,7 +18,7 @@ SOURCE = Path(etude.__file__).parent
 # What never reaches an episode, a state, a frame or a record: statistics over records, pages, training and clocks.
 BESIDE = (
     "bench", "cli/", "doctor.py", "evaluation/decisions.py", "evaluation/inference.py", "evaluation/matrix.py", "evaluation/pairs.py",
-    "evaluation/tables.py", "inspect_tasks.py", "learn/", "report/", "suites/himan/tables.py", "suites/vlmbench/tables.py", "web/",
+    "evaluation/tables.py", "learn/", "report/", "suites/himan/tables.py", "suites/vlmbench/tables.py", "web/",
 )  # fmt: skip
 DISPATCHED = frozenset(
     """sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh arcsinh arccosh arctanh exp exp2 expm1 log log2 log10 log1p cbrt power

@@ -18,7 +18,7 @@ inspect_ai = pytest.importorskip("inspect_ai", reason="inspect_ai (extra 'inspec
 
 from inspect_ai.model import ModelOutput, ModelUsage, get_model  # noqa: E402
 
-from etude.inspect_tasks import iwisdm, samples  # noqa: E402
+from etude.suites.iwisdm.inspect_tasks import iwisdm, samples  # noqa: E402
 
 
 @pytest.fixture

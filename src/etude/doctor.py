@@ -12,6 +12,7 @@ EXTRAS = {
     "video": ("av", "films as MP4"),
     "ray": ("ray", "evaluation on a Ray cluster"),
     "parquet": ("pyarrow", "export as parquet"),
+    "graphs": ("networkx", "task graphs for networkx"),
     "inspect": ("inspect_ai", "language models under inspect_ai"),
 }
 

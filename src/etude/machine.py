@@ -11,7 +11,7 @@ from pathlib import Path
 
 from etude.cgroups import CPU, MEMORY, limit
 
-CORE = ("numpy", "mujoco-core", "numba", "gymnasium", "msgpack", "networkx", "pillow", "rich", "typer", "websockets")
+CORE = ("numpy", "mujoco-core", "numba", "gymnasium", "msgpack", "pillow", "rich", "typer", "websockets")
 
 FRAMEWORKS = ("torch", "jax", "tensorflow", "transformers", "onnxruntime")  # what policies compute with, where they are installed
 

@@ -16,7 +16,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from etude import cli
-from etude.datasets.decisions import COLUMNS, LISTS, answer_type, described, export, flat, png_frames
+from etude.datasets.decisions import LISTS, answer_type, columns, described, export, flat, png_frames
 from etude.decisions.graph import DecisionGraph
 from etude.decisions.meaning import answer
 from etude.decisions.prompts import messages
@@ -157,7 +157,7 @@ def test_the_command_writes_trials(tmp_path: Path) -> None:
 
 def test_a_row_has_every_column_and_one_placeholder_for_each_picture() -> None:
     row = flat(trial(NAMES[0]), 32)
-    assert row.keys() == {*COLUMNS, *LISTS, "images", "messages", "reward_model"}
+    assert row.keys() == {*columns(), *LISTS, "images", "messages", "reward_model"}
     (message,) = row["messages"]
     assert sum(p["type"] == "image" for p in message["content"]) == len(row["images"]) == row["n_frames"]
     made = trial(NAMES[0])

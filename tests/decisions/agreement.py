@@ -15,17 +15,21 @@ from itertools import combinations, count
 from brute import right_actions
 
 from etude.decisions.autotask import auto_question
-from etude.decisions.benchmarks import LISTS, SPLITS, standard_domain, trial
 from etude.decisions.compose import condition, laid_out, make_trial, queue
-from etude.decisions.connectivity import CONNECTIVITY, TRUTHS, TaskSpace
+from etude.decisions.connectivity import TaskSpace
 from etude.decisions.distract import Distraction
+from etude.decisions.showing import domain_of
+from etude.decisions.space import SPLITS
 from etude.decisions.trial import Placed, Trial
 from etude.names import EtudeError, Stream, rng
+from etude.suites.iwisdm.benchmarks import LISTS, trial
 
+TRUTHS = ("IsSame", "NotSame", "Exist", "Relative", "Not", "And", "Or", "Xor")
+OPERATORS = ("Get", "Const", "Count", *TRUTHS)
 RICH = TaskSpace(
     roots=(*TRUTHS, "Get", "Count"),
     booleans=TRUTHS,
-    operators=tuple(CONNECTIVITY),
+    operators=OPERATORS,
     constants=0.3,
     max_switch=2,
     switch_chance=0.4,
@@ -46,7 +50,7 @@ def some_trials() -> Iterator[Trial]:
 
 def random_trial(stream: Stream, seed: int) -> Trial:
     """Random graphs of all operators, combined somehow, with distractors."""
-    domain = standard_domain("val")
+    domain = domain_of("procedural", "val")
     distraction = Distraction(stream.integer(0, 2), stream.integer(0, 2), (1, stream.integer(1, 3)))
     while True:
         tasks = [auto_question(RICH, stream, domain).task for _ in range(3)]

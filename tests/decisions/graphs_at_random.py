@@ -7,25 +7,10 @@ from typing import TypeVar
 
 from hypothesis import strategies as st
 
-from etude.decisions.graph import (
-    And,
-    Const,
-    Count,
-    DecisionGraph,
-    Exist,
-    Get,
-    IsSame,
-    Match,
-    Negation,
-    NotSame,
-    Operator,
-    Or,
-    Relative,
-    Select,
-    Switch,
-    Xor,
-    canonical,
-)
+from etude.decisions.graph import DecisionGraph, canonical
+from etude.decisions.logic import And, Negation, Or, Switch, Xor
+from etude.decisions.looks import Const, Count, Exist, Get, IsSame, Match, NotSame, Relative, Select
+from etude.decisions.operator import Operator
 from etude.decisions.space import LOCATION, SeenThing, StimulusSpace, standard_space
 from etude.decisions.trial import Placed, Trial
 

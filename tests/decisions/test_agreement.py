@@ -7,7 +7,7 @@ from itertools import islice
 
 from agreement import faults, some_trials
 
-from etude.decisions.benchmarks import LISTS, trial
+from etude.suites.iwisdm.benchmarks import LISTS, trial
 
 
 def test_trials_of_all_lists_and_combinations_have_the_right_answers() -> None:

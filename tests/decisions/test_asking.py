@@ -6,24 +6,11 @@ import pytest
 from brute import World, all_answers
 
 from etude.decisions.asking import Degenerate, Question
-from etude.decisions.graph import (
-    And,
-    Const,
-    DecisionGraph,
-    Exist,
-    Get,
-    IsSame,
-    Match,
-    Negation,
-    NotSame,
-    Operator,
-    Or,
-    Relative,
-    Select,
-    Switch,
-    Xor,
-)
+from etude.decisions.graph import DecisionGraph
+from etude.decisions.logic import And, Negation, Or, Switch, Xor
+from etude.decisions.looks import Const, Exist, Get, IsSame, Match, NotSame, Relative, Select
 from etude.decisions.meaning import answer
+from etude.decisions.operator import Operator
 from etude.decisions.solver import Domain
 from etude.decisions.space import StimulusSpace, standard_space
 from etude.names import EtudeError, Stream, rng

@@ -5,15 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from agreement import RICH
+from agreement import OPERATORS, RICH
 
 from etude.decisions.autotask import MOST_MISSES, auto_question, auto_task, distinct_tasks, spread
-from etude.decisions.connectivity import CONNECTIVITY, TaskSpace
-from etude.decisions.graph import Const, Operator, Switch, depth, operators, selects, structure, walk
-from etude.decisions.levels import HIGH, LEVELS, LOW, MEDIUM, restricted
+from etude.decisions.connectivity import TaskSpace
+from etude.decisions.graph import depth, operators, selects, structure, walk
+from etude.decisions.logic import Switch
+from etude.decisions.looks import Const
+from etude.decisions.operator import Operator
 from etude.decisions.solver import Domain
 from etude.decisions.space import standard_space
 from etude.names import EtudeError, rng
+from etude.suites.iwisdm.levels import HIGH, LEVELS, LOW, MEDIUM, restricted
 
 SPACE = standard_space()
 DOMAIN = Domain(SPACE)
@@ -46,7 +49,7 @@ def test_all_operators_are_drawn_and_all_tasks_make_sense() -> None:
         question = auto_question(RICH, stream, DOMAIN)
         found.update(operators(question.task.root))
         assert len(question.answers) >= 2
-    assert found == {*CONNECTIVITY, "Select", "Switch"}
+    assert found == {*OPERATORS, "Select", "Switch"}
 
 
 def test_one_property_means_one_property() -> None:

@@ -10,13 +10,15 @@ from dataclasses import replace
 
 import pytest
 
-from etude.decisions.benchmarks import LISTS, SPLITS, chance, fingerprint, standard_domain, trial
-from etude.decisions.graph import Switch, operators
+from etude.decisions.graph import operators
+from etude.decisions.logic import Switch
 from etude.decisions.meaning import answer
+from etude.decisions.showing import domain_of
 from etude.decisions.solver import Domain
-from etude.decisions.space import standard_space
+from etude.decisions.space import SPLITS, standard_space
 from etude.decisions.trial import Trial
 from etude.names import EtudeError
+from etude.suites.iwisdm.benchmarks import LISTS, fingerprint, trial
 
 SHORTEST = (  # so few frames that the same trial could come twice
     "single_frame_location",
@@ -63,7 +65,7 @@ def test_lists_are_frozen(task: str) -> None:
 
 def test_trials_depend_on_nothing_but_their_name() -> None:
     """Neither on what was made before, nor on Python's hash seed."""
-    code = "from etude.decisions.benchmarks import trial; print(trial('high', 'val', 7).id, trial('overlap', 'test', 3).id)"
+    code = "from etude.suites.iwisdm.benchmarks import trial; print(trial('high', 'val', 7).id, trial('overlap', 'test', 3).id)"
     lines = {
         subprocess.run(
             [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
@@ -122,7 +124,7 @@ def test_both_branches_are_taken_equally_often() -> None:
         for one in some(task, 200):
             root = one.tasks[0].task.root
             assert isinstance(root, Switch)
-            then += answer(replace(one.tasks[0].task, root=root.condition), one.frames, standard_domain("val").space) == "true"
+            then += answer(replace(one.tasks[0].task, root=root.condition), one.frames, domain_of("procedural", "val").space) == "true"
         assert abs(then / 200 - 0.5) <= 0.02
 
 
@@ -132,8 +134,8 @@ def test_splits_show_different_views() -> None:
 
 
 def test_chance_is_one_of_the_choices() -> None:
-    assert chance(trial("low", "val", 0)) == 0.5
-    assert chance(trial("perception_category_report", "val", 0)) == 1 / 8
+    assert trial("low", "val", 0).chance == 0.5
+    assert trial("perception_category_report", "val", 0).chance == 1 / 8
 
 
 def test_abilities_take_the_forms_of_their_suites() -> None:

@@ -11,12 +11,15 @@ from etude.decisions.autotask import auto_question
 from etude.decisions.balance import turn, unrepeated, wanted
 from etude.decisions.compose import condition, interleave, laid_out, make_trial, overlap, queue
 from etude.decisions.distract import Distraction, told_by
-from etude.decisions.graph import And, DecisionGraph, Get, IsSame, NotSame, Operator, Or, Select
-from etude.decisions.levels import LOW
+from etude.decisions.graph import DecisionGraph
+from etude.decisions.logic import And, Or
+from etude.decisions.looks import Get, IsSame, NotSame, Select
+from etude.decisions.operator import Operator
 from etude.decisions.solver import Domain
 from etude.decisions.space import SeenThing, standard_space
 from etude.decisions.trial import Placed, Trial
 from etude.names import EtudeError, rng
+from etude.suites.iwisdm.levels import LOW
 
 DOMAIN = Domain(standard_space())
 NAME = "test/made@val#0"

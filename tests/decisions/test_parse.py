@@ -9,22 +9,10 @@ from graphs_at_random import CARS, PAIR, SPACE, TOP, A, C, cat, place, same_task
 from hypothesis import given
 from hypothesis import strategies as st
 
-from etude.decisions.graph import (
-    And,
-    Const,
-    Count,
-    DecisionGraph,
-    Exist,
-    Get,
-    IsSame,
-    Negation,
-    NotSame,
-    Operator,
-    Or,
-    Select,
-    Switch,
-    Xor,
-)
+from etude.decisions.graph import DecisionGraph
+from etude.decisions.logic import And, Negation, Or, Switch, Xor
+from etude.decisions.looks import Const, Count, Exist, Get, IsSame, NotSame, Select
+from etude.decisions.operator import Operator
 from etude.decisions.parse import parse
 from etude.decisions.space import LOCATION, VIEW, SeenThing, standard_space
 from etude.decisions.text import GRAMMARS, instruction

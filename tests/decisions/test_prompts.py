@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from etude.decisions.answers import normalised, read_answer
-from etude.decisions.graph import Const, DecisionGraph, Get, IsSame, Relative, Select
+from etude.decisions.graph import DecisionGraph
+from etude.decisions.looks import Const, Get, IsSame, Relative, Select
 from etude.decisions.meaning import answer
 from etude.decisions.prompts import Picture, expected, messages, used, worked
 from etude.decisions.space import LOCATION, VIEW, SeenThing, StimulusSpace

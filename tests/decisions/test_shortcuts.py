@@ -7,16 +7,19 @@ from dataclasses import replace
 
 import pytest
 
-from etude.decisions.benchmarks import standard_domain, trial
 from etude.decisions.compose import actions
-from etude.decisions.graph import DecisionGraph, Get, IsSame, Or, Select, Switch
+from etude.decisions.graph import DecisionGraph
+from etude.decisions.logic import Or, Switch
+from etude.decisions.looks import Get, IsSame, Select
 from etude.decisions.meaning import answer
 from etude.decisions.shortcuts import answers_due, report, table
+from etude.decisions.showing import domain_of
 from etude.decisions.space import SeenThing
 from etude.decisions.trial import Placed, Trial
 from etude.names import rng
+from etude.suites.iwisdm.benchmarks import trial
 
-DOMAIN = standard_domain("val")
+DOMAIN = domain_of("procedural", "val")
 
 
 @functools.cache

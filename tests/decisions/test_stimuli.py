@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from etude.decisions.space import CATEGORIES
+from etude.decisions.space import CATEGORIES, SPLITS
 from etude.decisions.stimuli import rendering
 from etude.decisions.stimuli.album import Album
 from etude.decisions.stimuli.models import BUILDERS, IDENTITIES, model
-from etude.decisions.stimuli.rendering import ANGLES, SPLITS, VIEWS, sprite
+from etude.decisions.stimuli.rendering import ANGLES, VIEWS, sprite
 from etude.decisions.stimuli.sets import Procedural, StimulusSet
 from etude.names import EtudeError
 

@@ -9,23 +9,10 @@ from graphs_at_random import AWKWARD, CARS, PAIR, SPACE, TOP, A, B, C, as_read, 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from etude.decisions.graph import (
-    And,
-    Const,
-    Count,
-    DecisionGraph,
-    Exist,
-    Get,
-    IsSame,
-    Match,
-    Negation,
-    NotSame,
-    Operator,
-    Or,
-    Select,
-    Switch,
-    Xor,
-)
+from etude.decisions.graph import DecisionGraph
+from etude.decisions.logic import And, Negation, Or, Switch, Xor
+from etude.decisions.looks import Const, Count, Exist, Get, IsSame, Match, NotSame, Select
+from etude.decisions.operator import Operator
 from etude.decisions.parse import parse
 from etude.decisions.space import LOCATION, VIEW, SeenThing
 from etude.decisions.text import instruction, question

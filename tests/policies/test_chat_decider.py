@@ -14,7 +14,6 @@ import pytest
 from chat_server import Reply, Server, failed, refusal, said, serving
 from PIL import Image
 
-from etude.decisions.benchmarks import LISTS
 from etude.decisions.compose import actions
 from etude.decisions.meaning import answer
 from etude.decisions.parse import parse
@@ -27,6 +26,7 @@ from etude.policies.chat_decider import ChatDecider, Prompting, chat_decider, pr
 from etude.policies.contract import Contract
 from etude.policies.loading import load_policy
 from etude.policies.policy import Policy
+from etude.suites.iwisdm.benchmarks import LISTS
 
 LOW, SEVERAL = "iwisdm/low@val#1", "iwisdm/one_back@val#1"
 

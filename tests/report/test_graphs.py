@@ -11,8 +11,11 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from etude import cli
-from etude.decisions.graph import And, Const, Count, DecisionGraph, Exist, Get, IsSame, Match, Negation, Operator, Relative, Select, Switch
+from etude.decisions.graph import DecisionGraph
+from etude.decisions.logic import And, Negation, Switch
+from etude.decisions.looks import Const, Count, Exist, Get, IsSame, Match, Relative, Select
 from etude.decisions.networks import from_networkx, nodes_and_edges, to_networkx
+from etude.decisions.operator import Operator
 from etude.library import trial
 from etude.names import EtudeError
 from etude.report.graphs import HEIGHT, GraphDrawing, draw_task, draw_tasks, png, svg

@@ -10,13 +10,13 @@ from etude.bench.result import Result
 from etude.datasets.decisions import png_frames
 from etude.decisions.asking import asked
 from etude.decisions.autotask import distinct_tasks
-from etude.decisions.benchmarks import standard_domain, trial
 from etude.decisions.compose import make_trial
-from etude.decisions.levels import HIGH, LEVELS
-from etude.decisions.showing import PIXELS, pictures, stimuli, told
+from etude.decisions.showing import PIXELS, domain_of, pictures, stimuli, told
 from etude.decisions.stimuli.canvas import cell_pixels
 from etude.decisions.trial import Trial
 from etude.names import rng
+from etude.suites.iwisdm.benchmarks import trial
+from etude.suites.iwisdm.levels import HIGH, LEVELS
 
 ROUNDS, TRIALS, SHOWN, TASKS, WARM = 3, 300, 100, 500, 20
 UNIT = "per CPU second"
@@ -57,7 +57,7 @@ def _making(level: str, made: dict[int, Trial]) -> Callable[[int], object]:
 def _instantiating(made: dict[int, Trial]) -> Callable[[int], object]:
     """The work that is left when a task has been drawn: its analysis, the objects, the answers, the instruction."""
     asked.cache_clear()
-    domain = standard_domain(SPLIT)
+    domain = domain_of("procedural", SPLIT)
     return lambda k: told(make_trial(made[k].name, made[k].tasks, domain, made[k].answers[-1], rng(made[k].name, "bench")))
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from etude.decisions.graph import operators, structure
+from etude.decisions.operator import Operator
 from etude.decisions.prompts import expected, messages, used
 from etude.decisions.showing import PIXELS, crosses, drawn, space_of, stimuli, told
 from etude.decisions.space import LOCATION, NUMBER, VIEW, SeenThing, StimulusSpace
@@ -75,7 +77,7 @@ def answer_type(answer: str, space: StimulusSpace) -> str:
     """What an answer is: "bool", "number", or the property whose value it is."""
     if answer in ("true", "false"):
         return "bool"
-    return next((p for p in space.properties if p != VIEW and answer in space.values(p)), NUMBER)
+    return next((p for p in space.known if p != VIEW and answer in space.values(p)), NUMBER)
 
 
 def _objects(trial: Trial, space: StimulusSpace) -> Iterator[dict[str, Any]]:
@@ -143,26 +145,28 @@ def _write_lines(names: Sequence[str], folder: Path, size: int) -> int:
 # ------------------------------------------------------------------------------------------------ parquet
 
 _TEXT, _WHOLE = "string", "int32"
-# The flat columns; those after them hold lists. "images" and "messages" are what trainers of language models read.
-COLUMNS = {
-    "trial_id": _TEXT, "name": _TEXT, "suite": _TEXT, "task": _TEXT, "seed": "int64", "level": _TEXT, "task_id": _TEXT,
-    "question": _TEXT, "question_fluent": _TEXT, "answer": _TEXT, "answer_type": _TEXT, "n_frames": _WHOLE, "n_objects": _WHOLE,
-    "n_delays": _WHOLE, "n_questions": _WHOLE, "n_and": _WHOLE, "n_or": _WHOLE, "n_not": _WHOLE, "n_switch": _WHOLE, "n_is_same": _WHOLE,
-    "n_not_same": _WHOLE, "n_get": _WHOLE, "n_exist": _WHOLE, "n_count": _WHOLE, "n_relative": _WHOLE, "graph_json": _TEXT,
-    "objects_json": _TEXT, "stimuli": _TEXT, "stimuli_version": _TEXT,
-}  # fmt: skip
 LISTS = ("choices", "frame_answers", "attributes")
-_COUNTED = {
-    "n_and": "And", "n_or": "Or", "n_not": "Not", "n_switch": "Switch", "n_is_same": "IsSame", "n_not_same": "NotSame", "n_get": "Get",
-    "n_exist": "Exist", "n_count": "Count", "n_relative": "Relative",
-}  # fmt: skip
+
+
+def columns() -> dict[str, str]:
+    """The flat columns with their types; those after them hold lists. "images" and "messages" are what trainers of language models read."""
+    texts = ("trial_id", "name", "suite", "task", "level", "task_id", "question", "question_fluent", "answer", "answer_type", "graph_json")
+    texts += ("objects_json", "stimuli", "stimuli_version")
+    numbers = ("n_frames", "n_objects", "n_delays", "n_questions", *_counted())
+    return dict.fromkeys(texts, _TEXT) | {"seed": "int64"} | dict.fromkeys(numbers, _WHOLE)
+
+
+def _counted() -> dict[str, str]:
+    """The columns that count operators, "n_is_same" for IsSame, and so for whatever operators there are."""
+    names = [kind for kind in Operator.kinds if kind not in ("Select", "Const")]
+    return {f"n_{re.sub('(?<!^)(?=[A-Z])', '_', kind).lower()}": kind for kind in names}
 
 
 def flat(trial: Trial, size: int = PIXELS) -> dict[str, Any]:
     """A trial as a row of the parquet files, by column."""
     row = described(trial)
-    found = {name: row[name] for name in COLUMNS if name in row}
-    found |= {name: row["operators"].get(operator, 0) for name, operator in _COUNTED.items()}
+    found = {name: row[name] for name in columns() if name in row}
+    found |= {name: row["operators"].get(operator, 0) for name, operator in _counted().items()}
     compact = functools.partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
     found |= {
         "trial_id": row["id"],
@@ -221,14 +225,14 @@ def _schema(pa: Any) -> Any:
     """The columns, and beside them how Hugging Face's ``datasets`` is to take them: as pictures, not as bytes."""
     text = pa.string()
     part = pa.struct([("type", text), ("text", text)])
-    columns = [(name, getattr(pa, kind)()) for name, kind in COLUMNS.items()]
-    columns += [(name, pa.list_(text)) for name in LISTS]
-    columns += [
+    table = [(name, getattr(pa, kind)()) for name, kind in columns().items()]
+    table += [(name, pa.list_(text)) for name in LISTS]
+    table += [
         ("images", pa.list_(pa.struct([("bytes", pa.binary()), ("path", text)]))),
         ("messages", pa.list_(pa.struct([("role", text), ("content", pa.list_(part))]))),
         ("reward_model", pa.struct([("style", text), ("ground_truth", text)])),
     ]
-    return pa.schema(columns).with_metadata({"huggingface": json.dumps({"info": {"features": _features()}})})
+    return pa.schema(table).with_metadata({"huggingface": json.dumps({"info": {"features": _features()}})})
 
 
 def _features() -> dict[str, Any]:
@@ -237,7 +241,7 @@ def _features() -> dict[str, Any]:
 
     text = value(_TEXT)
     return {
-        **{name: value(kind) for name, kind in COLUMNS.items()},
+        **{name: value(kind) for name, kind in columns().items()},
         **{name: [text] for name in LISTS},
         "images": [{"_type": "Image"}],
         "messages": [{"role": text, "content": [{"type": text, "text": text}]}],

@@ -14,8 +14,9 @@ import functools
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
+from etude.decisions.formulas import Atom, Branch, Formula, Outcome, holds
 from etude.decisions.graph import DecisionGraph
-from etude.decisions.meaning import Atom, Branch, Formula, Meaning, Outcome, holds, meaning
+from etude.decisions.meaning import Meaning, meaning
 from etude.decisions.solver import Domain, bits, posed, solvable, solved
 from etude.decisions.space import SeenThing, StimulusSpace
 from etude.names import EtudeError, Stream, unknown
@@ -328,12 +329,12 @@ def _joined(atoms: Sequence[Atom], domain: Domain) -> tuple[list[tuple[str, int]
         return node
 
     for atom in atoms:
-        sort = domain.sort(atom.property)
+        sort = domain.space.sort(atom.property)
         a, b = root((sort, atom.first)), root((sort, -1 if atom.second is None else atom.second))
         if a == b:
             ring = True
         parents[a] = b
-    return [root((domain.sort(atom.property), atom.first)) for atom in atoms], ring
+    return [root((domain.space.sort(atom.property), atom.first)) for atom in atoms], ring
 
 
 def _uses(formula: Formula, atom: int) -> bool:

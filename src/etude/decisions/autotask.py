@@ -1,7 +1,8 @@
 """AutoTask: tasks drawn at random from a space of tasks that a few settings span (iWISDM A.2.1).
 
-A graph is drawn from the root down, along the table of :mod:`etude.decisions.connectivity`. Numbers that are asked for (of And and Or, of
-frames, of delays) are shared out before the drawing begins instead of being hoped for, and questions that make no sense are drawn again.
+A graph is drawn from the root down; every operator draws itself and asks for what is below it. Numbers that are asked for (of And and Or,
+of frames, of delays) are shared out before the drawing begins instead of being hoped for, and questions that make no sense are drawn
+again.
 """
 
 from __future__ import annotations
@@ -13,11 +14,14 @@ from dataclasses import dataclass
 
 from etude.arithmetic import total
 from etude.decisions.asking import Degenerate, Question, TooLarge, asked
-from etude.decisions.connectivity import CONNECTIVITY, MOST_COUNTED, TRUTHS, GraphAttempt, Maker, TaskSpace, Unfit
-from etude.decisions.graph import DecisionGraph, Switch, structure
+from etude.decisions.connectivity import GraphAttempt, Maker, TaskSpace, Unfit
+from etude.decisions.graph import DecisionGraph, structure
+from etude.decisions.logic import Switch
+from etude.decisions.looks import MOST_COUNTED
+from etude.decisions.operator import operator_class
 from etude.decisions.solver import Domain
 from etude.decisions.space import StimulusSpace, standard_space
-from etude.names import EtudeError, Stream, unknown
+from etude.names import EtudeError, Stream
 
 KEPT = 100  # attempts with the same kinds of answers; some kinds cannot be had with every setting
 MOST_MISSES = 20_000  # tasks in a row that were there before: the space of tasks is used up
@@ -88,18 +92,16 @@ def spread(tasks: Iterable[DecisionGraph]) -> Spread:
 
 def _check(settings: TaskSpace, space: StimulusSpace) -> None:
     for name in (*settings.roots, *settings.booleans, *settings.operators):
-        if name not in CONNECTIVITY:
-            raise unknown("operator", name, CONNECTIVITY)
+        operator_class(name)
     for prop in (*(p for p, _ in settings.properties), *settings.reported, *settings.named):
-        if prop not in space.properties:
-            raise unknown("property", prop, space.properties)
+        space.values(prop)
 
 
 def _ends(settings: TaskSpace, stream: Stream, space: StimulusSpace, count: int, answer: str | None, branch: bool | None) -> list[str]:
     """What is answered at the end of each branch: "bool", "number" or a property."""
-    kinds = ["bool"] if any(r in TRUTHS for r in settings.roots) else []
-    kinds += settings.reported if "Get" in settings.roots else ()
-    kinds += ["number"] if "Count" in settings.roots else []
+    roots = [operator_class(name) for name in settings.roots]
+    kinds = ["bool"] if any(root.gives == "truth" for root in roots) else []
+    kinds += dict.fromkeys(kind for root in roots for kind in root.ends(settings))
     if count == 1 and settings.joins[0] > 0:
         kinds = [k for k in kinds if k == "bool"]
     fitting = [k for k in kinds if answer is None or _answers(k, answer, space)]
@@ -125,18 +127,12 @@ def _drawn(settings: TaskSpace, stream: Stream, space: StimulusSpace, ends: list
     conditions = len(ends) - 1
     rooms = [drawing.room(settings.roots) if end == "bool" else 0 for end in ends] + [drawing.room(settings.booleans)] * conditions
     shares = _shared_out(settings.joins, rooms, stream)
-    made = [_end(drawing, end, share) for end, share in zip(ends, shares, strict=False)]
+    made = [drawing.part(settings.roots, share) if end == "bool" else drawing.end(end) for end, share in zip(ends, shares, strict=False)]
     whole = made[0]
     for k in range(conditions):
         whole = _switched(drawing.part(settings.booleans, shares[len(ends) + k]), whole, made[k + 1], ordered or stream.chance(0.5))
     when, length = drawing.frames()
     return DecisionGraph(whole(when), length)
-
-
-def _end(drawing: GraphAttempt, end: str, joins: int) -> Maker:
-    if end == "bool":
-        return drawing.part(drawing.settings.roots, joins)
-    return drawing.number("Count", 0, 0) if end == "number" else drawing.report(end)
 
 
 def _switched(condition: Maker, one: Maker, other: Maker, ordered: bool) -> Maker:

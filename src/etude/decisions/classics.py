@@ -6,7 +6,10 @@ Times are in frames. Where several decisions are made in one trial, the tasks co
 from __future__ import annotations
 
 from etude.decisions.compose import interleave, laid_out
-from etude.decisions.graph import And, DecisionGraph, Get, IsSame, NotSame, Operator, Or, Select, Switch
+from etude.decisions.graph import DecisionGraph
+from etude.decisions.logic import And, Or, Switch
+from etude.decisions.looks import Get, IsSame, NotSame, Select
+from etude.decisions.operator import Operator
 from etude.decisions.space import LOCATION
 from etude.decisions.trial import Placed
 from etude.names import EtudeError, pick

@@ -1,4 +1,4 @@
-"""Which operator may take which, and how the parts of a task graph are drawn at random along that table (iWISDM A.2.1)."""
+"""The space that AutoTask draws from, and one attempt at a task of it (iWISDM A.2.1)."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from etude.arithmetic import total
-from etude.decisions.graph import Const, Count, Exist, Get, Match, Operator, Relative, Select
-from etude.decisions.meaning import RELATIONS
-from etude.decisions.space import LOCATION, NUMBER, StimulusSpace
+from etude.decisions.logic import Connective
+from etude.decisions.operator import Operator, operator_class
+from etude.decisions.space import LOCATION, StimulusSpace
 from etude.names import Stream
 
 PAPER = ("Get", "Const", "IsSame", "NotSame", "And", "Or")
-MOST_COUNTED = 3  # frames a Count looks at
 
 
 @dataclass(frozen=True)
@@ -22,7 +21,8 @@ class TaskSpace:
     ``roots`` are operators a question may begin with, ``booleans`` those a condition may begin with, ``operators`` those that may occur
     at all. A root is drawn by what it answers first (true or false, a property, a number), so that no kind of answer is rare.
     ``properties`` come with their weights; ``reported`` may be asked for, ``named`` may be compared with a constant. ``max_depth`` and
-    ``max_operators`` hold for each question or condition by itself, in nodes. ``joins`` counts And, Or and Xor of the whole task.
+    ``max_operators`` hold for each question or condition by itself, in nodes. ``joins`` counts And, Or and Xor of the whole
+    task; an operator of three truths counts for two.
     ``delays`` are empty frames between the objects. ``sharing`` is the chance that a look goes to an object that is already looked at for
     another property.
     """
@@ -45,37 +45,6 @@ class TaskSpace:
     attempts: int = 1000
 
 
-# ------------------------------------------------------------------------------------------------ which operator takes which
-
-TRUTHS = ("IsSame", "NotSame", "Exist", "Relative", "Not", "And", "Or", "Xor")
-VALUES = ("Get", "Const", "Count")
-
-
-@dataclass(frozen=True)
-class OperatorRule:
-    """What an operator takes for each input, the least depth and number of nodes from it down, and how AutoTask draws it."""
-
-    takes: tuple[tuple[str, ...], ...]
-    depth: int
-    size: int
-    draw: str = ""
-    joins: bool = False
-
-
-CONNECTIVITY: dict[str, OperatorRule] = {
-    "Get": OperatorRule((("Select",),), 2, 2),
-    "Const": OperatorRule((), 1, 1),
-    "Count": OperatorRule((("Select",),), 2, 3, "number"),
-    "IsSame": OperatorRule((VALUES, VALUES), 3, 5, "comparison"),
-    "NotSame": OperatorRule((VALUES, VALUES), 3, 5, "comparison"),
-    "Exist": OperatorRule((("Select",),), 2, 3, "existence"),
-    "Relative": OperatorRule((("Select",), ("Select",)), 2, 3, "relation"),
-    "Not": OperatorRule((("IsSame", "NotSame", "Exist", "Relative", "And", "Or", "Xor"),), 3, 4, "inputs"),
-    "And": OperatorRule((TRUTHS, TRUTHS), 3, 7, "inputs", joins=True),
-    "Or": OperatorRule((TRUTHS, TRUTHS), 3, 7, "inputs", joins=True),
-    "Xor": OperatorRule((TRUTHS, TRUTHS), 3, 7, "inputs", joins=True),
-}
-
 Maker = Callable[[Sequence[int]], Operator]  # from the frame of every look to the node
 
 
@@ -92,121 +61,67 @@ class Unfit(Exception):
 
 
 class GraphAttempt:
-    """One attempt at a task."""
+    """One attempt at a task. Operators draw themselves, and ask here for looks at objects and for what is below them."""
 
     def __init__(self, settings: TaskSpace, stream: Stream, space: StimulusSpace) -> None:
         self.settings, self.stream, self.space = settings, stream, space
-        self.looks: list[_Look] = []
-        self._spare = 0
-        leaves = [CONNECTIVITY[o] for o in settings.operators if o in TRUTHS and CONNECTIVITY[o].draw != "inputs"]
-        self._leaf_depth = min((line.depth for line in leaves), default=99)
-        self._leaf_size = min((line.size for line in leaves), default=99)
+        self.spare = 0
+        self._looks: list[_Look] = []
+        leaves = [kind for kind in map(operator_class, self.drawable("truth")) if not issubclass(kind, Connective)]
+        self._leaf_depth = min((kind.least[0] for kind in leaves), default=99)
+        self._leaf_size = min((kind.least[1] for kind in leaves), default=99)
 
     # ---------------------------------------------------------------------------------------- operators
 
+    def drawable(self, gives: str) -> tuple[str, ...]:
+        """The operators that may be drawn as a "truth" or a "value", by name, in the order of the settings."""
+        return tuple(name for name in self.settings.operators if operator_class(name).gives == gives)
+
     def part(self, among: tuple[str, ...], joins: int) -> Maker:
         """A question, or condition, that is true or false and has this many joins."""
-        self._spare = self.settings.max_operators - self._size(joins)
+        self.spare = self.settings.max_operators - self._size(joins)
         return self.truth(among, joins, self.settings.max_depth)
 
     def truth(self, among: tuple[str, ...], joins: int, depth: int) -> Maker:
         """An operator that is true or false, and what is below it."""
-        options = [name for name in among if name in self.settings.operators and self._fits(name, joins, depth)]
+        allowed = self.drawable("truth")
+        options = [name for name in among if name in allowed and operator_class(name).fits(self, joins, depth)]
         if not options:
             raise Unfit
-        name = self.stream.choice(options)
-        made: Maker = getattr(self, CONNECTIVITY[name].draw)(name, joins, depth)
-        return made
+        return operator_class(self.stream.choice(options)).drawn(self, joins, depth)
+
+    def end(self, kind: str) -> Maker:
+        """A question that is answered with a number, or a value of a property."""
+        roots = [root for root in map(operator_class, self.settings.roots) if kind in root.ends(self.settings)]
+        return (roots[0] if len(roots) == 1 else self.stream.choice(roots)).drawn_end(self, kind)
 
     def room(self, among: tuple[str, ...]) -> int:
         """How many joins a part can have."""
-        if not any(name in self.settings.operators and CONNECTIVITY[name].joins for name in among):
+        if not any(name in self.settings.operators and operator_class(name).joins() for name in among):
             return 0
         joins = 0
-        while self._size(joins + 1) <= self.settings.max_operators and self._depth(joins + 1) <= self.settings.max_depth:
+        while self._size(joins + 1) <= self.settings.max_operators and self.depth(joins + 1) <= self.settings.max_depth:
             joins += 1
         return joins
 
     def _size(self, joins: int) -> int:
         return joins + (joins + 1) * self._leaf_size
 
-    def _depth(self, joins: int) -> int:
+    def depth(self, joins: int) -> int:
         """The least depth with this many joins, each with two inputs."""
         return joins.bit_length() + self._leaf_depth
 
-    def _fits(self, name: str, joins: int, depth: int) -> bool:
-        line = CONNECTIVITY[name]
-        if line.joins:
-            return joins > 0 and self._depth(joins) <= depth
-        if name == "Not":
-            return self._spare > 0 and self._depth(joins) < depth
-        return name in TRUTHS and joins == 0 and line.depth <= depth
+    def shares(self, joins: int, inputs: int, depth: int) -> list[tuple[int, ...]]:
+        """Every way to share out joins over inputs of at most this depth."""
+        if joins < 0 or inputs == 0:
+            return []
+        if inputs == 1:
+            return [(joins,)] if self.depth(joins) <= depth else []
+        firsts = [k for k in range(joins + 1) if self.depth(k) <= depth]
+        return [(first, *rest) for first in firsts for rest in self.shares(joins - first, inputs - 1, depth)]
 
-    def inputs(self, name: str, joins: int, depth: int) -> Maker:
-        """An operator over truths: its joins are shared out over its inputs."""
-        takes = CONNECTIVITY[name].takes
-        if len(takes) == 1:
-            self._spare -= 1
-            shares = [joins]
-        else:
-            first = [k for k in range(joins) if max(self._depth(k), self._depth(joins - 1 - k)) < depth]
-            share = self.stream.choice(first)
-            shares = [share, joins - 1 - share]
-        parts = [self.truth(among, share, depth - 1) for among, share in zip(takes, shares, strict=True)]
-        kind = Operator.kinds[name]
-        return lambda when: kind(*(part(when) for part in parts))
-
-    def comparison(self, name: str, joins: int, depth: int) -> Maker:
-        """Two values of one property; at times one of them is a constant, or a number of objects."""
-        kind = Operator.kinds[name]
-        ways = [way for way in CONNECTIVITY[name].takes[0] if way in self.settings.operators and way != "Const"]
-        if self.stream.choice(ways) == "Count":
-            many, count = self._counted()
-            number = str(self.stream.integer(0, count))
-            return lambda when: kind(many(when), Const(NUMBER, number))
-        prop = self._property()
-        if prop in self.settings.named and self.stream.chance(self.settings.constants):
-            value, look = self._value(prop), self._look(prop, tells=True)
-            if self.stream.chance(0.5):
-                return lambda when: kind(Const(prop, value), Get(prop, Select(when[look])))
-            return lambda when: kind(Get(prop, Select(when[look])), Const(prop, value))
-        a, b = self._look(prop), self._look(prop)
-        return lambda when: kind(Get(prop, Select(when[a])), Get(prop, Select(when[b])))
-
-    def existence(self, name: str, joins: int, depth: int) -> Maker:
-        """Is there, on a frame, an object with this value, or with that of another object?"""
-        prop = self._property()
-        if prop in self.settings.named and self.stream.chance(0.5):
-            value, look = self._value(prop), self._look(prop, tells=True)
-            return lambda when: Exist(Select(when[look], (Match(prop, Const(prop, value)),)))
-        a, b = self._look(prop), self._look(prop)
-        return lambda when: Exist(Select(when[a], (Match(prop, Get(prop, Select(when[b]))),)))
-
-    def relation(self, name: str, joins: int, depth: int) -> Maker:
-        """How two objects lie to each other."""
-        relation, a, b = self.stream.choice(RELATIONS), self._look(LOCATION), self._look(LOCATION)
-        return lambda when: Relative(relation, Select(when[a]), Select(when[b]))  # type: ignore[arg-type]
-
-    def number(self, name: str, joins: int, depth: int) -> Maker:
-        """How many objects have a value."""
-        return self._counted()[0]
-
-    def report(self, prop: str) -> Maker:
-        """What is the property of an object?"""
-        look = self._look(prop, tells=True)
-        return lambda when: Get(prop, Select(when[look]))
-
-    def _counted(self) -> tuple[Maker, int]:
-        prop = self.stream.choice(self.settings.named)
-        value, count = self._value(prop), self.stream.integer(2, MOST_COUNTED)
-        looks = [self._look(prop, tells=True) for _ in range(count)]
-
-        def made(when: Sequence[int]) -> Operator:
-            return Count(tuple(Select(w, (Match(prop, Const(prop, value)),)) for w in sorted((when[k] for k in looks), reverse=True)))
-
-        return made, count
-
-    def _property(self) -> str:
+    def property(self) -> str:
+        """One of the properties, by their weights."""
         point = self.stream.uniform(0.0, total(weight for _, weight in self.settings.properties))
         for prop, weight in self.settings.properties:
             point -= weight
@@ -214,12 +129,14 @@ class GraphAttempt:
                 return prop
         return self.settings.properties[-1][0]
 
-    def _value(self, prop: str) -> str:
+    def named_value(self, prop: str) -> str:
+        """The name of one of a property's values."""
         return self.stream.choice(self.space.values(prop))
 
-    def _look(self, prop: str, tells: bool = False) -> int:
-        self.looks.append(_Look(prop, tells))
-        return len(self.looks) - 1
+    def look(self, prop: str, tells: bool = False) -> int:
+        """Look at an object for a property; it ``tells`` if it says something without a second one. Gives the number of the look."""
+        self._looks.append(_Look(prop, tells))
+        return len(self._looks) - 1
 
     # ---------------------------------------------------------------------------------------- frames
 
@@ -246,9 +163,9 @@ class GraphAttempt:
         least, limit = shortest - most, longest - fewest
         read: list[set[str]] = []
         found = []
-        for k, look in enumerate(self.looks):
+        for k, look in enumerate(self._looks):
             pool = [o for o, properties in enumerate(read) if look.property not in properties]
-            needed = len(read) + len(self.looks) - k <= least
+            needed = len(read) + len(self._looks) - k <= least
             if len(read) >= limit or (pool and not needed and self.stream.chance(self.settings.sharing)):
                 if not pool:
                     raise Unfit
@@ -266,7 +183,7 @@ class GraphAttempt:
         The last one is, where possible, an object that says nothing without another: otherwise the last frame would often be enough.
         """
         count = max(objects) + 1
-        telling = {o for o, look in zip(objects, self.looks, strict=True) if look.tells}
+        telling = {o for o, look in zip(objects, self._looks, strict=True) if look.tells}
         silent = [o for o in range(count) if o not in telling]
         last = self.stream.choice(silent or range(count))
         rest = self.stream.shuffled([o for o in range(count) if o != last])

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from etude.decisions.graph import Get, Relative, Select, walk
+from etude.decisions.graph import walk
 from etude.decisions.meaning import answer
 from etude.decisions.solver import Domain, bits
-from etude.decisions.space import LOCATION, VIEW, SeenThing, StimulusSpace
+from etude.decisions.space import LOCATION, SORTS, VIEW, SeenThing, StimulusSpace
 from etude.decisions.trial import Placed
-from etude.names import EtudeError, Stream, unknown
+from etude.names import EtudeError, Stream
 
 TRIES = 8  # draws of a distractor that would mislead
 
@@ -34,20 +34,11 @@ class Distraction:
 
 def reading(tasks: Sequence[Placed]) -> dict[int, set[str]]:
     """The properties that are looked at, by frame."""
-    found: dict[int, set[str]] = {}
-
-    def add(task: Placed, select: Select, *properties: str) -> None:
-        found.setdefault(task.end - select.when, set()).update(properties)
-
+    found: dict[int, set[str]] = {task.start + frame: set() for task in tasks for frame in task.task.seen}
     for task in tasks:
         for node in walk(task.task.root):
-            if isinstance(node, Select):
-                add(task, node, *(m.property for m in node.matches))
-            elif isinstance(node, Get):
-                add(task, node.of, node.property)
-            elif isinstance(node, Relative):
-                add(task, node.first, LOCATION)
-                add(task, node.second, LOCATION)
+            for select, prop in node.reads():
+                found[task.end - select.when].add(prop)
     return found
 
 
@@ -57,8 +48,7 @@ def distracted(
     """The frames with as many distractors as there is room for, up to those asked for, and by what the objects that are meant are told."""
     frames = list(frames)
     for prop in how.by:
-        if prop not in domain.space.properties:
-            raise unknown("property", prop, domain.space.properties)
+        domain.space.values(prop)
     if not 1 <= how.each[0] <= how.each[1] < domain.space.cells:
         raise EtudeError(f"a frame has room for 1 to {domain.space.cells - 1} distractors, not {how.each[0]} to {how.each[1]}")
     named = []
@@ -83,9 +73,9 @@ def told_by(read: set[str], by: Sequence[str], space: StimulusSpace) -> list[str
 
 def _entangled(first: str, second: str, space: StimulusSpace) -> bool:
     """Are they the same, or does one of them follow from the other, as the category from the identity?"""
-    if first == second or LOCATION in (first, second) or VIEW in (first, second):
+    if first == second or space.sort(first) != space.sort(second):
         return first == second
-    pairs = set(zip(space.classes[first], space.classes[second], strict=True))
+    pairs = set(zip(space.numbers(first), space.numbers(second), strict=True))
     return len(pairs) in (len({a for a, _ in pairs}), len({b for _, b in pairs}))
 
 
@@ -103,11 +93,12 @@ def _crowded(
 def _misleading(frames: Frames, frame: int, prop: str, cell: int, tasks: Sequence[Placed], domain: Domain, stream: Stream) -> SeenThing:
     """An object that, taken for the one that is meant, gives a wrong answer, where one is found soon."""
     target = made = frames[frame][0]
+    sort = domain.space.sort(prop)
     others = bits(domain.alone(prop, domain.space.of(prop, target), False))
     for _ in range(TRIES):
         made = replace(_anything(domain, stream), location=cell)
-        if prop != LOCATION:
-            made = replace(made, **{"view" if prop == VIEW else "item": stream.choice(others)})  # type: ignore[arg-type]
+        if sort != LOCATION:
+            made = replace(made, **{"view" if sort == VIEW else "item": stream.choice(others)})  # type: ignore[arg-type]
         mistaken = [*frames[:frame], (replace(made, distractor=False),), *frames[frame + 1 :]]
         if any(answer(p.task, mistaken, domain.space, p.start) != answer(p.task, frames, domain.space, p.start) for p in tasks):
             break
@@ -115,5 +106,5 @@ def _misleading(frames: Frames, frame: int, prop: str, cell: int, tasks: Sequenc
 
 
 def _anything(domain: Domain, stream: Stream) -> SeenThing:
-    item, cell, view = (stream.choice(bits(domain.full(sort))) for sort in ("item", LOCATION, VIEW))
+    item, cell, view = (stream.choice(bits(domain.full(sort))) for sort in SORTS)
     return SeenThing(item, cell, view, distractor=True)

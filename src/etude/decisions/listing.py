@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from etude.decisions.balance import unrepeated
 from etude.decisions.compose import Showing
 from etude.decisions.solver import Domain, bits
-from etude.decisions.space import LOCATION, VIEW, SeenThing
+from etude.decisions.space import SORTS, SeenThing
 from etude.decisions.trial import Trial
 from etude.names import Stream, rng
 
-SUITE = "iwisdm"
 BOOLEAN = ("true", "false")
 
 
@@ -20,6 +19,7 @@ BOOLEAN = ("true", "false")
 class TrialDraw:
     """One place in a list. ``domain`` has the views of the split only."""
 
+    suite: str
     task: str
     split: str
     seed: int
@@ -29,7 +29,7 @@ class TrialDraw:
     @property
     def list(self) -> str:
         """The name of the list."""
-        return f"{SUITE}/{self.task}@{self.split}"
+        return f"{self.suite}/{self.task}@{self.split}"
 
     @property
     def name(self) -> str:
@@ -53,10 +53,10 @@ def fresh_thing(domain: Domain, name: str, visit: int, prop: str = "", value: in
 
     With ``prop`` it is one whose property has (or, if not ``equal``, has not) this value.
     """
-    masks = {sort: domain.full(sort) for sort in ("item", LOCATION, VIEW)}
+    masks = {sort: domain.full(sort) for sort in SORTS}
     if prop:
-        masks[domain.sort(prop)] &= domain.alone(prop, value, equal)
-    items, cells, views = (bits(masks[sort]) for sort in ("item", LOCATION, VIEW))
+        masks[domain.space.sort(prop)] &= domain.alone(prop, value, equal)
+    items, cells, views = (bits(masks[sort]) for sort in SORTS)
     number = unrepeated(range(len(items) * len(cells) * len(views)), name, visit)
     number, view = divmod(number, len(views))
     item, cell = divmod(number, len(cells))

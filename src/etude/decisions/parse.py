@@ -6,9 +6,14 @@ a delay is one blank frame unless the number of a later frame tells more. It als
 
 from __future__ import annotations
 
-from etude.decisions.graph import And, Exist, Get, IsSame, Negation, NotSame, Operator, Or, Select, Switch, Xor
+from collections.abc import Callable
+
+from etude.decisions.logic import And, Or, Switch
+from etude.decisions.looks import Get
+from etude.decisions.operator import Operator
 from etude.decisions.reading import DEEPEST, NamedWords, SentenceReader
 from etude.decisions.space import StimulusSpace
+from etude.decisions.templates import EXACT, FLUENT, ORIGINAL, QUESTION
 from etude.decisions.trial import Placed
 from etude.decisions.wording import ORIGINAL_NAMES
 from etude.names import pick
@@ -24,57 +29,37 @@ def parse(text: str, space: StimulusSpace, grammar: str = "exact") -> tuple[Plac
 
 class _Exact(SentenceReader):
     def question(self) -> Operator:
-        found = self.whole()
+        found = self.within()
         self.tokens.expect("?")
         return found
 
-    def nested(self) -> Operator:
-        found = self.whole()
-        self.tokens.expect(")")
-        return found
-
-    def whole(self) -> Operator:
+    def within(self) -> Operator:
         self.enter()
         if self.tokens.accept("if"):
-            condition = self.joined()
+            condition = self.clause()
             self.tokens.expect(",", "then")
-            then = self.joined()
+            then = self.clause()
             self.tokens.expect("?", "else")
-            found: Operator = Switch(condition, then, self.whole())
+            found: Operator = Switch(condition, then, self.within())
         else:
-            found = self.joined()
+            found = self.clause()
         self.leave()
         return found
-
-    def joined(self) -> Operator:
-        left = self.part()
-        for word, kind in (("and", And), ("or", Or), ("xor", Xor)):
-            if self.tokens.accept(word):
-                return kind(left, self.part())
-        return left
 
     def part(self) -> Operator:
         left = self.operand()
         sign = self.sign()
         return self.settled(left) if sign is None else self.compared(sign, left, self.operand())
 
-    def sign(self) -> type[IsSame] | type[NotSame] | None:
-        if self.tokens.accept("equals"):
-            return IsSame
-        return NotSame if self.tokens.accept("not", "equals") else None
-
     def operand(self) -> Operator | NamedWords:
         tokens = self.tokens
         if tokens.accept("("):
             return self.nested()
-        if tokens.accept("not", "("):
-            return Negation(self.nested())
+        found = self.opened(bracketed=False)
+        if found is not None:
+            return found
         if tokens.at("object"):
-            select = self.select()
-            if tokens.accept("exists"):
-                return Exist(select)
-            tokens.expect("is")
-            return self.related(select)
+            return self.about(self.select())
         if tokens.accept("number"):
             return self.counted()
         words = self.words()
@@ -82,42 +67,34 @@ class _Exact(SentenceReader):
 
 
 class _Original(_Exact):
-    def whole(self) -> Operator:
+    grammar = ORIGINAL
+
+    def within(self) -> Operator:
         tokens = self.tokens
         self.enter()
         if tokens.accept("if"):
-            condition = self.joined()
+            condition = self.clause()
             tokens.expect(",", "then")
-            then = self.whole()
+            then = self.within()
             if not tokens.accept(","):  # as it was written before the paper
                 tokens.expect("?")
             tokens.expect("else")
-            found: Operator = Switch(condition, then, self.whole())
+            found: Operator = Switch(condition, then, self.within())
         else:
-            found = self.joined()
+            found = self.clause()
         self.leave()
         return found
 
-    def joined(self) -> Operator:
-        found = self._conjunction()
-        for _ in range(DEEPEST):
-            if not self.tokens.accept("or"):
-                break
-            found = Or(found, self._conjunction())
-        return found
+    def clause(self) -> Operator:
+        return self._chain("or", Or, lambda: self._chain("and", And, self.part))
 
-    def _conjunction(self) -> Operator:
-        found = self.part()
+    def _chain(self, word: str, kind: type[And] | type[Or], part: Callable[[], Operator]) -> Operator:
+        found = part()
         for _ in range(DEEPEST):
-            if not self.tokens.accept("and"):
+            if not self.tokens.accept(word):
                 break
-            found = And(found, self.part())
+            found = kind(found, part())
         return found
-
-    def sign(self) -> type[IsSame] | type[NotSame] | None:
-        if self.tokens.accept("equals") or self.tokens.accept("equal"):
-            return IsSame
-        return NotSame if self.tokens.accept("not", "equals") or self.tokens.accept("not", "equal") else None
 
     def operand(self) -> Operator | NamedWords:
         if self.tokens.accept("object", "of"):
@@ -130,7 +107,7 @@ class _Original(_Exact):
         return words
 
     def property(self, words: NamedWords) -> str:
-        names = {name: prop for prop, name in ORIGINAL_NAMES.items() if prop in self.space.properties}
+        names = {name: prop for prop, name in ORIGINAL_NAMES.items() if prop in self.space.known}
         if words.text not in names:
             raise self.tokens.wrong(f"a property ({', '.join(names)})", words.tokens[0])
         return names[words.text]
@@ -157,6 +134,7 @@ class _Original(_Exact):
 
 
 class _Fluent(SentenceReader):
+    grammar = FLUENT
     look = ("look", "at")
     wait = "wait"
     stop = "."
@@ -179,9 +157,7 @@ class _Fluent(SentenceReader):
             found = self.settled(self._operand())
             tokens.expect("?")
         else:
-            tokens.expect("is")
             found = self._asked_whether()
-            tokens.expect("?")
         self.leave()
         return found
 
@@ -197,60 +173,37 @@ class _Fluent(SentenceReader):
         return Switch(condition, then, self.question())
 
     def _asked_whether(self) -> Operator:
+        found = self.opened(grammar=QUESTION)
+        if found is not None:
+            return found
         tokens = self.tokens
-        if tokens.accept("there", "an"):
-            return Exist(self.select())
+        tokens.expect("is")
         if tokens.accept("it", "true", "that"):
-            return self.clause()
-        if tokens.accept("it", "false", "that"):
-            return Negation(self.part())
-        return self._said_of(self.select() if tokens.at("object") else self.settled(self._operand()))
-
-    def nested(self) -> Operator:
-        tokens = self.tokens
-        if tokens.accept("if"):
-            condition = self.clause()
-            tokens.expect(",", "then")
-            then = self.clause()
-            tokens.expect(",", "otherwise")
-            found: Operator = Switch(condition, then, self.clause())
-        else:
             found = self.clause()
-        tokens.expect(")")
+        elif tokens.at("object"):
+            found = self.about(self.select(), asked=True)
+        else:
+            found = self._said_of(self.settled(self._operand()))
+        tokens.expect("?")
         return found
 
-    def clause(self) -> Operator:
-        tokens = self.tokens
-        self.enter()
-        if tokens.accept("both"):
-            left = self.part()
-            tokens.expect("and")
-            found: Operator = And(left, self.part())
-        elif tokens.accept("either"):
-            left = self.part()
-            tokens.expect("or")
-            found = Xor(left, self.part())
-            tokens.expect("but", "not", "both")
-        elif tokens.accept("it", "is", "false", "that"):
-            found = Negation(self.part())
-        else:
-            found = self.part()
-            if tokens.accept("or"):
-                found = Or(found, self.part())
-                tokens.expect("or", "both")
-        self.leave()
-        return found
+    def within(self) -> Operator:
+        if not self.tokens.accept("if"):
+            return self.clause()
+        condition = self.clause()
+        self.tokens.expect(",", "then")
+        then = self.clause()
+        self.tokens.expect(",", "otherwise")
+        return Switch(condition, then, self.clause())
 
     def part(self) -> Operator:
-        tokens = self.tokens
-        if tokens.accept("there", "is", "an"):
-            return Exist(self.select())
-        if tokens.at("object"):
-            select = self.select()
-            tokens.expect("is")
-            return self._said_of(select)
+        found = self.opened(bracketed=False)
+        if found is not None:
+            return found
+        if self.tokens.at("object"):
+            return self.about(self.select())
         found = self.settled(self._operand())
-        return self._said_of(found) if tokens.accept("is") else found
+        return self._said_of(found) if self.tokens.accept("is") else found
 
     def _operand(self) -> Operator | NamedWords:
         tokens = self.tokens
@@ -265,16 +218,11 @@ class _Fluent(SentenceReader):
         return self.words()
 
     def _said_of(self, subject: Operator) -> Operator:
-        """What a sentence says of what it is about."""
-        tokens = self.tokens
-        if isinstance(subject, Select):
-            tokens.accept("to", "the")
-            return self.related(subject)
-        if tokens.accept("different", "from"):
-            return self.compared(NotSame, subject, self._operand())
-        if not tokens.accept("equal", "to"):
-            tokens.expect("the", "same", "as")
-        return self.compared(IsSame, subject, self._operand())
+        """What a comparison says of what it is about."""
+        sign = self.sign()
+        if sign is None:
+            raise self.tokens.wrong("a comparison such as 'the same as' or 'different from'")
+        return self.compared(sign, subject, self._operand())
 
 
-_READERS: dict[str, type[SentenceReader]] = {"exact": _Exact, "fluent": _Fluent, "original": _Original}
+_READERS: dict[str, type[SentenceReader]] = {EXACT: _Exact, FLUENT: _Fluent, ORIGINAL: _Original}

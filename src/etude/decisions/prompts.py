@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from etude.arithmetic import total
-from etude.decisions.graph import Const, DecisionGraph, Get, IsSame, Relative, Select, walk
+from etude.decisions.graph import DecisionGraph, properties_of
+from etude.decisions.looks import Get, IsSame, Select
 from etude.decisions.meaning import answer
 from etude.decisions.space import LOCATION, VIEW, SeenThing, StimulusSpace
 from etude.decisions.text import instruction
@@ -121,8 +122,8 @@ def _introduction(trial: Trial, examples: Sequence[Trial], space: StimulusSpace,
     if several:
         said.append("Where there are several, the instruction tells which one is meant; ignore the others.")
     asked = frozenset[str]().union(*(used(t) for t in (trial, *examples)))
-    told = pick("choice of properties", properties, {"all": frozenset(space.properties), "used": asked})
-    said += [_explained(prop, space) for prop in space.properties if prop in told and prop != VIEW]
+    told = pick("choice of properties", properties, {"all": asked.union(space.properties), "used": asked})
+    said += [_explained(prop, space) for prop in space.known if prop in told and prop != VIEW]
     if told - {LOCATION}:
         said.append("Objects are seen from random view angles, so that one object can look different in another frame.")
     if VIEW in asked:
@@ -146,9 +147,9 @@ def _explained(prop: str, space: StimulusSpace) -> str:
 
 def _coarser(prop: str, space: StimulusSpace) -> str:
     """A property with a few values that divides the values of ``prop`` into parts of the same size; "" if there is none."""
-    for other, classes in space.classes.items():
+    for other, classes in space.classes.items() if space.sort(prop) == "item" else ():
         groups: dict[int, set[int]] = {}
-        for fine, coarse in zip(space.classes[prop], classes, strict=True):
+        for fine, coarse in zip(space.numbers(prop), classes, strict=True):
             groups.setdefault(coarse, set()).add(fine)
         sizes = [len(g) for g in groups.values()]
         if other != prop and len(groups) <= FEW and len(set(sizes)) == 1 and total(sizes) == len(space.values(prop)):
@@ -174,13 +175,7 @@ def used(trial: Trial) -> frozenset[str]:
     """The properties that the questions of a trial, or the names of its objects, are about."""
     found = {prop for _, prop in trial.named}
     for placed in trial.tasks:
-        for node in walk(placed.task.root):
-            if isinstance(node, (Get, Const)):
-                found.add(node.property)
-            elif isinstance(node, Select):
-                found |= {m.property for m in node.matches}
-            elif isinstance(node, Relative):
-                found.add(LOCATION)
+        found |= properties_of(placed.task.root)
     return frozenset(found)
 
 
@@ -204,7 +199,7 @@ def worked(trial: Trial, space: StimulusSpace) -> tuple[Example, ...]:
         one, other = _alike(space, coarse, apart=fine, least=False)
         found.append(_example(trial, space, fine, [SeenThing(one, 0), SeenThing(other, 1 % space.cells, view)]))
     return tuple(
-        Example(replace(example.trial, name=f"iwisdm/example-{k}@{trial.split}#0"), example.reason)
+        Example(replace(example.trial, name=f"{trial.parsed.suite}/example-{k}@{trial.split}#0"), example.reason)
         for k, example in enumerate(filter(None, found), 1)
     )
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import functools
+import typing
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import get_args
+from typing import Any, NamedTuple
 
-from etude.decisions.graph import Const, Count, DecisionGraph, Get, IsSame, Match, NotSame, Operator, Relation, Relative, Select, selects
+from etude.decisions.graph import DecisionGraph, selects
+from etude.decisions.looks import Comparison, Const, Count, Get, Match, Select
+from etude.decisions.operator import Operator, field_types
 from etude.decisions.space import LOCATION, NUMBER, StimulusSpace
+from etude.decisions.templates import EXACT, TextPiece, keys, pieces
 from etude.decisions.tokens import Token, TokenReader
 from etude.decisions.trial import Placed
 from etude.decisions.wording import spoken
 from etude.names import EtudeError, unknown
 
 DEEPEST = 64  # questions within questions: nobody asks so, and Python's own limit is never reached
-RELATIONS: tuple[Relation, ...] = get_args(Relation)
 
 
 @dataclass(frozen=True)
@@ -41,9 +46,44 @@ class _Asked:
     given: str
 
 
-class SentenceReader(ABC):
-    """Reads one instruction."""
+class _Pattern(NamedTuple):
+    """The words of an operator after those by which it is recognised, which are ``keys``; ``given`` is the field read before them."""
 
+    keys: tuple[str, ...]
+    kind: type[Operator]
+    given: str
+    rest: tuple[TextPiece, ...]
+
+
+class _Patterns(NamedTuple):
+    """All that operators say in a grammar: those that begin with words of their own, with an object, or with another question."""
+
+    opening: list[_Pattern]
+    of_objects: list[_Pattern]
+    joining: list[_Pattern]
+
+
+@functools.lru_cache(maxsize=16)
+def _patterns(grammar: str, count: int) -> _Patterns:
+    """The patterns of a grammar; ``count`` is the number of operators there are by now."""
+    found = _Patterns([], [], [])
+    for kind in Operator.kinds.values():
+        if pattern := getattr(kind, grammar, ""):
+            first, *rest = pieces(pattern)
+            if not first.name:
+                found.opening.append(_Pattern(first.keys, kind, "", tuple(rest)))
+            else:
+                table = found.of_objects if field_types(kind)[first.name] is Select else found.joining
+                table.append(_Pattern(rest[0].keys, kind, first.name, tuple(rest[1:])))
+    for table in found:
+        table.sort(key=lambda pattern: -len(pattern.keys))
+    return found
+
+
+class SentenceReader(ABC):
+    """Reads one instruction. The words of operators are read by their patterns, so that new ones are understood at once."""
+
+    grammar = EXACT
     look: tuple[str, ...] = ("observe",)
     wait = "delay"
     stop = ","
@@ -52,7 +92,7 @@ class SentenceReader(ABC):
 
     def __init__(self, text: str, space: StimulusSpace) -> None:
         self.tokens, self.space = TokenReader(text), space
-        self._properties = sorted(((p, _signature(TokenReader(spoken(p)).all)) for p in space.properties), key=lambda p: -len(p[1]))
+        self._properties = sorted(((p, _signature(TokenReader(spoken(p)).all)) for p in space.known), key=lambda p: -len(p[1]))
         self._depth = 0
         self.frame = -1  # the last one that was told
         self.last = ""  # what was told last: object, blank, begin or question
@@ -147,8 +187,95 @@ class SentenceReader(ABC):
         """A question with the mark at its end."""
 
     @abstractmethod
+    def within(self) -> Operator:
+        """What may stand in brackets."""
+
+    @abstractmethod
+    def part(self) -> Operator:
+        """A question within a question, in brackets if it needs any."""
+
     def nested(self) -> Operator:
-        """What stands in brackets; the first of them has been read."""
+        """What stands in brackets, and the second of them."""
+        found = self.within()
+        self.tokens.expect(")")
+        return found
+
+    def clause(self) -> Operator:
+        """A part, or what joins several: without brackets around it."""
+        self.enter()
+        found = self.opened(bracketed=True)
+        if found is None:
+            left = self.part()
+            found = self._recognised(self._known.joining, left) or left
+        self.leave()
+        return found
+
+    @property
+    def _known(self) -> _Patterns:
+        return _patterns(self.grammar, len(Operator.kinds))
+
+    def opened(self, bracketed: bool | None = None, grammar: str = "") -> Operator | None:
+        """An operator that begins with words of its own, if one comes. With ``bracketed`` it is one of those that stand in brackets within
+        others, or one of those that do not."""
+        table = _patterns(grammar or self.grammar, len(Operator.kinds)).opening
+        return self._recognised([p for p in table if bracketed in (None, self.grammar in p.kind.bracketed)])
+
+    def about(self, select: Select, asked: bool = False) -> Operator:
+        """What is said of an object; where it is ``asked``, its "is" has been read before."""
+        table = self._known.of_objects
+        if asked:
+            table = [p._replace(keys=p.keys[1:]) for p in table if p.keys[0] == "is"]
+        found = self._recognised(table, select)
+        if found is None:
+            raise self.tokens.wrong(" or ".join(sorted({repr(p.keys[0]) for p in table if p.keys})) or "what is said of the object")
+        return found
+
+    def _recognised(self, patterns: Iterable[_Pattern], before: Operator | None = None) -> Operator | None:
+        """The first of these operators whose words come; ``before`` is what was read already."""
+        for pattern in patterns:
+            if not self.tokens.accept(*pattern.keys):
+                continue
+            self.enter()
+            given: dict[str, Any] = {} if before is None else {pattern.given: before}
+            for piece in pattern.rest:
+                if piece.name:
+                    given[piece.name] = self._field(pattern.kind, piece)
+                else:
+                    self.tokens.expect(*piece.keys)
+            self.leave()
+            return pattern.kind(**given)
+        return None
+
+    def _field(self, kind: type[Operator], piece: TextPiece) -> Any:
+        hint = field_types(kind)[piece.name]
+        if typing.get_origin(hint) is tuple:
+            return self._several(typing.get_args(hint)[0])
+        if hint is Select:
+            return self.select()
+        if isinstance(hint, type) and issubclass(hint, Operator):
+            return self.within() if piece.bare else self.part()
+        if typing.get_origin(hint) is typing.Literal:
+            return self._choice({value: kind.spellings.get(self.grammar, {}).get(value, str(value)) for value in typing.get_args(hint)})
+        if piece.name == "property":
+            return self.property(self.words())
+        if hint is int:
+            return self.tokens.number("a whole number")
+        raise EtudeError(f"{kind.__module__}: {kind.json_kind} does not say how its field {piece.name!r} is read")
+
+    def _several(self, hint: Any) -> tuple[Any, ...]:
+        read = self.select if hint is Select else self.part
+        self.tokens.expect("(")
+        found = [read()]
+        while self.tokens.accept(","):
+            found.append(read())
+        self.tokens.expect(")")
+        return tuple(found)
+
+    def _choice(self, spellings: dict[Any, str]) -> Any:
+        for value, words in sorted(spellings.items(), key=lambda pair: -len(pair[1])):
+            if self.tokens.accept(*keys(words)):
+                return value
+        raise self.tokens.wrong(" or ".join(map(repr, spellings.values())))
 
     def _question(self) -> None:
         tokens, at = self.tokens, self.tokens.peek()
@@ -227,12 +354,8 @@ class SentenceReader(ABC):
         tokens = self.tokens
         if not tokens.accept("of"):
             return self.const(NUMBER, self.words())
-        if tokens.accept("("):
-            found = [self.select()]
-            while tokens.accept(","):
-                found.append(self.select())
-            tokens.expect(")")
-            return Count(tuple(found))
+        if tokens.at("("):
+            return Count(self._several(Select))
         if not tokens.accept("objects"):
             return Count((self.select(),))
         whens = [self.when()]
@@ -258,7 +381,7 @@ class SentenceReader(ABC):
         for prop, signature in self._properties:
             if _signature(words.tokens) == signature:
                 return prop
-        raise self.tokens.wrong(f"a property: {unknown('property', words.text, self.space.properties)}", words.tokens[0])
+        raise self.tokens.wrong(f"a property: {unknown('property', words.text, self.space.known)}", words.tokens[0])
 
     def named_value(self, words: NamedWords) -> Const:
         """A property with its value."""
@@ -273,7 +396,7 @@ class SentenceReader(ABC):
         if prop == NUMBER:
             if len(words.tokens) > 1 or not first.is_number:
                 raise self.tokens.wrong("a whole number", first)
-        elif prop not in self.space.properties:
+        elif prop not in self.space.known:
             raise self.tokens.wrong(f"something that {name!r} can be compared with", first)
         elif name not in self.space.values(prop):
             raise self.tokens.wrong(f"a value of {prop}: {unknown('value', name, self.space.values(prop))}", first)
@@ -283,7 +406,14 @@ class SentenceReader(ABC):
         """A part of a question that stands alone."""
         return self.named_value(part) if isinstance(part, NamedWords) else part
 
-    def compared(self, sign: type[IsSame] | type[NotSame], left: Operator | NamedWords, right: Operator | NamedWords) -> Operator:
+    def sign(self) -> type[Comparison] | None:
+        """The words between two values that are compared, if they come."""
+        for words, kind in _signs(self.grammar, len(Operator.kinds)):
+            if self.tokens.accept(*words):
+                return kind
+        return None
+
+    def compared(self, sign: type[Comparison], left: Operator | NamedWords, right: Operator | NamedWords) -> Operator:
         """A comparison; a value says nothing of its property, so the other side must."""
         if isinstance(left, NamedWords):
             left = self.const(self._kind(right), left)
@@ -297,12 +427,11 @@ class SentenceReader(ABC):
         except EtudeError as error:
             raise self.tokens.wrong(f"something that can be compared: {error}") from None
 
-    def related(self, first: Select) -> Relative:
-        """Where an object lies, seen from another one."""
-        for relation in RELATIONS:
-            if self.tokens.accept(*relation.split()):
-                return Relative(relation, first, self.select())
-        raise self.tokens.wrong(" or ".join(map(repr, RELATIONS)))
+
+@functools.lru_cache(maxsize=16)
+def _signs(grammar: str, count: int) -> list[tuple[list[str], type[Comparison]]]:
+    found = [(keys(s), kind) for kind in Operator.kinds.values() if issubclass(kind, Comparison) for s in kind.signs.get(grammar, ())]
+    return sorted(found, key=lambda pair: -len(pair[0]))
 
 
 def _signature(tokens: tuple[Token, ...] | list[Token]) -> list[str]:

@@ -26,10 +26,12 @@ from dataclasses import dataclass
 
 from etude.arithmetic import total
 from etude.decisions.asking import Wanted, asked
-from etude.decisions.graph import And, Const, Count, DecisionGraph, Get, Negation, Operator, Or, Switch, Xor, structure, walk
+from etude.decisions.graph import DecisionGraph, structure, walk
+from etude.decisions.logic import And, Or, Switch
 from etude.decisions.meaning import answer
+from etude.decisions.operator import Operator
 from etude.decisions.solver import Domain
-from etude.decisions.space import LOCATION, VIEW, SeenThing, StimulusSpace
+from etude.decisions.space import SORTS, SeenThing, StimulusSpace
 from etude.decisions.trial import Placed, Trial
 
 ENOUGH = 20  # questions of a kind from which their usual answer is learnt
@@ -158,20 +160,14 @@ def _cut(node: Operator, kinds: tuple[type[Operator], ...], part: int) -> Operat
     """The question with one input in place of every operator of these kinds."""
     if isinstance(node, kinds):
         return _cut(node.inputs()[part], kinds, part)
-    if isinstance(node, (And, Or, Xor)):
-        return type(node)(_cut(node.left, kinds, part), _cut(node.right, kinds, part))
-    if isinstance(node, Negation):
-        return Negation(_cut(node.of, kinds, part))
-    if isinstance(node, Switch):
-        return Switch(*(_cut(each, kinds, part) for each in node.inputs()))
-    return node
+    return node.with_inputs([_cut(each, kinds, part) for each in node.inputs()])
 
 
 def _shares(node: Operator, space: StimulusSpace) -> tuple[float, float]:
     """How often each branch of a Switch is taken if all answers are equally likely."""
     if not isinstance(node, Switch) or node.then.kind() == node.otherwise.kind():
         return 0.5, 0.5
-    then, otherwise = _weight(node.then, space), _weight(node.otherwise, space)
+    then, otherwise = node.then.answer_count(space), node.otherwise.answer_count(space)
     return then / (then + otherwise), otherwise / (then + otherwise)
 
 
@@ -185,15 +181,6 @@ def _loss(node: Operator, space: StimulusSpace, share: float = 1.0) -> float:
         inner = total(2 * _loss(part, space, share) for part in node.inputs())
         return share / 4 + inner
     return total(_loss(part, space, share) for part in node.inputs())
-
-
-def _weight(node: Operator, space: StimulusSpace) -> int:
-    """How many answers a question has."""
-    if isinstance(node, Switch):
-        return _weight(node.then, space) + _weight(node.otherwise, space)
-    if isinstance(node, Count):
-        return len(node.of) + 1
-    return len(space.values(node.property)) if isinstance(node, (Get, Const)) else 2
 
 
 # ------------------------------------------------------------------------------------------------ the last frame
@@ -216,12 +203,12 @@ def _from_last_frame(one: Asked, domain: Domain) -> float:
 def _likelihood(seen: SeenThing, last: int, wanted: Wanted, domain: Domain) -> float:
     """How likely this object is on the last frame, as far as conditions on it alone tell."""
     found = 1.0
-    for sort, value in (("item", seen.item), (LOCATION, seen.location), (VIEW, seen.view)):
+    for sort in SORTS:
         mask = domain.full(sort)
         for atom, truth in wanted:
-            if atom.second is None and atom.first == last and domain.sort(atom.property) == sort:
+            if atom.second is None and atom.first == last and domain.space.sort(atom.property) == sort:
                 mask &= domain.alone(atom.property, atom.value, truth)
-        found *= (mask >> value & 1) / max(mask.bit_count(), 1)
+        found *= (mask >> seen.part(sort) & 1) / max(mask.bit_count(), 1)
     return found
 
 

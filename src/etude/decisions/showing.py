@@ -8,20 +8,24 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from etude.decisions.space import SeenThing, StimulusSpace
+from etude.decisions.solver import Domain
+from etude.decisions.space import SPLITS, SeenThing, StimulusSpace
 from etude.decisions.stimuli.canvas import cell_pixels, frame
-from etude.decisions.stimuli.sets import Procedural, StimulusSet
+from etude.decisions.stimuli.sets import STIMULUS_SETS, StimulusSet
 from etude.decisions.text import instruction
 from etude.decisions.trial import SILENT, Trial
-from etude.names import pick
+from etude.names import EtudeError
 
 PIXELS = 224  # the side of a frame in the paper
 
 
 @functools.cache
 def stimuli(name: str) -> StimulusSet:
-    """A stimulus set that comes with etude, by its name."""
-    found: StimulusSet = pick("stimulus set", name, {"procedural": Procedural})()
+    """A stimulus set by its name, which its trials carry."""
+    found = STIMULUS_SETS[name]()
+    for prop in ("category", "identity"):
+        if prop not in found.properties:
+            raise EtudeError(f"{STIMULUS_SETS.module_of(name)}: the stimulus set {name!r} does not declare the property {prop!r}")
     return found
 
 
@@ -29,8 +33,13 @@ def stimuli(name: str) -> StimulusSet:
 def space_of(name: str, grid: tuple[int, int] = (2, 2)) -> StimulusSpace:
     """What can be seen with a stimulus set."""
     found = stimuli(name)
-    views = [v for split in ("train", "val", "test") for v in found.views(split)]
-    return StimulusSpace(found.classes, found.properties, 1 + max(views), grid)
+    return StimulusSpace(found.classes, found.properties, 1 + max(view for split in SPLITS for view in found.views(split)), grid)
+
+
+@functools.cache
+def domain_of(name: str, split: str) -> Domain:
+    """What trials of a split may show of a stimulus set."""
+    return Domain(space_of(name), stimuli(name).views(split))
 
 
 def told(trial: Trial, grammar: str = "exact") -> str:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Mapping, Sequence
 
-from etude.decisions.meaning import Atom, related
-from etude.decisions.space import LOCATION, VIEW, SeenThing, StimulusSpace
+from etude.decisions.formulas import Atom
+from etude.decisions.space import LOCATION, SORTS, VIEW, SeenThing, StimulusSpace
 from etude.names import Stream
 
 Tie = tuple[int, int, tuple[int, ...]]  # variable, other variable, and for each value of the one the values left to the other, as bits
@@ -35,38 +35,31 @@ class Domain:
         names = ["true", "false", *(str(n) for n in range(100)), *(v for p in (LOCATION, *space.classes, VIEW) for v in space.values(p))]
         self._ranks = {name: k for k, name in reversed(list(enumerate(names)))}
 
-    def rank(self, answer: str) -> int:
-        """The order of answers: true and false first, then numbers, then values of properties in their own order."""
-        return self._ranks.get(answer, len(self._ranks))
+    def rank(self, answer: str) -> tuple[int, str]:
+        """The order of answers: true and false first, then numbers, then values of properties in their own order, then all others."""
+        return self._ranks.get(answer, len(self._ranks)), answer
 
     def full(self, sort: str) -> int:
         """Every value of a sort of variable."""
         return self._full[sort]
 
-    def sort(self, prop: str) -> str:
-        """The sort of variable a property belongs to."""
-        return prop if prop in (LOCATION, VIEW) else "item"
-
     def table(self, prop: str, relation: str, wanted: bool) -> tuple[int, ...]:
         """For each value of the first object's variable, the values the second may have."""
         key = (prop, relation, wanted)
         if key not in self._tables:
-            sort = self.sort(prop)
-            full = self._full[sort]
-            found = []
-            for a in range(full.bit_length()):
-                if relation == "same":
-                    mask = self.space.masks(prop)[self.space.classes[prop][a]] if sort == "item" else 1 << a
-                else:
-                    mask = sum(1 << b for b in range(self.space.cells) if related(relation, a, b, self.space))
-                found.append(mask if wanted else full & ~mask)
-            self._tables[key] = tuple(found)
+            full = self._full[self.space.sort(prop)]
+            if relation == "same":
+                found = [self.space.masks(prop)[value] for value in self.space.numbers(prop)]
+            else:
+                cells = range(self.space.cells)
+                found = [sum(1 << b for b in cells if self.space.related(relation, a, b)) for a in cells]
+            self._tables[key] = tuple(found if wanted else [full & ~mask for mask in found])
         return self._tables[key]
 
     def loose(self, prop: str) -> bool:
         """Is there for every value another object with the same, and another with a different one?"""
         if prop not in self._loose:
-            full = self._full[self.sort(prop)]
+            full = self._full[self.space.sort(prop)]
             kinds = {table[v] & full for v in bits(full) for table in (self.table(prop, "same", True), self.table(prop, "same", False))}
             values = (self.alone(prop, v, wanted) & full for v in range(len(self.space.values(prop))) for wanted in (True, False))
             self._loose[prop] = 0 not in kinds and 0 not in values
@@ -79,9 +72,8 @@ class Domain:
 
     def alone(self, prop: str, value: int, wanted: bool) -> int:
         """The values of a variable whose property has this value, or has not."""
-        sort = self.sort(prop)
-        mask = self.space.masks(prop)[value] if sort == "item" else 1 << value
-        return mask if wanted else self._full[sort] & ~mask
+        mask = self.space.masks(prop)[value]
+        return mask if wanted else self._full[self.space.sort(prop)] & ~mask
 
 
 Wanted = Sequence[tuple[Atom, bool]]
@@ -90,12 +82,12 @@ Problem = dict[str, tuple[dict[int, int], list[Tie]]]  # for each sort: what eac
 
 def posed(domain: Domain, frames: Sequence[int], wanted: Wanted, given: Mapping[int, SeenThing] | None = None) -> Problem:
     """The search as data. ``given`` are frames whose object is settled already."""
-    problem: Problem = {sort: ({f: domain.full(sort) for f in frames}, []) for sort in ("item", LOCATION, VIEW)}
+    problem: Problem = {sort: ({f: domain.full(sort) for f in frames}, []) for sort in SORTS}
     for frame, thing in (given or {}).items():
-        for sort, value in (("item", thing.item), (LOCATION, thing.location), (VIEW, thing.view)):
-            problem[sort][0][frame] &= 1 << value
+        for sort in SORTS:
+            problem[sort][0][frame] &= 1 << thing.part(sort)
     for atom, truth in wanted:
-        allowed, ties = problem[domain.sort(atom.property)]
+        allowed, ties = problem[domain.space.sort(atom.property)]
         if atom.second is None:
             allowed[atom.first] &= domain.alone(atom.property, atom.value, truth)
         else:

@@ -14,6 +14,7 @@ from typing import Any
 
 from etude.decisions.graph import DecisionGraph
 from etude.decisions.space import LOCATION, StimulusSpace
+from etude.decisions.templates import EXACT, FLUENT, ORIGINAL
 from etude.decisions.trial import Placed, Trial
 from etude.decisions.wording import Exact, Fluent, Original, SentenceWriter, spoken, told
 from etude.names import EtudeError, pick
@@ -86,7 +87,7 @@ class _OriginalSteps(_ExactSteps):
         raise EtudeError("the original grammar has no words for a task that depends on an answer; valid: exact, fluent")
 
 
-_STEPS: dict[str, _ExactSteps] = {"exact": _ExactSteps(), "fluent": _FluentSteps(), "original": _OriginalSteps()}
+_STEPS: dict[str, _ExactSteps] = {EXACT: _ExactSteps(), FLUENT: _FluentSteps(), ORIGINAL: _OriginalSteps()}
 GRAMMARS = tuple(_STEPS)
 
 

@@ -6,10 +6,9 @@ import json
 import re
 from typing import NamedTuple
 
-from etude.decisions.wording import RESERVED
+from etude.decisions.templates import RESERVED, TOKEN
 from etude.names import EtudeError
 
-_TOKEN = re.compile(r'\s*(?:(?P<quoted>"(?:[^"\\]|\\.)*")|(?P<sign>[(),.;:?])|(?P<word>[^\s(),.;:?"]+))')
 _NEAR = 24  # characters of the text that an error shows
 
 
@@ -45,7 +44,7 @@ class TokenReader:
         end = len(text.rstrip())
         at = 0
         while at < end:
-            match = _TOKEN.match(text, at)
+            match = TOKEN.match(text, at)
             if match is None:
                 raise self.wrong("a quotation mark that is closed again", Token("", len(text) - len(text[at:].lstrip())))
             kind = str(match.lastgroup)

@@ -55,6 +55,11 @@ class Trial:
         return EpisodeName.parse(self.name)
 
     @property
+    def chance(self) -> float:
+        """How often one is right who chooses any of the answers."""
+        return 1 / len(self.choices)
+
+    @property
     def id(self) -> str:
         """The key of results: the name and a digest of everything else."""
         return episode_id(self.parsed, self)

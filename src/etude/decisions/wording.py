@@ -1,4 +1,7 @@
-"""Questions in words, in three grammars: ``exact``, ``fluent`` and ``original`` (see :mod:`etude.decisions.text`)."""
+"""Questions in words, in three grammars: ``exact``, ``fluent`` and ``original`` (see :mod:`etude.decisions.text`).
+
+What an operator says stands with its class; a grammar knows how objects, values, brackets and questions are told.
+"""
 
 from __future__ import annotations
 
@@ -7,32 +10,13 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
-from etude.decisions.graph import (
-    And,
-    Const,
-    Count,
-    Exist,
-    Get,
-    IsSame,
-    Match,
-    Negation,
-    NotSame,
-    Operator,
-    Or,
-    Relative,
-    Select,
-    Switch,
-    Xor,
-)
+from etude.decisions.logic import And, Or, Switch
+from etude.decisions.looks import Comparison, Const, Get, IsSame, Match, NotSame, Select
+from etude.decisions.operator import Operator
 from etude.decisions.space import LOCATION, NUMBER, VIEW, StimulusSpace
-from etude.names import EtudeError, unknown
+from etude.decisions.templates import EXACT, FLUENT, RESERVED, pieces
+from etude.names import EtudeError
 
-# A name of a property or value that holds one of these is put in quotes: they are how the end of a name is found.
-RESERVED = frozenset({
-    "a", "above", "an", "and", "answer", "as", "at", "below", "both", "but", "different", "do", "either", "else", "equal", "equals",
-    "exists", "from", "if", "in", "is", "it", "not", "number", "object", "objects", "of", "or", "otherwise", "same", "task", "that", "the",
-    "then", "there", "to", "what", "with", "xor",
-})  # fmt: skip
 PLAIN = re.compile(r'[^\s(),.;:?"]+(?: [^\s(),.;:?"]+)*')
 ORIGINAL_NAMES = {"category": "category", "identity": "identity", LOCATION: "location", VIEW: "view_angle"}
 
@@ -47,13 +31,14 @@ def spoken(name: str) -> str:
 def told(prop: str, value: str, space: StimulusSpace) -> str:
     """A property with its value; the value in quotes where its first words could belong to the name of another property."""
     said = spoken(value)
-    longer = any(f"{prop} {said} ".startswith(f"{p} ") for p in space.properties if len(p) > len(prop))
+    longer = any(f"{prop} {said} ".startswith(f"{p} ") for p in space.known if len(p) > len(prop))
     return f"{spoken(prop)} {json.dumps(value, ensure_ascii=False) if longer else said}"
 
 
 class SentenceWriter(ABC):
     """What all grammars share: ``numbers`` gives the number of the object seen ``when`` frames ago."""
 
+    grammar = EXACT
     article = ""
     last_comma = ", "  # before the last number of a list
 
@@ -65,13 +50,44 @@ class SentenceWriter(ABC):
         """The root of a task, as a question with its mark."""
 
     @abstractmethod
+    def compared(self, node: Comparison) -> str:
+        """A comparison as a part of a sentence."""
+
+    @abstractmethod
+    def switched(self, node: Switch) -> str:
+        """One question or another, as a part of a sentence."""
+
     def nested(self, node: Operator) -> str:
         """A question within a question, in brackets."""
+        return f"({node.written(self)})"
+
+    def part(self, node: Operator) -> str:
+        """A question within a question, in brackets where it needs any."""
+        return self.nested(node) if self.grammar in node.bracketed else node.written(self)
+
+    def filled(self, node: Operator, pattern: str = "") -> str:
+        """The words of an operator, from its pattern."""
+        pattern = pattern or str(getattr(node, self.grammar))
+        if not pattern:
+            raise node.lacks(f"{self.grammar} words")
+        said = []
+        for piece in pieces(pattern):
+            said.append(self._field(node, piece.name, piece.bare) if piece.name else piece.text)
+        return "".join(said)
+
+    def _field(self, node: Operator, name: str, bare: bool) -> str:
+        value = getattr(node, name)
+        if isinstance(value, tuple):
+            return f"({', '.join(self.part(each) for each in value)})"
+        if isinstance(value, Operator):
+            return self.select(value) if isinstance(value, Select) else value.written(self) if bare else self.part(value)
+        if name == "property":
+            return self.property(value)
+        return node.spellings.get(self.grammar, {}).get(value, str(value))
 
     def property(self, name: str) -> str:
         """The name of a property."""
-        if name not in self._space.properties:
-            raise unknown("property", name, self._space.properties)
+        self._space.values(name)
         return spoken(name)
 
     def value(self, const: Const) -> str:
@@ -100,76 +116,40 @@ class SentenceWriter(ABC):
 
     def matches(self, matches: Sequence[Match]) -> str:
         """The conditions on an object."""
-        return "".join(f" with {self._match(m)}" for m in matches)
-
-    def _match(self, match: Match) -> str:
-        name = self.property(match.property)
-        if isinstance(match.value, Const):
-            return self.named_value(match.value)
-        if isinstance(match.value, Get):
-            of = self.select(match.value.of)
-            return f"{self.article}{name} of " + (f"({of})" if match.value.of.matches else of)
-        return f"{name} {self.nested(match.value)}"
-
-    def fetched(self, node: Operator) -> str:
-        """A property of an object, or a number of objects."""
-        if isinstance(node, Get):
-            return f"{self.article}{self.property(node.property)} of {self.select(node.of)}"
-        if isinstance(node, Count):
-            return f"{self.article}number of {self._counted(node)}"
-        raise EtudeError(f"there are no words for {type(node).__name__}")
-
-    def _counted(self, count: Count) -> str:
-        if len(count.of) == 1:
-            return self.select(count.of[0])
-        if any(s.matches != count.of[0].matches for s in count.of):
-            return f"({', '.join(self.select(s) for s in count.of)})"
-        *first, last = (str(self.number(s)) for s in count.of)
-        return f"objects {', '.join(first)}{self.last_comma}{last}{self.matches(count.of[0].matches)}"
+        return "".join(f" with {m.value.as_condition(self.property(m.property), self)}" for m in matches)
 
 
 class Exact(SentenceWriter):
     """The paper's words, with brackets around every and, or and xor within another, and words for the operators it lacks."""
 
-    signs: Mapping[type[Operator], str] = {And: "and", Or: "or", Xor: "xor", IsSame: "equals", NotSame: "not equals"}
-
     def question(self, node: Operator) -> str:
-        return f"{self._whole(node)}?"
+        return f"{node.written(self)}?"
 
-    def nested(self, node: Operator) -> str:
-        return f"({self._whole(node)})"
+    def compared(self, node: Comparison) -> str:
+        left, right = (self.value(part) if isinstance(part, Const) else self.part(part) for part in node.inputs())
+        return f"{left} {node.signs[EXACT][0]} {right}"
 
-    def _whole(self, node: Operator) -> str:
-        if isinstance(node, Switch):
-            condition, then = (self._part(part, Switch) for part in (node.condition, node.then))
-            return f"if {condition}, then {then}? else {self._whole(node.otherwise)}"
-        if isinstance(node, (And, Or, Xor)):
-            left, right = (self._part(part, And, Or, Xor, Switch) for part in node.inputs())
-            return f"{left} {self.signs[type(node)]} {right}"
-        if isinstance(node, (IsSame, NotSame)):
-            left, right = (self.value(part) if isinstance(part, Const) else self._part(part, Switch) for part in node.inputs())
-            return f"{left} {self.signs[type(node)]} {right}"
-        if isinstance(node, Negation):
-            return f"not {self.nested(node.of)}"
-        if isinstance(node, Exist):
-            return f"{self.select(node.of)} exists"
-        if isinstance(node, Relative):
-            return f"{self.select(node.first)} is {node.relation} {self.select(node.second)}"
-        return self.named_value(node) if isinstance(node, Const) else self.fetched(node)
+    def switched(self, node: Switch) -> str:
+        condition, then = (self.nested(p) if isinstance(p, Switch) else p.written(self) for p in (node.condition, node.then))
+        return f"if {condition}, then {then}? else {node.otherwise.written(self)}"
 
-    def _part(self, node: Operator, *bracketed: type[Operator]) -> str:
-        return self.nested(node) if isinstance(node, bracketed) else self._whole(node)
+
+COMPARING = (And, Or, IsSame, NotSame)
+# What the paper's grammar has words for: the operators that an operator may take there.
+ORIGINAL_TAKES: dict[type[Operator], tuple[type[Operator], ...]] = {
+    And: COMPARING, Or: COMPARING, IsSame: (Get, Const), NotSame: (Get, Const), Get: (Select,),
+}  # fmt: skip
 
 
 class Original(Exact):
     """The paper's words and no others."""
 
     def question(self, node: Operator) -> str:
-        _refuse_what_is_new(node, (Switch, And, Or, IsSame, NotSame, Get))
+        _refuse_what_is_new(node, (Switch, *COMPARING, Get))
         return super().question(node)
 
     def nested(self, node: Operator) -> str:
-        return self._whole(node)  # its fault: and and or are not told apart
+        return node.written(self)  # its fault: and and or are not told apart
 
     def property(self, name: str) -> str:
         return ORIGINAL_NAMES[name]
@@ -178,8 +158,8 @@ class Original(Exact):
 def _refuse_what_is_new(node: Operator, allowed: tuple[type[Operator], ...]) -> None:
     """Raise where the paper's grammar has no words for a graph."""
     what = ""
-    if not isinstance(node, allowed):
-        what = f"{type(node).__name__} here"
+    if type(node) not in allowed:
+        what = f"{node.json_kind} here"
     elif isinstance(node, Const) and node.property not in ("category", LOCATION):
         what = f"a constant {node.property}"
     elif isinstance(node, Get) and node.property not in ORIGINAL_NAMES:
@@ -188,81 +168,55 @@ def _refuse_what_is_new(node: Operator, allowed: tuple[type[Operator], ...]) -> 
         what = "a Select with conditions"
     if what:
         raise EtudeError(f"the original grammar has no words for {what}; valid for this question: exact, fluent")
-    below: tuple[type[Operator], ...] = (Select,)
-    if isinstance(node, Switch):
-        _refuse_what_is_new(node.condition, (And, Or, IsSame, NotSame))
-        _refuse_what_is_new(node.then, allowed)
-        _refuse_what_is_new(node.otherwise, allowed)
-        return
-    if isinstance(node, (And, Or)):
-        below = (And, Or, IsSame, NotSame)
-    elif isinstance(node, (IsSame, NotSame)):
-        below = (Get, Const)
     for part in node.inputs():
-        _refuse_what_is_new(part, below)
+        below = COMPARING if part is getattr(node, "condition", None) else allowed
+        _refuse_what_is_new(part, below if isinstance(node, Switch) else ORIGINAL_TAKES[type(node)])
 
 
 class Fluent(SentenceWriter):
     """Whole sentences, with brackets where English alone would leave a doubt."""
 
+    grammar = FLUENT
     article = "the "
     last_comma = " and "
-    relations: Mapping[str, str] = {"left of": "to the left of", "right of": "to the right of"}
 
     def question(self, node: Operator) -> str:
-        said = self._asked(node)
+        said = node.question(self)
         return said[0].upper() + said[1:]
 
+    def asked(self, node: Operator) -> str:
+        """A question from the words that an operator has within a sentence: those of its own, "is it so?", or "is it true?"."""
+        if node.fluent_question:
+            return self.filled(node, node.fluent_question)
+        if node.kind() != "bool":
+            return f"what is {node.written(self)}?"
+        subject, verb, rest = node.fluent.partition("} is ")
+        if verb and subject.startswith("{") and "}" not in subject:
+            return f"is {self.filled(node, subject + '}')} {self.filled(node, rest)}?"
+        return f"is it true that {node.written(self)}?"
+
+    def asked_switch(self, node: Switch) -> str:
+        """One question or the other, each with its mark."""
+        then = node.then.question(self)
+        if isinstance(node.then, Switch):
+            then = f"({then})"
+        return f"if {node.condition.written(self)}, {then} Otherwise, {node.otherwise.question(self)}"
+
+    def switched(self, node: Switch) -> str:
+        condition, then, otherwise = (part.written(self) for part in node.inputs())
+        return f"(if {condition}, then {then}, otherwise {otherwise})"
+
     def nested(self, node: Operator) -> str:
-        if isinstance(node, Switch):
-            return f"(if {self._clause(node.condition)}, then {self._clause(node.then)}, otherwise {self._clause(node.otherwise)})"
-        return f"({self._clause(node)})"
+        return node.written(self) if isinstance(node, Switch) else super().nested(node)  # which has its brackets
 
-    def _asked(self, node: Operator) -> str:
-        if isinstance(node, Switch):
-            then = self._asked(node.then)
-            if isinstance(node.then, Switch):
-                then = f"({then})"
-            return f"if {self._clause(node.condition)}, {then} Otherwise, {self._asked(node.otherwise)}"
-        if isinstance(node, Const):
-            return f"answer {self.named_value(node)}."
-        if isinstance(node, (IsSame, NotSame, Relative)):
-            subject, rest = self._said_of(node)
-            return f"is {subject} {rest}?"
-        if isinstance(node, Exist):
-            return f"is there an {self.select(node.of)}?"
-        if isinstance(node, Negation):
-            return f"is it false that {self._part(node.of)}?"
-        if isinstance(node, (And, Or, Xor)):
-            return f"is it true that {self._clause(node)}?"
-        return f"what is {self.fetched(node)}?"
+    def compared(self, node: Comparison) -> str:
+        subject, rest = self.said_of(node)
+        return f"{subject} is {rest}"
 
-    def _clause(self, node: Operator) -> str:
-        if isinstance(node, Switch):
-            return self.nested(node)
-        if isinstance(node, And):
-            return f"both {self._part(node.left)} and {self._part(node.right)}"
-        if isinstance(node, Or):
-            return f"{self._part(node.left)} or {self._part(node.right)} or both"
-        if isinstance(node, Xor):
-            return f"either {self._part(node.left)} or {self._part(node.right)} but not both"
-        if isinstance(node, Negation):
-            return f"it is false that {self._part(node.of)}"
-        if isinstance(node, Exist):
-            return f"there is an {self.select(node.of)}"
-        if isinstance(node, (IsSame, NotSame, Relative)):
-            subject, rest = self._said_of(node)
-            return f"{subject} is {rest}"
-        return self.named_value(node) if isinstance(node, Const) else self.fetched(node)
-
-    def _part(self, node: Operator) -> str:
-        return self.nested(node) if isinstance(node, (And, Or, Xor, Negation)) else self._clause(node)
-
-    def _said_of(self, node: IsSame | NotSame | Relative) -> tuple[str, str]:
-        """What a sentence is about, and what it says of it."""
-        if isinstance(node, Relative):
-            return self.select(node.first), f"{self.relations.get(node.relation, node.relation)} {self.select(node.second)}"
-        left, right = (node.right, node.left) if isinstance(node.left, Const) else (node.left, node.right)
+    def said_of(self, node: Comparison) -> tuple[str, str]:
+        """What a comparison is about, and what it says of it."""
+        left, right = (node.right, node.left) if isinstance(node.left, Const) and node.commutative else (node.left, node.right)
+        signs = node.signs[FLUENT]
         if isinstance(right, Const):
-            return self._clause(left), f"{'equal to' if isinstance(node, IsSame) else 'different from'} {self.value(right)}"
-        return self._clause(left), f"{'the same as' if isinstance(node, IsSame) else 'different from'} {self._clause(right)}"
+            return left.written(self), f"{signs[-1]} {self.value(right)}"
+        return left.written(self), f"{signs[0]} {right.written(self)}"

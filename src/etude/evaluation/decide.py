@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 
 from etude.arithmetic import total
-from etude.decisions.graph import Operator
 from etude.decisions.showing import pictures, told
 from etude.decisions.trial import SILENT, Trial
 from etude.envs.actions import numbers
@@ -116,9 +115,5 @@ def _subgoals(trial: Trial, given: list[str], asked: list[int], remarks: Sequenc
         words = f"answer {trial.answers[frame]}, given {given[frame] or 'nothing'}"
         if k < len(remarks) and remarks[k]:
             words += f" ({remarks[k]})"
-        found.append(Subgoal(f"task.{k}", _kind(task.root), words, ok, float(ok), False, frame if ok else None))
+        found.append(Subgoal(f"task.{k}", task.root.json_kind, words, ok, float(ok), False, frame if ok else None))
     return tuple(found)
-
-
-def _kind(root: Operator) -> str:
-    return root.json_kind

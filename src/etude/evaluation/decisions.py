@@ -11,10 +11,10 @@ import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from etude.decisions.benchmarks import standard_domain
-from etude.decisions.graph import Const, Get, Operator, Select, operators, walk
+from etude.decisions.graph import operators, properties_of
+from etude.decisions.operator import Operator
 from etude.decisions.shortcuts import Asked, Shortcut, answers_due, report
-from etude.decisions.showing import space_of
+from etude.decisions.showing import domain_of, space_of
 from etude.decisions.trial import Trial
 from etude.evaluation.inference import wilson
 from etude.evaluation.record import Record
@@ -28,7 +28,7 @@ ALL = "all"
 """Stands for the level in rows over all of them."""
 TRUTH = "true or false"
 COMPARISONS = ("IsSame", "NotSame")
-COUNTED = ("Switch", "And", "Or", "Xor", "Not", "Exist", "Relative", "Count")
+UNCOUNTED = ("Select", "Get", "Const", *COMPARISONS)  # one by one
 
 _trial = functools.lru_cache(maxsize=1 << 14)(find_trial)
 
@@ -94,7 +94,7 @@ def breakdowns(answers: Sequence[JudgedAnswer]) -> list[Slice]:
     levels = list(dict.fromkeys(a.trial.level for a in answers))
     found = _slices("level", ALL, answers, lambda a: a.trial.level)
     parts = {ALL: answers, **({level: [a for a in answers if a.trial.level == level] for level in levels} if len(levels) > 1 else {})}
-    for name, key in BREAKDOWNS.items():
+    for name, key in _breakdowns().items():
         for level, members in parts.items():
             slices = _slices(name, level, members, key)
             found += slices if len(slices) > 1 else ()
@@ -103,14 +103,14 @@ def breakdowns(answers: Sequence[JudgedAnswer]) -> list[Slice]:
 
 def shortcuts(records: Iterable[Record]) -> list[tuple[str, str, Shortcut]]:
     """(level, split, shortcut): what the trials of these records would have given to one who takes it."""
-    groups: dict[tuple[str, str], dict[str, Trial]] = {}
+    groups: dict[tuple[str, str, str], dict[str, Trial]] = {}
     for record in records:
         trial = _trial(record.episode)
-        groups.setdefault((trial.level, trial.split), {})[trial.name] = trial
+        groups.setdefault((trial.level, trial.split, trial.stimuli), {})[trial.name] = trial
     return [
         (level, split, row)
-        for (level, split), trials in groups.items()
-        for row in report(trials.values(), standard_domain(split))
+        for (level, split, shown), trials in groups.items()
+        for row in report(trials.values(), domain_of(shown, split))
         if row.applies
     ]
 
@@ -136,9 +136,7 @@ def _slice(name: str, level: str, value: str, members: Sequence[JudgedAnswer]) -
 
 def properties_asked(root: Operator) -> str:
     """The properties a question is about."""
-    found = {n.property for n in walk(root) if isinstance(n, (Get, Const))}
-    found |= {m.property for n in walk(root) if isinstance(n, Select) for m in n.matches}
-    return " + ".join(sorted(found)) or "presence"
+    return " + ".join(sorted(properties_of(root))) or "presence"
 
 
 def answer_type(one: Asked, trial: Trial) -> str:
@@ -146,7 +144,7 @@ def answer_type(one: Asked, trial: Trial) -> str:
     if one.right in ("true", "false"):
         return TRUTH
     space = space_of(trial.stimuli, trial.grid)
-    return next((p for p in space.properties if one.right in space.values(p) and not one.right.isdigit()), "number")
+    return next((p for p in space.known if one.right in space.values(p) and not one.right.isdigit()), "number")
 
 
 def _stimuli(one: Asked) -> int:
@@ -161,11 +159,12 @@ def _counted(kinds: Sequence[str]) -> Callable[[JudgedAnswer], str]:
     return key
 
 
-BREAKDOWNS: dict[str, Callable[[JudgedAnswer], str]] = {
-    "property asked": lambda a: properties_asked(a.asked.root),
-    **{f"number of {kind}": _counted((kind,)) for kind in COUNTED},
-    "number of IsSame and NotSame": _counted(COMPARISONS),
-    "delays": lambda a: str(a.asked.placed.task.frames - len(a.asked.placed.task.seen)),
-    "stimuli": lambda a: str(_stimuli(a.asked)),
-    "answer type": lambda a: answer_type(a.asked, a.trial),
-}
+def _breakdowns() -> dict[str, Callable[[JudgedAnswer], str]]:
+    return {
+        "property asked": lambda a: properties_asked(a.asked.root),
+        **{f"number of {kind}": _counted((kind,)) for kind in Operator.kinds if kind not in UNCOUNTED},
+        "number of IsSame and NotSame": _counted(COMPARISONS),
+        "delays": lambda a: str(a.asked.placed.task.frames - len(a.asked.placed.task.seen)),
+        "stimuli": lambda a: str(_stimuli(a.asked)),
+        "answer type": lambda a: answer_type(a.asked, a.trial),
+    }

@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from etude.decisions.graph import Const, DecisionGraph, Get, Operator, Relative, Select
+from etude.decisions.graph import DecisionGraph
 from etude.decisions.networks import Edge, nodes_and_edges
 from etude.decisions.trial import Placed
 from etude.report.pictures import Picture
@@ -21,12 +21,7 @@ from etude.report.pictures import Picture
 SIZE, SMALL = 14, 11  # of letters, in pixels
 HEIGHT, PAD, GAP, RISE, MARGIN = 30, 10, 22, 46, 16  # of boxes, beside words, between boxes, between layers, around everything
 SWEEPS = 12
-COLOURS = {  # of boxes, by operator
-    "Select": "#d5e4f3", "Get": "#d9ecd6", "Const": "#e8e8e6", "Switch": "#f4d3cf", "And": "#e6dbf1", "Or": "#e6dbf1", "Xor": "#e6dbf1",
-    "Not": "#e6dbf1",
-}  # fmt: skip
-ASKING, INK, LINE = "#f7e6c4", "#1d2126", "#5d666f"
-ROLES = {"condition": "if", "then": "then", "otherwise": "else", "first": "first", "second": "second"}
+INK, LINE = "#1d2126", "#5d666f"
 
 
 @dataclass(frozen=True)
@@ -62,13 +57,13 @@ class GraphDrawing:
 def draw_task(task: DecisionGraph, start: int = 0) -> GraphDrawing:
     """A task as a drawing; frames are counted from ``start``."""
     nodes, edges = nodes_and_edges(task)
-    layout = _Layout([_words(node, task, start) for node in nodes], edges)
+    layout = _Layout([node.label(start + task.frames) for node in nodes], edges)
     boxes = tuple(
-        GraphBox(x, y, width, words, COLOURS.get(node.json_kind, ASKING))
+        GraphBox(x, y, width, words, node.colour)
         for node, (x, y), width, words in zip(nodes, layout.places, layout.widths, layout.words, strict=False)
     )
     lines = tuple(
-        GraphLine(tuple(points), _role(nodes[edge.target], edge.role))
+        GraphLine(tuple(points), nodes[edge.target].edge_label(edge.role))
         for edge, points in zip(edges, layout.routes(len(nodes)), strict=True)
     )
     return GraphDrawing(layout.width, layout.height, boxes, lines)
@@ -90,20 +85,6 @@ def draw_tasks(tasks: Sequence[Placed]) -> GraphDrawing:
         titles.append((left + MARGIN, top, title))
         left += max(one.width, _length(title, SIZE) + 2 * MARGIN)
     return GraphDrawing(left, max(one.height for one in drawn) + top, tuple(boxes), tuple(lines), tuple(titles))
-
-
-def _words(node: Operator, task: DecisionGraph, start: int) -> str:
-    if isinstance(node, Select):
-        return f"Select frame {start + task.frames - node.when}"
-    if isinstance(node, Const):
-        return f"{node.property}: {node.value}"
-    if isinstance(node, Get):
-        return f"Get {node.property}"
-    return f"Relative: {node.relation}" if isinstance(node, Relative) else node.json_kind
-
-
-def _role(node: Operator, role: str) -> str:
-    return f"{role} is" if isinstance(node, Select) else ROLES.get(role, "")
 
 
 # ------------------------------------------------------------------------------------------------ layers

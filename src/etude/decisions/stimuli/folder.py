@@ -19,9 +19,8 @@ from typing import Any
 import numpy as np
 from PIL import Image, UnidentifiedImageError
 
-from etude.decisions.space import LOCATION, NUMBER, VIEW
+from etude.decisions.space import LOCATION, NUMBER, SPLITS, VIEW
 from etude.decisions.stimuli.album import Album, Rgba
-from etude.decisions.stimuli.rendering import SPLITS
 from etude.decisions.stimuli.sets import known_split
 from etude.names import EtudeError
 

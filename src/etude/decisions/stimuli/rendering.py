@@ -24,7 +24,6 @@ from etude.render.renderer import Renderer
 from etude.scene.scene import Camera, Light, Lighting, look_at
 from etude.scene.visual import FIRST_ENTITY, Visual
 
-SPLITS = ("train", "val", "test")
 ANGLES = ("front left", "back left", "back right", "front right")  # from where the camera looks at it
 AROUND = 12  # views of each angle: 60 degrees in steps of 5, none along an axis, where things are hard to tell
 HELD_OUT = {4: "val", 9: "val", 2: "test", 7: "test"}

@@ -1,4 +1,5 @@
-"""Stimulus sets: what can be shown on a frame. Ours is procedural; :class:`~etude.decisions.stimuli.folder.ImageFolder` takes any images.
+"""Stimulus sets: what can be shown on a frame. Ours is procedural; :class:`~etude.decisions.stimuli.folder.ImageFolder` takes any images,
+and :func:`stimulus_set` registers whatever else can be shown.
 
 A set has *items*; every item has a value of every property. An item can be shown from several *views*; those of one split are shown in no
 other. Where a view is asked for, its *angle* is meant: what one can tell about it.
@@ -7,13 +8,15 @@ other. Where a view is asked for, its *angle* is meant: what one can tell about 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeVar
 
+from etude.decisions.space import SPLITS
 from etude.decisions.stimuli.album import Rgba
 from etude.decisions.stimuli.models import BUILDERS, IDENTITIES, PALETTES, colour_of, model
-from etude.decisions.stimuli.rendering import ANGLES, SPLITS, VIEWS, sprite
+from etude.decisions.stimuli.rendering import ANGLES, VIEWS, sprite
 from etude.names import EtudeError, unknown
+from etude.registry import Registry
 from etude.render.renderer import VERSION as RENDERER
 
 GENERATOR = "etude-stimuli-1"  # counts up whenever a model, a view or the light changes
@@ -56,6 +59,20 @@ class StimulusSet(Protocol):
         """All that is known about a picture, as JSON data."""
 
 
+STIMULUS_SETS: Registry[Callable[[], StimulusSet]] = Registry("stimulus set")
+Source = TypeVar("Source", bound=Callable[[], StimulusSet])
+
+
+def stimulus_set(name: str) -> Callable[[Source], Source]:
+    """Register a stimulus set under the name that its trials carry: a class, or a function, that gives it. It is made when first shown."""
+
+    def register(source: Source) -> Source:
+        STIMULUS_SETS.add(name, source, source.__module__)
+        return source
+
+    return register
+
+
 def known_split(split: str) -> str:
     """The split itself, or the error that names the nearest."""
     if split not in SPLITS:
@@ -63,6 +80,7 @@ def known_split(split: str) -> str:
     return split
 
 
+@stimulus_set("procedural")
 class Procedural:
     """Eight categories of eight identities, made and rendered by us, from 48 views; 32 of them for training, 8 for each other split."""
 

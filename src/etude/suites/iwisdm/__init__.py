@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from etude.bench.result import Result
-from etude.decisions.benchmarks import LISTS, trial
 from etude.decisions.trial import Trial
+from etude.suites.iwisdm.benchmarks import LISTS, trial
 from etude.suites.suite import Draw, Suite
 
 

@@ -15,13 +15,13 @@ from inspect_ai.solver import TaskState, generate
 
 from etude.datasets.decisions import answer_type
 from etude.decisions.answers import read_answer
-from etude.decisions.benchmarks import VERSION, chance
 from etude.decisions.prompts import expected
 from etude.decisions.showing import PIXELS, pictures, space_of
 from etude.decisions.trial import Trial
 from etude.library import trial as find_trial
 from etude.names import EtudeError
 from etude.policies.chat_decider import Prompting, prompt, questions
+from etude.suites.iwisdm.benchmarks import SUITE, VERSION
 
 READINGS = ("lenient", "strict", "unparsed")
 
@@ -41,10 +41,10 @@ def iwisdm(
     if limit < 1:
         raise EtudeError(f"limit must be at least 1 trial, got {limit}")
     how = Prompting(examples, properties, grammar)
-    trials = (find_trial(f"iwisdm/{level}@{split}#{first_seed + k}") for k in range(limit))
+    trials = (find_trial(f"{SUITE}/{level}@{split}#{first_seed + k}") for k in range(limit))
     made = [sample for trial in trials for sample in samples(trial, size, how)]
     return Task(
-        dataset=MemoryDataset(made, name=f"iwisdm/{level}@{split}"),
+        dataset=MemoryDataset(made, name=f"{SUITE}/{level}@{split}"),
         solver=generate(),
         scorer=readings(),
         version=VERSION,
@@ -64,7 +64,7 @@ def samples(trial: Trial, size: int = PIXELS, how: Prompting = Prompting()) -> l
                 "trial": trial.name,
                 "level": trial.level,
                 "choices": list(trial.choices),
-                "chance": chance(trial),
+                "chance": trial.chance,
                 "answer_type": answer_type(expected(part), space_of(trial.stimuli, trial.grid)),
                 "n_frames": len(part.frames),
                 "n_delays": sum(not things for things in part.frames),

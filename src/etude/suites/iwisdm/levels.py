@@ -13,8 +13,9 @@ from etude.decisions.autotask import auto_question
 from etude.decisions.balance import turn, wanted
 from etude.decisions.compose import make_trial
 from etude.decisions.connectivity import TaskSpace
-from etude.decisions.graph import Const, DecisionGraph, Get, IsSame, NotSame, Select
+from etude.decisions.graph import DecisionGraph
 from etude.decisions.listing import BOOLEAN, Lister, TrialDraw, fresh_thing
+from etude.decisions.looks import Const, Get, IsSame, NotSame, Select
 from etude.decisions.space import LOCATION, StimulusSpace
 from etude.decisions.trial import Trial
 

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 
-from etude.decisions import abilities, levels
 from etude.decisions.asking import Question
 from etude.decisions.autotask import auto_question
 from etude.decisions.balance import turn, wanted
@@ -28,12 +27,13 @@ from etude.decisions.distract import Distraction
 from etude.decisions.graph import DecisionGraph
 from etude.decisions.listing import BOOLEAN, Lister, TrialDraw, fresh_thing
 from etude.decisions.solver import Domain
-from etude.decisions.space import LOCATION, StimulusSpace
+from etude.decisions.space import LOCATION
 from etude.decisions.trial import Placed, Trial
-from etude.names import EtudeError, Stream, digest, pick, unknown
+from etude.names import EtudeError, Stream, digest, pick
+from etude.suites.iwisdm import abilities, levels
 
-VERSION = "iwisdm-lists-1"  # counts up whenever a trial of a list changes
-SPLITS = ("train", "val", "test")
+SUITE = "iwisdm"
+VERSION = f"{SUITE}-lists-1"  # counts up whenever a trial of a list changes
 PROPERTIES = ("category", LOCATION, "identity")
 DELAYS = (0, 4)  # between sample and test
 DECISIONS = 4  # in a row, for n-back
@@ -145,31 +145,14 @@ def _lists() -> dict[str, Lister]:
 LISTS: dict[str, Lister] = _lists()
 
 
-@functools.cache
-def standard_domain(split: str) -> Domain:
-    """The procedural stimuli, with the views of a split."""
-    from etude.decisions.stimuli.sets import Procedural
-
-    if split not in SPLITS:
-        raise unknown("split", split, SPLITS)
-    stimuli = Procedural()
-    views = [stimuli.views(s) for s in SPLITS]
-    return Domain(StimulusSpace(stimuli.classes, stimuli.properties, 1 + max(max(v) for v in views)), stimuli.views(split))
-
-
 def trial(task: str, split: str, seed: int, domain: Domain | None = None, stimuli: str = "procedural") -> Trial:
-    """The trial of a list for a seed. Another stimulus set comes with a ``domain`` of its own, made for the split."""
+    """The trial of a list for a seed. ``domain`` is that of the stimulus set and the split, unless another is given."""
+    from etude.decisions.showing import domain_of  # with the renderer behind it
+
     lister = pick("list of trials", task, LISTS)
-    if split not in SPLITS:
-        raise unknown("split", split, SPLITS)
-    return lister(TrialDraw(task, split, seed, domain or standard_domain(split), stimuli))
+    return lister(TrialDraw(SUITE, task, split, seed, domain or domain_of(stimuli, split), stimuli))
 
 
 def fingerprint(task: str, split: str, count: int = 100) -> str:
     """The digest of the first trials of a list. A list is frozen: its fingerprint changes with :data:`VERSION` only."""
     return digest([trial(task, split, seed).id for seed in range(count)])
-
-
-def chance(trial: Trial) -> float:
-    """How often one is right who chooses any of the answers."""
-    return 1 / len(trial.choices)
