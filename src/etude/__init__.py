@@ -10,9 +10,9 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from etude.index import register_envs
 from etude.names import PROTOCOL, EpisodeName, EtudeError
 from etude.plugins import load, load_installed
-from etude.suites import register_envs
 
 __version__ = "0.1.0"
 

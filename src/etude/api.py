@@ -243,7 +243,7 @@ def make(suite: str, task: str, **settings: Any) -> Any:
     """
     import gymnasium
 
-    from etude.suites import env_id
+    from etude.index import env_id
     from etude.suites.suite import SUITES
 
     pick(f"task of {suite}", task, SUITES[suite].tasks)

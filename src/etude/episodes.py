@@ -31,6 +31,8 @@ class Episode:
     "receiving". ``level`` is the suite's own grouping (L0, L1, …). ``least`` is the smallest number of primitives it can be done with, 0
     where nobody has counted. ``budget`` is the number of control steps it may take in other action spaces than primitives; 0 stands for
     100 of them for each primitive.
+
+    >>> etude.episode("kitchen/cup_on_plate@test#3").under("joint").horizon
     """
 
     name: str

@@ -30,7 +30,11 @@ T = TypeVar("T")
 
 
 class EtudeError(ValueError):
-    """A mistake in what the user gave us. Its message is one line that says what was wrong and what was expected."""
+    """A mistake in what the user gave us. Its message is one line that says what was wrong and what was expected.
+
+    >>> etude.episode("kitchen/cup_on_plat@test#3")
+    EtudeError: unknown task of kitchen 'cup_on_plat'; did you mean 'cup_on_plate'?
+    """
 
 
 def unknown(what: str, name: str, valid: Iterable[str]) -> EtudeError:
@@ -81,7 +85,10 @@ _FORM = "suite/task@split#seed+perturbation?option=value"
 
 @dataclasses.dataclass(frozen=True)
 class EpisodeName:
-    """A parsed episode name. Perturbations and options are kept sorted: their order never matters."""
+    """A parsed episode name. Perturbations and options are kept sorted: their order never matters.
+
+    >>> EpisodeName.parse("kitchen/cup_on_plate@test#3+mo_color?prompt=1").perturbations
+    """
 
     suite: str
     task: str

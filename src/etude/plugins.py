@@ -24,9 +24,9 @@ _broken: dict[str, str] = {}
 
 
 def load(module: str) -> ModuleType:
-    """Import a module that registers things with etude, e.g. ``etude.load("my_lab.kitchen")``; one in the working directory is found too.
+    """Import a module that registers things with etude; one in the working directory is found too. Workers import it as well.
 
-    Worker processes of this program import it as well.
+    >>> etude.load("my_lab.kitchen")
     """
     here = str(Path.cwd())
     if here not in sys.path:
@@ -40,9 +40,7 @@ def load(module: str) -> ModuleType:
             raise EtudeError(f"the plug-in {module!r} cannot be loaded: there is no module {error.name!r} here") from None
         raise EtudeError(f"the plug-in {module!r} cannot be loaded: it needs {error.name!r}, which is not installed") from None
     except (Exception, SystemExit) as error:
-        from etude.policies.calling import with_frames
-
-        raise EtudeError(f"the plug-in {module!r} cannot be loaded: {with_frames(error)}") from error
+        raise EtudeError(f"the plug-in {module!r} cannot be loaded: {type(error).__name__}: {error}") from error
     if module not in _named:
         _named.append(module)
     return found

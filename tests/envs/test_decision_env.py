@@ -10,9 +10,9 @@ from gymnasium.utils.env_checker import check_env
 import etude  # noqa: F401  (registers the environments)
 from etude.decisions.showing import pictures, told
 from etude.envs.decision_env import ANSWERS, DecisionEnv, whole_trial
+from etude.index import INDEX, env_id
 from etude.library import tasks, trial
 from etude.names import EtudeError
-from etude.suites import INDEX, env_id
 from etude.suites.index import index
 from etude.suites.iwisdm.benchmarks import LISTS
 

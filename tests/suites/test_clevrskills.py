@@ -19,13 +19,13 @@ from hypothesis import strategies as st
 import etude
 from etude.envs.simulation import Simulation
 from etude.episodes import Episode
+from etude.index import env_id
 from etude.library import tasks
 from etude.names import EtudeError
 from etude.policies.scripted import OraclePolicy, RandomPolicy
 from etude.prompts.pictures import messages, multimodal
 from etude.render.studio import Studio
 from etude.scene.scene import Body
-from etude.suites import env_id
 from etude.suites.clevrskills import things
 
 TASKS = list(tasks("clevrskills"))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from etude.index import INDEX, load_suite
 from etude.names import EtudeError, unknown
 from etude.registry import Registry, caller
 
@@ -94,9 +95,8 @@ def register_palette(name: str, colours: Mapping[str, Rgb]) -> None:
 
 def colour_names() -> tuple[str, ...]:
     """Every name :func:`colour` knows, palette by palette: plain ones bare, others qualified."""
-    from etude.suites.suite import SUITES
-
-    list(SUITES.values())  # whose colours come with them
+    for suite in INDEX:
+        load_suite(suite)  # whose colours come with it
     return (*_PLAIN, *(f"{palette}/{word}" for palette, colours in PALETTES.items() for word in colours))
 
 
@@ -126,7 +126,5 @@ def _found(name: str) -> Rgb | None:
     if not qualified:
         return _PLAIN.get(name)
     if palette not in PALETTES:
-        from etude.suites.suite import SUITES
-
-        SUITES.get(palette)  # whose colours come with it
+        load_suite(palette)  # whose colours come with it
     return PALETTES[palette].get(word) if palette in PALETTES else None

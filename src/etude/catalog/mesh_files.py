@@ -1,7 +1,7 @@
 """Shapes from mesh files: the triangles of an OBJ or STL file to look at, convex pieces to touch.
 
-The pieces are found once, by CoACD (the extra ``meshes``), and kept next to the mesh as ``NAME.pieces.json``. Ship both: whoever has the two
-files has the same shape, to the last bit, and needs no library for it.
+The pieces are found once, by CoACD (the extra ``meshes``), and kept next to the mesh as ``NAME.pieces.json``. Ship both: whoever has the
+two files has the same shape, to the last bit, and needs no library for it.
 """
 
 from __future__ import annotations

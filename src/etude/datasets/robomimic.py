@@ -38,9 +38,9 @@ from etude.datasets.columns import RecordingKind, kind_of
 from etude.datasets.feeling import feeling_of
 from etude.datasets.take import Take
 from etude.datasets.video import pixels_of
+from etude.index import env_id
 from etude.names import EtudeError
 from etude.scene.mjcf import mjcf
-from etude.suites import env_id
 
 FILE = "demos.hdf5"
 GYM = 2  # robomimic's EnvType for environments of Gymnasium

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from etude.decisions.graph import DecisionGraph, selects
-from etude.decisions.looks import Comparison, Const, Count, Get, Match, Select
+from etude.decisions.looks import LooksCompared, Const, Count, Get, Match, Select
 from etude.decisions.operator import Operator, field_types
 from etude.decisions.space import LOCATION, NUMBER, StimulusSpace
 from etude.decisions.templates import EXACT, TextPiece, keys, pieces
@@ -406,14 +406,14 @@ class SentenceReader(ABC):
         """A part of a question that stands alone."""
         return self.named_value(part) if isinstance(part, NamedWords) else part
 
-    def sign(self) -> type[Comparison] | None:
+    def sign(self) -> type[LooksCompared] | None:
         """The words between two values that are compared, if they come."""
         for words, kind in _signs(self.grammar, len(Operator.kinds)):
             if self.tokens.accept(*words):
                 return kind
         return None
 
-    def compared(self, sign: type[Comparison], left: Operator | NamedWords, right: Operator | NamedWords) -> Operator:
+    def compared(self, sign: type[LooksCompared], left: Operator | NamedWords, right: Operator | NamedWords) -> Operator:
         """A comparison; a value says nothing of its property, so the other side must."""
         if isinstance(left, NamedWords):
             left = self.const(self._kind(right), left)
@@ -429,8 +429,8 @@ class SentenceReader(ABC):
 
 
 @functools.lru_cache(maxsize=16)
-def _signs(grammar: str, count: int) -> list[tuple[list[str], type[Comparison]]]:
-    found = [(keys(s), kind) for kind in Operator.kinds.values() if issubclass(kind, Comparison) for s in kind.signs.get(grammar, ())]
+def _signs(grammar: str, count: int) -> list[tuple[list[str], type[LooksCompared]]]:
+    found = [(keys(s), kind) for kind in Operator.kinds.values() if issubclass(kind, LooksCompared) for s in kind.signs.get(grammar, ())]
     return sorted(found, key=lambda pair: -len(pair[0]))
 
 

@@ -30,7 +30,11 @@ OURS = (PLAN, INFO, LINES, LOCK, "films", "actions", f"{PLAN}.new", f"{INFO}.new
 
 @dataclass(frozen=True)
 class Run:
-    """A run as it was read: complete or not, it is never changed by reading."""
+    """A run as it was read: complete or not, it is never changed by reading.
+
+    >>> run = etude.evaluate("oracle", "kitchen@test", episodes=20)
+    >>> print(run.table())
+    """
 
     folder: Path
     plan: Plan

@@ -55,7 +55,11 @@ PERTURBATIONS: dict[str, Perturbation] = {}
 
 
 def perturbation(name: str, phase: Phase, *, plausible: bool, rank: int = 0, factor: bool = False) -> Callable[[Change], Change]:
-    """Register a function of an episode and a stream as a perturbation."""
+    """Register a function of an episode and a stream as a perturbation.
+
+    >>> @perturbation("dusk", "scene", plausible=True)
+    ... def dusk(episode: Episode, stream: Stream) -> Episode: ...
+    """
 
     def register(change: Change) -> Change:
         _add(Perturbation(name, phase, plausible, change, rank=rank, factor=factor))

@@ -35,6 +35,8 @@ class Contract:
     wants. ``told``: in text alone, or in text with ``{image:k}`` and pictures. ``chunk``: the most actions it returns at once;
     ``execute``: how many of them are carried out before it is asked again (all when None). ``privileged``: it wants the true state.
     ``whole``: of a decision it wants all frames at once, not one after the other.
+
+    >>> Contract(action="ee_delta", cameras=("base",), size=(128, 128), chunk=8)
     """
 
     action: ActionSpace | None = None

@@ -111,5 +111,8 @@ class Instruction:
 
 
 def instruction(*pieces: str | InstructionPart) -> Instruction:
-    """An instruction from strings and pictures."""
+    """An instruction from strings and pictures.
+
+    >>> instruction("Put ", cup.picture(), " on ", plate.picture(), ".")
+    """
     return Instruction(tuple(Words(p) if isinstance(p, str) else p for p in pieces))

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from etude.suites import INDEX
+from etude.index import INDEX
 from etude.suites.suite import SUITES
 
 

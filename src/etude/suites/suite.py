@@ -12,7 +12,6 @@ Samplers raise :class:`~etude.scene.placement.NoRoom` when a layout cannot be co
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,12 +20,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from etude.decisions.trial import Trial
 from etude.episodes import ActionSpace
 from etude.goals.goal import Goal
+from etude.index import INDEX, load_suite, register_env
 from etude.names import EpisodeName, EtudeError, Stream, rng, unknown
 from etude.pose import Vec2, Vec3
 from etude.prompts.instruction import Instruction
 from etude.registry import Registry
 from etude.scene.scene import Scene
-from etude.suites import INDEX, register_env
 
 if TYPE_CHECKING:
     from etude.bench.result import Result
@@ -42,6 +41,8 @@ class Draw:
     """What a sampler draws from: random streams by purpose, the split, and the options of the episode's name.
 
     ``split`` is the one whose things are used: that of the name, unless the suite says that it is like another.
+
+    >>> draw.rng("layout").uniform(-0.3, 0.3), draw.option("difficulty", "default")
     """
 
     name: EpisodeName
@@ -68,6 +69,8 @@ class Draft:
     """What a sampler gives: the parts of an episode. The first of the instructions is the usual one; ``?prompt=k`` takes another.
 
     ``held``, ``roles`` and ``least`` as in an :class:`~etude.episodes.Episode`.
+
+    >>> Draft(scene, OnTop("cup", "plate"), (instruction("Put the cup on the plate."),))
     """
 
     scene: Scene
@@ -147,6 +150,10 @@ class Suite:
     lists of episodes, played as ``--plan SUITE-PLAN``. ``reword`` puts an instruction into other words, None where it cannot. ``modes``
     are those it has beyond everybody's; ``asked_every``: control steps from one question to a planner to the next, by level.
     ``tables`` and ``benches`` are loaded when they are asked for. ``layout``: a format of data sets that is the suite's own.
+
+    >>> kitchen = Suite("kitchen", "Kitchen tasks", splits={"train": "training", "test": "test"}, room=rlbench_room)
+    >>> @kitchen.task(level="L1", horizon=300)
+    ... def cup_on_plate(draw: Draw) -> Draft: ...
     """
 
     name: str
@@ -234,8 +241,8 @@ class _Indexed(Registry[Suite]):
         super().add(name, value, module)
 
     def __getitem__(self, name: str) -> Suite:
-        if name in INDEX and name not in self._values:
-            importlib.import_module(INDEX[name]["module"])
+        if name not in self._values:
+            load_suite(name)
         if name not in self._values:
             raise unknown(self.what, name, self)
         return self._values[name]

@@ -6,8 +6,8 @@ import re
 from importlib import resources
 from pathlib import Path
 
+from etude.index import INDEX
 from etude.names import EtudeError, unknown
-from etude.suites import INDEX
 
 BASE = "pick"  # a task in which something can be played
 KINDS = ("task", "suite", "perturbation", "policy")

@@ -9,7 +9,7 @@ from etude.suites.suite import Draw, Suite
 
 
 def _bench() -> list[Result]:
-    from etude.bench.decisions import bench_decisions
+    from etude.suites.iwisdm.bench import bench_decisions
 
     return bench_decisions()
 
