@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from etude.names import EtudeError, pick, unknown
-from etude.plugins import named
+from etude.plugins import named, require
 
 if TYPE_CHECKING:
     from etude.datasets.demos import Made
@@ -92,6 +92,7 @@ def evaluate(
     from etude.evaluation.play import Players
     from etude.evaluation.run import EXECUTORS, Quiet, RunSettings
     from etude.evaluation.run import evaluate as work_off
+    from etude.evaluation.store import read_run
     from etude.evaluation.worker import KEEP
     from etude.policies.loading import address_of
 
@@ -125,6 +126,7 @@ def evaluate(
     elif out is not None and (Path(out) / "plan.json").exists():
         folder = Path(out)
         plan = read_plan(folder / "plan.json")
+        require(read_run(folder).info.get("plugins") or ())
         checked(plan.names)
         for which, wanted in (("policy", policy), ("planner", planner)):
             if wanted is not None and address_of(wanted) != getattr(plan, which):

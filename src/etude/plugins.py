@@ -10,7 +10,7 @@ import importlib
 import importlib.metadata
 import logging
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -60,6 +60,16 @@ def load_installed() -> None:
         except (Exception, SystemExit) as error:
             _broken[entry.module] = f"{type(error).__name__}: {error}"
             _log.warning("the plug-in %r of %s cannot be loaded: %s", entry.name, _distribution(entry), _broken[entry.module])
+
+
+def require(plugins: Iterable[Mapping[str, str]]) -> None:
+    """Have the plug-ins loaded that a run says it needs."""
+    for one in plugins:
+        try:
+            load(one["module"])
+        except EtudeError as error:
+            advice = f"install {one['package']}" if one.get("package") else f"name where it lies, --import {one['module']}"
+            raise EtudeError(f"the run was made with the plug-in {one['module']!r}, which is not here: {advice} ({error})") from None
 
 
 def named() -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from etude.policies.scripted import OraclePolicy
 from etude.pose import Pose
 from etude.prompts import instruction
 from etude.scene import Body, Robot
-from etude.scene.rooms import clevrskills_room, furnished
+from etude.scene.rooms import xarm_room, furnished
 
 DATA = Path(__file__).parent.parent / "data"
 BRACKET = DATA / "bracket.obj"
@@ -73,7 +73,7 @@ def test_it_rests_and_is_taken_like_any_other_shape(bracket):
 
 @pytest.mark.parametrize(("arm", "hand"), [("xarm6", "vacuum"), ("panda", "parallel")])
 def test_the_oracle_picks_it_up(bracket, arm, hand):
-    room = replace(clevrskills_room(arm), robot=Robot(arm, hand, clevrskills_room(arm).robot.base))
+    room = replace(xarm_room(arm), robot=Robot(arm, hand, xarm_room(arm).robot.base))
     scene = furnished(room, Body("bracket", bracket, "red", Pose.flat(-0.1, 0.1, 0.03, 0.7)))
     simulation = Simulation(Episode("mine/pick_bracket@train#0", scene, Picked("bracket"), instruction("Pick up the bracket"), 200))
     oracle = OraclePolicy()

@@ -19,7 +19,7 @@ from etude.decisions.connectivity import TaskSpace
 from etude.decisions.formulas import Formula, exactly, negated
 from etude.decisions.graph import DecisionGraph, operators, properties_of, structure
 from etude.decisions.logic import And, Connective, Switch
-from etude.decisions.looks import LooksCompared, Const, Exist, Get, IsSame, Match, Relative, Select
+from etude.decisions.looks import Const, Exist, Get, IsSame, LooksCompared, Match, Relative, Select
 from etude.decisions.meaning import answer
 from etude.decisions.networks import from_networkx, to_networkx
 from etude.decisions.operator import Operator

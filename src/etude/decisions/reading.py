@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from etude.decisions.graph import DecisionGraph, selects
-from etude.decisions.looks import LooksCompared, Const, Count, Get, Match, Select
+from etude.decisions.looks import Const, Count, Get, LooksCompared, Match, Select
 from etude.decisions.operator import Operator, field_types
 from etude.decisions.space import LOCATION, NUMBER, StimulusSpace
 from etude.decisions.templates import EXACT, TextPiece, keys, pieces

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
 from etude.decisions.logic import And, Or, Switch
-from etude.decisions.looks import LooksCompared, Const, Get, IsSame, Match, NotSame, Select
+from etude.decisions.looks import Const, Get, IsSame, LooksCompared, Match, NotSame, Select
 from etude.decisions.operator import Operator
 from etude.decisions.space import LOCATION, NUMBER, VIEW, StimulusSpace
 from etude.decisions.templates import EXACT, FLUENT, RESERVED, pieces

@@ -113,7 +113,7 @@ def evaluate(
             alone = None if players is None else Here(job, players)
             with nullcontext(alone) if alone is not None else make_executor(job, settings, len(store.missing)) as executor:
                 _refuse_misfits(store, executor.contracts())
-                introduce(store, executor.contracts(), executor.code(), settings.allow_mixed, settings.plugins)
+                introduce(store, executor.contracts(), executor.code(), settings.allow_mixed)
                 _work_off(store, executor, progress.ended)
         store.seal()
     return read_run(folder)

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from etude import machine
-from etude.evaluation.described import described
+from etude.evaluation.described import facts
 from etude.evaluation.schema import SCHEMA
 from etude.evaluation.standards import standards
 from etude.evaluation.store import Run, Store
-from etude.names import EpisodeName, EtudeError
+from etude.names import EtudeError
 
 CHANGES = ("machine", "command", "code")  # what may change from one sitting to the next
 
@@ -34,18 +34,17 @@ def refuse_other_standards(store: Store) -> None:
             )
 
 
-def introduce(store: Store, contracts: dict[str, Any], code: dict[str, Any], allow_mixed: bool, plugins: Sequence[str]) -> None:
+def introduce(store: Store, contracts: dict[str, Any], code: dict[str, Any], allow_mixed: bool) -> None:
     """Write down who plays here, and with what."""
     sitting = {"machine": machine.describe(), "command": shlex.join(["etude", *sys.argv[1:]]), "code": code}
-    names = [EpisodeName.parse(name) for name in store.plan.names]
-    facts = described(dict.fromkeys(n.suite for n in names), dict.fromkeys(p for n in names for p in n.perturbations))
+    told = facts(store.plan)
     earlier = store.info()
     if not earlier:
         pinned = standards(store.plan.renderer)
         store.write_info({
             "schema": SCHEMA, "protocol": pinned["protocol"], "plan": store.plan.digest, "policy": store.plan.policy,
             "planner": store.plan.planner, "contract": contracts, "renderer": pinned["renderer"], "standards": pinned, **sitting,
-            **facts, "plugins": list(plugins), "sittings": [],
+            **told, "sittings": [],
         })  # fmt: skip
         return
     if earlier.get("contract") != contracts:
@@ -64,9 +63,8 @@ def introduce(store: Store, contracts: dict[str, Any], code: dict[str, Any], all
         sittings.append({"done": len(store.records), **sitting})
     if changed:
         earlier["mixed"] = _roles(earlier.get("mixed") or (), changed)
-    plugins = list(dict.fromkeys((*(earlier.get("plugins") or ()), *plugins)))
     schema = max(SCHEMA, earlier.get("schema") or 1)
-    store.write_info({**earlier, "schema": schema, "plan": store.plan.digest, **facts, "plugins": plugins, "sittings": sittings})
+    store.write_info({**earlier, "schema": schema, "plan": store.plan.digest, **told, "sittings": sittings})
 
 
 def joined(runs: Sequence[Run], plan: str, allow_mixed: bool) -> dict[str, Any]:
@@ -92,7 +90,7 @@ def joined(runs: Sequence[Run], plan: str, allow_mixed: bool) -> dict[str, Any]:
     found = {key: value for run in reversed(runs) for key, value in run.info.items()}
     for what in ("suites", "perturbations"):
         found[what] = {name: one for run in reversed(runs) for name, one in (run.info.get(what) or {}).items()}
-    found["plugins"] = list(dict.fromkeys(module for run in runs for module in run.info.get("plugins") or ()))
+    found["plugins"] = list({one["module"]: one for run in runs for one in run.info.get("plugins") or ()}.values())
     return {**found, "plan": plan, "sittings": sittings, **({"mixed": list(mixed)} if mixed else {})}
 
 
