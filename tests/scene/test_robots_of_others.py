@@ -15,7 +15,7 @@ import etude
 from etude.envs.simulation import Simulation
 from etude.names import EtudeError, rng
 from etude.policies.scripted import OraclePolicy
-from etude.pose import Pose, angle_between
+from etude.pose import Pose, angle_between, yaw_quat
 from etude.scene import Robot, Scene, World
 from etude.scene.robots import ARMS, HANDS, Arm, Hand, arm, register_arm, register_hand
 from etude.scene.robots.anatomy import forward
@@ -85,6 +85,12 @@ def test_meshes_boxes_materials_and_actuators_are_read(stranger):
     assert upper.mesh.mass_properties()[0] == pytest.approx(0.1 * 0.1 * 0.36, rel=1e-4)
     assert stranger.links[2].pieces[0].size == pytest.approx((0.05, 0.08, 0.0), abs=1e-6)  # 0.26 m long, as the cylinder is
     assert [look.texture for look in stranger.base_looks] == ["#cccccc"]
+
+
+def test_a_file_without_a_frame_for_the_hand_is_helped_out(stranger):
+    turned = Pose((0.0, 0.0, 0.04), yaw_quat(0.5))  # the site, in the frame of the body that carries it
+    same = Arm.from_mjcf(DATA / "stranger.xml", name="same", tip="spinner", home=stranger.home, offset=turned)
+    assert same.flange.position == stranger.flange.position and angle_between(same.flange.rotation, stranger.flange.rotation) < 1e-6
 
 
 def test_a_stranger_goes_where_it_is_told(stranger):
@@ -181,7 +187,9 @@ def test_the_oracle_plays_with_an_arm_of_ones_own(mine, stranger, task, robot):
 def test_an_arm_too_short_for_the_workspace_is_refused_before_anything_is_placed(read):
     small = as_mjcf(arm("xarm6")).replace('pos="0.0775 0.3425 0.0"', 'pos="0.0775 0.1425 0.0"')
     register_arm(read(small, name="short"))
-    with pytest.raises(EtudeError, match=r"the arm 'short' with the hand 'vacuum' does not fit here: its tip cannot point down, x ahead, at \("):
+    with pytest.raises(
+        EtudeError, match=r"the arm 'short' with the hand 'vacuum' does not fit here: its tip cannot point down, x ahead, at \("
+    ):
         etude.episode("clevrskills/pick@train#0?robot=short")
 
 
