@@ -10,11 +10,12 @@ from etude.goals.goal import Goal
 from etude.goals.laying import Clear, Laid
 from etude.prompts.instruction import Words
 from etude.scene.scene import Body
-from etude.suites.vima import things
 
 DIFFICULTIES = ("default", "distracting", "extreme", "extremely_distracting")
 TASKS = {
-    **dict.fromkeys(("scene_understanding", "rearrange", "rearrange_then_restore", "novel_adj", "novel_noun", "twist"), things.SPLITS),
+    **dict.fromkeys(
+        ("scene_understanding", "rearrange", "rearrange_then_restore", "novel_adj", "novel_noun", "twist"), ("train", "L1", "L2", "L3")
+    ),
     "novel_adj_and_noun": ("L4",),
 }
 TASKS_AND_SPLITS = [(task, split) for task, splits in TASKS.items() for split in splits]

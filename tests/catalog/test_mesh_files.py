@@ -23,7 +23,7 @@ from etude.policies.scripted import OraclePolicy
 from etude.pose import Pose
 from etude.prompts import instruction
 from etude.scene import Body, Robot
-from etude.scene.rooms import xarm_room, furnished
+from etude.scene.rooms import furnished, xarm_room
 
 DATA = Path(__file__).parent.parent / "data"
 BRACKET = DATA / "bracket.obj"
@@ -81,6 +81,14 @@ def test_the_oracle_picks_it_up(bracket, arm, hand):
     while not simulation.over:
         simulation.step(oracle.act({"simulation": simulation}))
     assert simulation.status.satisfied
+
+
+def test_what_is_convex_needs_neither_pieces_nor_library(tmp_path):
+    path = tmp_path / "ramp.obj"
+    path.write_text("v 0 0 0\nv 8 0 0\nv 8 4 0\nv 0 4 0\nv 8 0 3\nv 8 4 3\nf 4 3 2 1\nf 2 3 6 5\nf 1 2 5\nf 4 6 3\nf -6 -2 -1 -3\n")
+    ramp = register_mesh(path, name="my ramp", scale=0.01, mass=0.2)
+    assert len(ramp.pieces) == 1 and ramp.volume == pytest.approx(0.08 * 0.04 * 0.03 / 2) and ramp.mass_properties[0] == 0.2
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def _stl(corners: np.ndarray, text: bool) -> bytes:

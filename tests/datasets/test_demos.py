@@ -9,7 +9,7 @@ import pytest
 from kill_harness import SUBJECTS, files, harness
 from made_demos import Quiet, made, order
 
-from etude.cli.recording import _acting
+from etude.api import _acting
 from etude.datasets.demos import demos
 from etude.datasets.extra import extras
 from etude.datasets.reader import DatasetReader

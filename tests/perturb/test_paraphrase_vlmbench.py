@@ -12,8 +12,8 @@ from etude.catalog.colours import SEEN, UNSEEN
 from etude.library import episode, tasks
 from etude.names import EtudeError
 from etude.prompts.instruction import instruction
+from etude.suites.vlmbench.lists import SPLITS
 from etude.suites.vlmbench.rewording import FORMS
-from etude.suites.vlmbench.stage import SPLITS
 
 NAME = "vlmbench/pick_color@train#0"
 TASKS = tuple(tasks("vlmbench"))

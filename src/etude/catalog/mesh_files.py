@@ -1,7 +1,7 @@
 """Shapes from mesh files: the triangles of an OBJ or STL file to look at, convex pieces to touch.
 
-The pieces are found once, by CoACD (the extra ``meshes``), and kept next to the mesh as ``NAME.pieces.json``. Ship both: whoever has the
-two files has the same shape, to the last bit, and needs no library for it.
+A convex thing is its own piece. Those of others are found once, by CoACD (the extra ``meshes``), and kept next to the mesh in
+``FILE.pieces.json``. Ship both: whoever has the two files has the same shape, to the last bit, and needs no library for it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from etude.registry import caller
 Faces = NDArray[np.int64]
 SAME = 1e-6  # of the longest extent: corners of triangles that lie so near to each other are one
 DIGITS = 5  # places of a piece's coordinates, counted from the longest extent
-CORNERS = 32  # of a piece, at most
+CORNERS = 64  # of a piece, at most
+CONVEX = 1e-4  # of its volume: what a thing may lack of its hull to count as convex
 UP: dict[str, tuple[tuple[int, int], ...]] = {  # where x, y and z come from: column and sign
     "x": ((2, -1), (1, 1), (0, 1)),
     "y": ((0, 1), (2, -1), (1, 1)),
@@ -54,7 +55,7 @@ def register_mesh(
     if not (math.isfinite(scale) and scale > 0):
         raise EtudeError(f"scale is how many metres a unit of {source.name} is, above zero; got {scale}")
     vertices, faces = read_triangles(source)
-    pieces = _pieces(source)
+    pieces = _pieces(source, vertices, faces)
     axes = pick("axis that points up", up, UP)
     columns, signs = [k for k, _ in axes], np.array([s for _, s in axes], float) * scale
     mesh, hulls = centred(surface(vertices[:, columns] * signs, faces), [hull_piece(p[:, columns] * signs) for p in pieces])
@@ -102,15 +103,11 @@ def decompose(path: str | Path, *, threshold: float = 0.05, most: int = 24) -> P
         coacd.Mesh(vertices, faces), threshold=threshold, max_convex_hull=most, decimate=True, max_ch_vertex=CORNERS, seed=0
     )
     places = DIGITS - math.floor(math.log10(float(np.ptp(vertices, axis=0).max())))
-    pieces = [[[round(v, places) + 0.0 for v in point] for point in _corners(np.asarray(points, float)).tolist()] for points, _ in found]
+    pieces = [[[round(v, places) + 0.0 for v in point] for point in points[convex_hull(points).vertices].tolist()] for points, _ in found]
     told = {"mesh": _digest(source), "by": f"CoACD, threshold {threshold:g}, at most {most}, seed 0", "pieces": pieces}
     target = _beside(source)
     target.write_text(json.dumps(told) + "\n")
     return target
-
-
-def _corners(points: Array) -> Array:
-    return points[convex_hull(points).vertices]
 
 
 def _beside(source: Path) -> Path:
@@ -121,10 +118,18 @@ def _digest(source: Path) -> str:
     return hashlib.sha256(source.read_bytes()).hexdigest()
 
 
-def _pieces(source: Path) -> list[Array]:
+def _volume(vertices: Array, faces: Faces) -> float:
+    a, b, c = (vertices[faces[:, i]] for i in range(3))
+    return float((a * np.cross(b, c)).sum()) / 6
+
+
+def _pieces(source: Path, vertices: Array, faces: Faces) -> list[Array]:
     """The convex pieces (N, 3) each, in the units and axes of the file; found first where nobody has done so."""
     beside = _beside(source)
     if not beside.is_file():
+        hull = convex_hull(vertices)
+        if len(hull.vertices) <= CORNERS and _volume(vertices, hull.triangles) <= _volume(vertices, faces) * (1 + CONVEX):
+            return [vertices[hull.vertices]]
         decompose(source)
     try:
         told = parse_json(beside.read_text())
@@ -159,8 +164,7 @@ def read_triangles(source: Path) -> tuple[Array, Faces]:
     loose = sum((b, a) not in ways for a, b in ways) + len(edges) - len(ways)
     if loose:
         raise EtudeError(f"{source.name} is not closed: {loose} of its edges do not lie between two faces that are turned alike")
-    a, b, c = (vertices[faces[:, i]] for i in range(3))
-    volume = float((a * np.cross(b, c)).sum()) / 6
+    volume = _volume(vertices, faces)
     if volume == 0.0:
         raise EtudeError(f"{source.name} encloses nothing")
     return vertices, faces if volume > 0 else faces[:, ::-1].copy()

@@ -59,22 +59,24 @@ class Arm:
         name: str,
         tip: str,
         home: Sequence[float],
+        offset: Pose = Pose(),
         torque: float | Sequence[float] | None = None,
         speed: float | Sequence[float] | None = None,
         stiffness: float | Sequence[float] | None = None,
     ) -> Arm:
         """The chain of hinges from the base to ``tip`` in an MJCF or URDF file, with its limits, masses, solids and colours.
 
-        ``tip`` is the site or body where hands are screwed on, its z axis pointing outwards; joints that the file hangs on the last link
-        beyond it (a gripper of its own) are left out. ``home`` is the resting posture, rad. ``torque`` (N·m) is needed where the file has
-        neither a force range of the joint nor of its actuator; ``speed`` (rad/s) is what a URDF file says, or 2; ``stiffness`` (N·m/rad)
-        that of the position servos, by default 60 for each N·m of torque and from 800 to 5000.
+        ``tip`` is the site or body where hands are screwed on: z points outwards and, where the hand points down, x away from the base;
+        ``offset`` is the flange in its frame, for files that have no such frame. Joints that the file hangs on the last link beyond it (a
+        gripper of its own) are left out. ``home`` is the resting posture, rad. ``torque`` (N·m) is needed where the file has neither a
+        force range of the joint nor of its actuator; ``speed`` (rad/s) is what a URDF file says, or 2; ``stiffness`` (N·m/rad) that of the
+        position servos, by default 60 for each N·m of torque, 800 to 5000.
 
         >>> mine = register_arm(Arm.from_mjcf("my_arm.xml", name="mine", tip="flange", home=(0, 0, -1.57, 0, 1.57, 0)))  # doctest: +SKIP
         """
         from etude.scene.robots.reading import read_arm  # MuJoCo's parsers are loaded for those who need them
 
-        return read_arm(path, name, tip, home, torque, speed, stiffness)
+        return read_arm(path, name, tip, home, offset, torque, speed, stiffness)
 
     from_urdf = from_mjcf
 

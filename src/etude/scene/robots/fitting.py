@@ -24,6 +24,7 @@ DOWN: Quat = axis_quat((1, 0, 0), math.pi)
 def check_reach(robot: Robot, lower: Vec2, upper: Vec2, reach: float, height: float = 0.0) -> None:
     """Refuse an arm whose tip cannot point down all over a workspace on a table, as far as ``reach`` metres from its base.
 
+    Its x axis points ahead (along the world's x) or away from the base, as the hands of the suites do.
     ``lower`` and ``upper`` are corners of the workspace and ``height`` is the top of the table, metres, world.
     """
     chain = Chain(robots.arm(robot.arm), robots.hand(robot.hand))
@@ -35,6 +36,6 @@ def check_reach(robot: Robot, lower: Vec2, upper: Vec2, reach: float, height: fl
         targets = [robot.base.inverse() * Pose((x, y, height + above), multiply(yaw_quat(turn), DOWN)) for turn in turns]
         if FOLDED <= far <= reach and not any(chain.solve(target, chain.home, 200).reached for target in targets):
             raise EtudeError(
-                f"the arm {robot.arm!r} with the hand {robot.hand!r} does not fit here: its tip cannot point down at"
+                f"the arm {robot.arm!r} with the hand {robot.hand!r} does not fit here: its tip cannot point down, x ahead, at"
                 f" ({x:.2f}, {y:.2f}, {height + above:.2f}), {far:.2f} m from its base"
             )

@@ -43,14 +43,16 @@ class _Segment:
     bodies: list[tuple[int, Pose]] = field(default_factory=list)
 
 
-def read_arm(path: str | Path, name: str, tip: str, home: Sequence[float], torque: Values, speed: Values, stiffness: Values) -> Arm:
+def read_arm(
+    path: str | Path, name: str, tip: str, home: Sequence[float], offset: Pose, torque: Values, speed: Values, stiffness: Values
+) -> Arm:
     """The arm that a file describes; see :meth:`Arm.from_mjcf` for what the arguments mean."""
     source = Path(path)
     if not name or any(c in RESERVED for c in name):
         raise EtudeError(f"{name!r} cannot be the name of an arm; expected a word without any of {RESERVED}")
     with _in_one_line(source):
         spec = mujoco.MjSpec.from_file(str(source))
-        spec.compiler.fusestatic = spec.compiler.discardvisual = False
+        spec.compiler.fusestatic = False  # the tip may well be a link that is fixed to another
         model = spec.compile()
     segments, flange = _segments(model, source, tip)
     base, links = segments[0], segments[1:]
@@ -71,7 +73,7 @@ def read_arm(path: str | Path, name: str, tip: str, home: Sequence[float], torqu
         mass = max(round(math.fsum(float(model.body_mass[b]) for b, _ in segment.bodies), 6), LEAST_MASS)
         pieces = pieces or (Piece("capsule", (0.01, SHORTEST, 0.0)),)  # something that can weigh
         built.append(Link(segment.origin, limits, strength, pace, mass, looks, pieces))
-    return Arm(name, tuple(built), flange, tuple(float(q) for q in home), tuple(firm), base_looks, base_pieces)
+    return Arm(name, tuple(built), flange * offset, tuple(float(q) for q in home), tuple(firm), base_looks, base_pieces)
 
 
 @contextlib.contextmanager
