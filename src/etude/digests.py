@@ -1,7 +1,7 @@
 """Does this machine compute the same bytes? Digests of scenes and of whole episodes, beside those that every machine must find.
 
 The expected ones stand in ``suites/digests.json``. They may change only together with the protocol version (what an episode is, actions,
-states, records) or the renderer's version (frames); ``python -m etude.digests`` prints them anew.
+states, records) or the renderer's version (frames); ``python -m etude.digests [CASE …]`` prints them anew, with cases that are new.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import sys
 from collections.abc import Callable, Iterable
 from importlib import resources
 from pathlib import Path
@@ -123,4 +124,4 @@ def _hashed(arrays: Iterable[Any]) -> hashlib._Hash:
 
 
 if __name__ == "__main__":
-    print(json.dumps(compute(cases()), indent=1))
+    print(json.dumps(compute(dict.fromkeys((*cases(), *sys.argv[1:]))), indent=1))
