@@ -60,10 +60,9 @@ class HeldOver(Goal):
 
 
 @skill(HeldOver)
-def hold_over(context: Context) -> Aim:
+def hold_over(context: Context[HeldOver]) -> Aim:
     """Take it, and carry it there."""
-    goal, watch = context.node.goal, context.watch
-    assert isinstance(goal, HeldOver)
+    goal, watch = context.goal, context.watch
     if not watch.grasped(goal.thing):
         return replace(pick(watch, goal.thing, 0.1), task=goal.words())
     return Aim(Pose((*goal.place, goal.height + 0.1), watch.tip.rotation), True, TRAVEL, goal.words(), "Carry it there")

@@ -10,6 +10,7 @@ from etude.catalog.registry import shape
 from etude.names import EtudeError
 from etude.pose import Array, Pose
 from etude.scene.contacts import FAINT
+from etude.scene.manipulator import Manipulator
 from etude.scene.materials import CONTROL_PERIOD
 from etude.scene.scene import Body
 from etude.scene.world import World
@@ -32,6 +33,19 @@ class Watch:
         self._extents: dict[str, tuple[float, float]] = {}
         self._touching: dict[str, tuple[str, ...]] = {}
         self._gaps: dict[tuple[str, str], float] = {}
+
+    @property
+    def robot(self) -> Manipulator:
+        """The arm with its hand; there must be one."""
+        if self.world.robot is None:
+            raise EtudeError("there is no robot in this scene")
+        return self.world.robot
+
+    @property
+    def base(self) -> Pose:
+        """Where the arm stands."""
+        assert self.world.scene.robot is not None
+        return self.world.scene.robot.base
 
     @functools.cached_property
     def tip(self) -> Pose:

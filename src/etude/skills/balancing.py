@@ -76,10 +76,9 @@ class Scales:
 
 
 @skill(Balanced)
-def keep_balance(context: Context) -> Aim:
+def keep_balance(context: Context[Balanced]) -> Aim:
     """Take the wrong blocks off, put the others where the chosen split has them."""
-    watch, goal, memory = context.watch, context.node.goal, context.node.memory
-    assert isinstance(goal, Balanced)
+    watch, goal, memory = context.watch, context.goal, context.node.memory
     scales = Scales(watch, goal, memory["standing"], memory["wanted"], memory["range"][1])
     held = watch.held
     if held is not None and held not in scales.wanted:
@@ -97,7 +96,7 @@ def _task(block: str, where: str) -> str:
     return f"Place {{{block}}} on {where} without hitting anything else"
 
 
-def _next_block(context: Context, scales: Scales) -> str | None:
+def _next_block(context: Context[Balanced], scales: Scales) -> str | None:
     """The block to take next: the top of a tower with a wrong block in it, else the nearest that stands on no plate."""
     watch = context.watch
     wrong = scales.wrong()
@@ -183,7 +182,7 @@ def _beside(point: Array, start: tuple[float, ...], end: Vec2) -> float:
 # ------------------------------------------------------------------------------------------------ putting down
 
 
-def _bring(context: Context, scales: Scales, block: str) -> Aim:
+def _bring(context: Context[Balanced], scales: Scales, block: str) -> Aim:
     """Put a held block on its plate, or on the table while a wrong block stands there."""
     side = scales.wanted[block]
     if any(scales.standing[b] == side for b in scales.wrong()):
@@ -252,12 +251,11 @@ def _unit(q: Quat) -> Quat:
     return Pose.of((0, 0, 0), q).rotation
 
 
-def _free_spot(context: Context, scales: Scales, block: str) -> Array:
+def _free_spot(context: Context[Balanced], scales: Scales, block: str) -> Array:
     """A free place on the table before the robot, (3,), kept while the block is carried."""
     watch, hints = context.watch, context.hints
     if hints.get("spot for") != block:
-        assert watch.world.scene.robot is not None
-        base = watch.world.scene.robot.base.position
+        base = watch.base.position
         others = [watch.position(b) for b in scales.goal.blocks if b != block]
         (x0, y0), (x1, y1) = PARKING
         spots = [(context.stream.uniform(x0, x1), context.stream.uniform(y0, y1)) for _ in range(40)]

@@ -89,8 +89,7 @@ def unwinding(watch: Watch, target: Pose) -> Quat:
     Over a whole episode of turning things, short ways add up until the last joint meets its limit. So the turn is chosen that ends
     nearest the middle of that joint's range, and where it is more than half a turn, it is asked for piece by piece.
     """
-    robot, tip = watch.world.robot, watch.tip
-    assert robot is not None
+    robot, tip = watch.robot, watch.tip
     if min(-matrix(q)[2, 2] for q in (tip.rotation, target.rotation)) < UPRIGHT:
         return target.rotation
     wrist = float(robot.joints()[-1])
@@ -111,8 +110,7 @@ def _wrapped(angle: float) -> float:
 
 def _azimuth(watch: Watch, x: float, y: float) -> float:
     """The direction of a place as seen from the arm's base, rad."""
-    assert watch.world.scene.robot is not None
-    bx, by, _ = watch.world.scene.robot.base.position
+    bx, by, _ = watch.base.position
     return math.atan2(y - by, x - bx)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from etude.arithmetic import norms, product
 from etude.catalog.registry import shape
 from etude.catalog.suction import suction_spot
+from etude.goals.goal import Goal
 from etude.goals.imitating import Followed, InTurn
 from etude.goals.laying import Away, Clear, Laid, OnBoard
 from etude.goals.sweeping import KeptOff, NoMore
@@ -25,13 +26,12 @@ STEP = 0.02  # m between candidate places
 
 
 @planned(Laid)
-def lay(context: Context) -> Stroke:
+def lay(context: Context[Laid]) -> Stroke:
     """Pick the thing where suction holds best, and put it so that its middle comes to the place, or where it lies firmly near it.
 
     What lies upon it goes first.
     """
-    goal, watch = context.node.goal, context.watch
-    assert isinstance(goal, Laid)
+    goal, watch = context.goal, context.watch
     above = covering(watch, goal.thing, grip_point(watch, goal.thing))
     if above is not None:
         return carried(watch, above, free_place(watch, above, (goal.place,), goal.tolerance))
@@ -59,17 +59,16 @@ def grip_point(watch: Watch, thing: str) -> Array:
 
 
 @planned(Followed, InTurn, KeptOff, NoMore, OnBoard)
-def wait(context: Context) -> Stroke:
+def wait(context: Context[Goal]) -> Stroke:
     """Reach for the empty rim of the table: a move that was wrong is mended by the next right one, if at all, not by any of its own."""
     x, y = (VIMA_LOWER[0], (VIMA_LOWER[1] + VIMA_UPPER[1]) / 2)
     return Stroke("pick_place", (x, y), (x, y))
 
 
 @planned(Clear, Away)
-def put_away(context: Context) -> Stroke:
+def put_away(context: Context[Clear]) -> Stroke:
     """Take what lies in the way to a place that is free and wanted by nobody."""
-    goal, watch = context.node.goal, context.watch
-    assert isinstance(goal, Clear)
+    goal, watch = context.goal, context.watch
     thing = goal.intruder(watch)
     assert thing is not None
     return carried(watch, thing, free_place(watch, thing, goal.places, goal.tolerance))

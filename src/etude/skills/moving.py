@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from etude.goals.goal import Always, spoken_place
-from etude.goals.leaves import TipAtPose, TipAtPosition, Traced
+from etude.goals.goal import Always, Goal, spoken_place
+from etude.goals.tip import TipAtPose, TipAtPosition, Traced
 from etude.goals.watch import Watch
 from etude.pose import Array, Pose, Vec3, axis_quat, multiply
 from etude.scene.scene import Body
@@ -29,11 +29,10 @@ RETREAT = 0.03  # m back along the tool, to come free of what is touched
 TILTS = (0.4, -0.4, 0.8, -0.8)  # rad from pointing down, where that is not possible
 
 
-def go(context: Context, targets: Callable[[], list[Pose]], task: str, step: str) -> Aim:
+def go(context: Context[Goal], targets: Callable[[], list[Pose]], task: str, step: str) -> Aim:
     """The next aim on a free way to the first of the tips ``targets`` that can be reached; they are asked for only to plan."""
     watch, hints = context.watch, context.hints
-    robot = watch.world.robot
-    assert robot is not None
+    robot = watch.robot
     joints = robot.joints()
     way = hints.get("way")
     if isinstance(way, Way):
@@ -87,35 +86,30 @@ def _facing(watch: Watch, position: Vec3) -> list[Pose]:
 
 
 @skill(TipAtPosition)
-def move_to_position(context: Context) -> Aim:
+def move_to_position(context: Context[TipAtPosition]) -> Aim:
     """Bring the tip to a place."""
-    goal = context.node.goal
-    assert isinstance(goal, TipAtPosition)
+    goal = context.goal
     spoken = spoken_place(goal.position, height=True)
     return go(context, lambda: _facing(context.watch, goal.position), goal.words(), f"Move to {spoken}")
 
 
 @skill(TipAtPose)
-def move_to_pose(context: Context) -> Aim:
+def move_to_pose(context: Context[TipAtPose]) -> Aim:
     """Bring the tip to a place, turned as asked."""
-    goal = context.node.goal
-    assert isinstance(goal, TipAtPose)
+    goal = context.goal
     spoken = spoken_place(goal.pose.position, height=True)
     return go(context, lambda: [goal.pose], goal.words(), f"Move to {spoken}")
 
 
 @skill(Traced)
-def move_to_marker(context: Context) -> Aim:
+def move_to_marker(context: Context[Traced]) -> Aim:
     """Bring the tip to the next marker."""
-    goal = context.node.goal
-    assert isinstance(goal, Traced)
+    goal = context.goal
     spoken = spoken_place(goal.position, height=True)
     return go(context, lambda: _facing(context.watch, goal.position), goal.words(), f"Moving end-effector to {spoken}")
 
 
 @skill(Always)
-def give_up(context: Context) -> Aim:
+def give_up(context: Context[Always]) -> Aim:
     """What had to hold at every moment did not, and nothing can mend that: stay where we are."""
-    robot = context.watch.world.robot
-    assert robot is not None
-    return held_still(context.watch, robot.closed, "Nothing can be done any more")
+    return held_still(context.watch, context.watch.robot.closed, "Nothing can be done any more")

@@ -78,8 +78,7 @@ class Solver:
         self.watch, self.units, self.stream, self._elbows = watch, units, stream, elbows
         self._space = FreeSpace(watch.world, CLEAR)
         self._left, self._around = NODES, False
-        robot = watch.world.robot
-        assert robot is not None
+        robot = watch.robot
         self._robot, self._base = robot, self._space.base.inverse()
         self._grains = {e.name for e in watch.world.scene.entities if isinstance(e, Particles)}
 

@@ -109,8 +109,7 @@ def _world(watch: Watch, bottom: str, place: Array) -> tuple[float, float]:
 
 def _from_base(watch: Watch, x: float, y: float) -> tuple[float, float]:
     """Distance and direction from the base of the arm."""
-    assert watch.world.scene.robot is not None
-    bx, by, _ = watch.world.scene.robot.base.position
+    bx, by, _ = watch.base.position
     return math.hypot(x - bx, y - by), math.atan2(y - by, x - bx)
 
 
