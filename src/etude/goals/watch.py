@@ -7,6 +7,7 @@ import math
 
 from etude.arithmetic import norm, norms
 from etude.catalog.registry import shape
+from etude.catalog.shape import Shape
 from etude.names import EtudeError
 from etude.pose import Array, Pose
 from etude.scene.contacts import FAINT
@@ -47,6 +48,11 @@ class Watch:
         assert self.world.scene.robot is not None
         return self.world.scene.robot.base
 
+    def from_base(self, x: float, y: float) -> tuple[float, float]:
+        """Distance (m) and direction (rad) of a place as seen from there."""
+        bx, by, _ = self.base.position
+        return math.hypot(x - bx, y - by), math.atan2(y - by, x - bx)
+
     @functools.cached_property
     def tip(self) -> Pose:
         """Measured pose of the hand's tip."""
@@ -83,10 +89,14 @@ class Watch:
             raise EtudeError(f"{name!r} is not a rigid body")
         return entity
 
+    def model(self, name: str) -> Shape:
+        """The shape of the rigid body of this name."""
+        body = self.body(name)
+        return shape(body.shape, body.size)
+
     def radius(self, name: str) -> float:
         """How far the outline of a body reaches from its origin, seen from above when upright, metres."""
-        entity = self.body(name)
-        return float(norms(shape(entity.shape, entity.size).footprint).max())
+        return float(norms(self.model(name).footprint).max())
 
     def static(self, name: str) -> bool:
         """Is it at rest? Judged by how far it moved and turned since the last look, one control step ago; at first by its velocity.

@@ -109,7 +109,6 @@ def _next_block(context: Context[Balanced], scales: Scales) -> str | None:
     if chosen not in waiting:
         chosen = min(waiting, key=lambda b: _across(watch.tip.position, watch.position(b)))
         context.hints["block"] = chosen
-    assert isinstance(chosen, str)
     return chosen
 
 
@@ -235,11 +234,9 @@ def _tip_above(watch: Watch, block: str, target: Vec2, height: float) -> Pose:
 
     Square blocks are turned to lie along the plate, whose rod stands close behind them.
     """
-    entity = watch.world.scene.entity(block)
-    assert isinstance(entity, Body)
     heading = pointing_down(watch, *target)
     held = watch.tip.inverse() * Pose.of(watch.position(block), matrix_quat(watch.axes(block)))
-    if entity.shape == "cube":
+    if watch.body(block).shape == "cube":
         yaw = Pose(rotation=_unit(multiply(heading, held.rotation))).yaw  # of the block, in the most comfortable hand
         quarter = math.pi / 2
         heading = multiply(yaw_quat(quarter * round(yaw / quarter) - yaw), heading)
@@ -262,6 +259,4 @@ def _free_spot(context: Context[Balanced], scales: Scales, block: str) -> Array:
         best = max(spots, key=lambda s: min([_across(s, base) - 0.15, *(_across(s, p) for p in others)]))
         lift = float(watch.position(block)[2]) - watch.extent(block)[0]
         hints.update({"spot for": block, "spot": np.array([*best, surface(watch) + lift])})
-    spot = hints["spot"]
-    assert isinstance(spot, np.ndarray)
-    return spot
+    return np.asarray(hints["spot"])

@@ -15,7 +15,6 @@ import numpy as np
 
 from etude.arithmetic import dot, norm, product, total, turned
 from etude.catalog.polygon import hull, separation
-from etude.catalog.registry import shape
 from etude.goals.contact import PushedTo, PushedTowards, StructureToppled, Touched
 from etude.goals.goal import Goal
 from etude.goals.watch import Watch
@@ -74,23 +73,15 @@ def _unit(heading: float) -> Array:
     return np.array([math.cos(heading), math.sin(heading)])
 
 
-def _body(watch: Watch, name: str) -> Body:
-    entity = watch.world.scene.entity(name)
-    assert isinstance(entity, Body)
-    return entity
-
-
 def middle(watch: Watch, thing: str) -> Array:
     """The centre of mass (2,) of a thing, seen from above: what a push should go through."""
-    entity = _body(watch, thing)
-    local = shape(entity.shape, entity.size).mass_properties[1]
+    local = watch.model(thing).mass_properties[1]
     return np.asarray((watch.position(thing) + product(watch.axes(thing), local))[:2])
 
 
 def _outline(watch: Watch, thing: str) -> Array:
     """Convex outline (K, 2) of a thing as it lies now."""
-    entity = _body(watch, thing)
-    points = np.vstack([p.support() for p in shape(entity.shape, entity.size).pieces])
+    points = np.vstack([p.support() for p in watch.model(thing).pieces])
     return hull((turned(points, watch.axes(thing)) + watch.position(thing))[:, :2])
 
 
@@ -139,8 +130,7 @@ def _course(watch: Watch, at: Array, ring: Array, heading: float, plain: bool, g
 
 def _pointed(watch: Watch, thing: str) -> bool:
     """Has it bays, so that two of its points could get stuck on two cups?"""
-    entity = _body(watch, thing)
-    return len(shape(entity.shape, entity.size).pieces) > 1
+    return len(watch.model(thing).pieces) > 1
 
 
 def _passable(watch: Watch, at: Array, ring: Array, course: PushPath, length: float, hindrances: Sequence[Array], carry: bool) -> bool:

@@ -7,7 +7,6 @@ import math
 import numpy as np
 
 from etude.arithmetic import norms, product
-from etude.catalog.registry import shape
 from etude.catalog.suction import suction_spot
 from etude.goals.goal import Goal
 from etude.goals.imitating import Followed, InTurn
@@ -49,10 +48,8 @@ def carried(watch: Watch, thing: str, place: Vec2, turn: float = 0.0) -> Stroke:
 
 def grip_point(watch: Watch, thing: str) -> Array:
     """The point (3,) on a thing where a cup holds best; on things that lie on their side, above their middle."""
-    entity = watch.world.scene.entity(thing)
-    assert isinstance(entity, Body)
     p, axes = watch.position(thing), watch.axes(thing)
-    local = suction_spot(shape(entity.shape, entity.size)) if abs(axes[2, 2]) > 0.95 else None
+    local = suction_spot(watch.model(thing)) if abs(axes[2, 2]) > 0.95 else None
     if local is None:
         return np.array([p[0], p[1], watch.extent(thing)[1]])
     return p + product(axes, local)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -41,7 +42,6 @@ def go(context: Context[Goal], targets: Callable[[], list[Pose]], task: str, ste
             speed = TRAVEL if way.straight else 2 * TRAVEL  # the way itself keeps the pace
             return Aim(way.tips[min(k + 1, len(way.tips) - 1)], robot.closed, speed, task, step)
     tries = hints.get("tries", 0)
-    assert isinstance(tries, int)
     hints["tries"] = tries + 1
     if tries >= TRIES:
         return Aim(targets()[0], robot.closed, TRAVEL, task, step)
@@ -54,10 +54,9 @@ def go(context: Context[Goal], targets: Callable[[], list[Pose]], task: str, ste
     return Aim(way.tips[min(1, len(way.tips) - 1)], robot.closed, TRAVEL, task, step)
 
 
-def _progress(way: Way, joints: Array, hints: dict[str, object]) -> int | None:
+def _progress(way: Way, joints: Array, hints: dict[str, Any]) -> int | None:
     """The step of the way at which the arm is, never earlier than before; None when it is off the way or does not get on."""
     at, waited = hints["at"], hints["waited"]
-    assert isinstance(at, int) and isinstance(waited, int)
     off = np.abs(way.joints[at : at + AHEAD] - joints).max(1)
     best = int(np.argmin(off))
     waited = 0 if best else waited + 1
@@ -72,9 +71,8 @@ def _things(watch: Watch) -> dict[str, Array]:
     return {name: watch.position(name).copy() for name in names}
 
 
-def _disturbed(watch: Watch, hints: dict[str, object]) -> bool:
+def _disturbed(watch: Watch, hints: dict[str, Any]) -> bool:
     things = hints["things"]
-    assert isinstance(things, dict)
     return any(math.dist(watch.position(name), then) > MOVED for name, then in things.items() if name != watch.held)
 
 

@@ -18,8 +18,8 @@ from etude.names import EtudeError, Stream, rng
 from etude.pose import Pose
 from etude.scene.world import World
 from etude.skills.aim import GENTLE, Aim
-from etude.skills.journeys import Journey, Keypose
-from etude.skills.strokes import Motion, Stroke
+from etude.skills.journeys import Keypose
+from etude.skills.strokes import Stroke
 
 T = TypeVar("T")
 G = TypeVar("G", bound=Goal)
@@ -33,7 +33,7 @@ class Context(Generic[G_co]):
     watch: Watch
     node: GoalNode
     stream: Stream
-    hints: dict[str, object]
+    hints: dict[str, Any]
     parent: GoalNode | None = None
 
     @property
@@ -68,9 +68,7 @@ def planned(*kinds: type[G]) -> Callable[[Plan[G]], Plan[G]]:
         def follow(context: Context[G]) -> Aim:
             if "motion" not in context.hints:  # what is being carried out is not thought over at every step
                 context.hints["motion"] = function(context).motion(context.stream)
-            motion = context.hints["motion"]
-            assert isinstance(motion, (Motion, Journey))
-            aim = motion.aim(context.watch)
+            aim: Aim | None = context.hints["motion"].aim(context.watch)
             if aim is None:
                 del context.hints["motion"]
                 return held_still(context.watch, context.watch.robot.closed, context.goal.saying(context.node))
@@ -91,7 +89,7 @@ class Oracle:
 
         self._episode, self._world, self._monitor = episode, world, monitor
         self._path = ""
-        self._hints: dict[str, object] = {}
+        self._hints: dict[str, Any] = {}
         self._visits = 0
         self._parent: GoalNode | None = None
         self._looked = False

@@ -41,8 +41,7 @@ def _arrived(context: Context[Goal]) -> bool:
         return False
     if context.node.status.reward < 5.0:
         return False
-    waited = context.hints.get("waited", 0)
-    assert isinstance(waited, int)
+    waited: int = context.hints.get("waited", 0)
     context.hints["waited"] = waited + 1
     if waited == PATIENCE:
         context.hints["shift"] = (context.stream.uniform(-AWAY, AWAY), context.stream.uniform(-AWAY, AWAY))
@@ -108,19 +107,13 @@ def build(context: Context[Stacked]) -> Aim:
             while tower[-1] in above:
                 tower.append(above[tower[-1]])
             towers.append(tower)
-    tower = max(towers, key=lambda t: (len(t), -abs(_away(watch, t[0]) - COMFORTABLE), t[0]))
+    tower = max(towers, key=lambda t: (len(t), -abs(watch.from_base(*watch.position(t[0])[:2].tolist())[0] - COMFORTABLE), t[0]))
     loose = [t[-1] for t in towers if t is not tower]
     if not loose and watch.held not in goal.things:  # all of it stands, and has only to come to rest
         return _leave(watch, tower[-1], OnTop(tower[-1], below[tower[-1]]).words())
     thing = watch.held if watch.held in goal.things else min(loose, key=lambda t: (_from_tip(watch, t), t))
     assert thing is not None
     return _put_on(context, thing, tower[-1], OnTop(thing, tower[-1]).words())
-
-
-def _away(watch: Watch, thing: str) -> float:
-    bx, by, _ = watch.base.position
-    x, y, _ = watch.position(thing).tolist()
-    return math.hypot(x - bx, y - by)
 
 
 def _from_tip(watch: Watch, thing: str) -> float:

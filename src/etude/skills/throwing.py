@@ -16,7 +16,6 @@ import numpy as np
 
 from etude.arithmetic import dot, norm, norms, product, total
 from etude.catalog.polygon import Outline, contains
-from etude.catalog.registry import shape
 from etude.goals.monitor import Monitor
 from etude.goals.throwing import Hit
 from etude.goals.watch import GRAVITY, Watch
@@ -283,9 +282,7 @@ def _aims(watch: Watch, goal: Hit) -> Iterator[Array]:
     low, high = watch.extent(goal.target)
     away = (target - base) * [1, 1, 0]
     away /= norm(away)
-    entity = watch.world.scene.entity(goal.thrown)
-    assert isinstance(entity, Body)
-    size = shape(entity.shape, entity.size).size
+    size = watch.model(goal.thrown).size
     if high - low > UPRIGHT:
         for share, short in ((0.8, 0.06), (0.65, 0.06), (0.9, 0.03), (0.5, 0.07), (0.8, 0.03), (0.65, 0.0), (0.9, 0.08), (0.3, 0.06)):
             yield np.array([*(target - short * away)[:2], low + share * (high - low)])
@@ -298,9 +295,7 @@ def _aims(watch: Watch, goal: Hit) -> Iterator[Array]:
 
 def _spots(watch: Watch, goal: Hit) -> Iterator[Array]:
     """Free places (3,) on a flat target, away from its rim and from what already lies there, the roomiest first."""
-    entity = watch.world.scene.entity(goal.target)
-    assert isinstance(entity, Body)
-    model = shape(entity.shape, entity.size)
+    model = watch.model(goal.target)
     axes, middle = watch.axes(goal.target), watch.position(goal.target)
     half = max(model.size[:2]) / 2
     line = np.linspace(-half - GRID, half + GRID, 2 * round(half / GRID) + 3)

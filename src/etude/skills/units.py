@@ -35,7 +35,6 @@ def _next(context: Context[Goal], units: Sequence[Goal], first: int, last: int) 
                 return waypoint.keypose
             usable = plan  # if nothing better is found from this posture
     tries = hints.get("tries", 0)
-    assert isinstance(tries, int)
     hints["tries"] = tries + 1
     context.stream.uniforms(0.0, 1.0, 1 + tries)
     begin = _begin(watch, units, first)
@@ -44,7 +43,6 @@ def _next(context: Context[Goal], units: Sequence[Goal], first: int, last: int) 
         hints.pop("plan", None)
         return Keypose(watch.tip, False, True, GENTLE, "Open the hand.")
     lost = hints.get("lost", 0)
-    assert isinstance(lost, int)
     if lost == TIRED:
         return Keypose(watch.tip, robot.closed, True, GENTLE, "Give up.")
     found = Solver(watch, units, context.stream, ELBOWS if lost > 2 else 0).solve(begin)
