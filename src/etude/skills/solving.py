@@ -18,7 +18,7 @@ from etude.goals.goal import Goal
 from etude.goals.regions import TURNS
 from etude.goals.units import Control, MoveConstrained, MoveFree, MoveJoint
 from etude.goals.watch import Watch
-from etude.names import Stream
+from etude.names import EtudeError, Stream
 from etude.pose import Array, Pose, axis_quat, matrix, rotate
 from etude.scene.scene import Fixture, Particles
 from etude.skills.aim import GENTLE, TRAVEL
@@ -120,9 +120,10 @@ class Solver:
             ways = self._moves(unit, state, False)
         elif isinstance(unit, MoveConstrained):
             ways = self._moves(unit, state, True)
-        else:
-            assert isinstance(unit, MoveJoint)
+        elif isinstance(unit, MoveJoint):
             ways = self._joints(unit, state)
+        else:
+            raise EtudeError(f"the oracle solves units of Control, MoveFree, MoveConstrained and MoveJoint, not of {type(unit).__name__}")
         for poses, after in ways:
             rest = self._from(k + 1, after)
             if rest is not None:
