@@ -5,44 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from etude.goals.goal import All, Always, Either, Goal, Not, Once, Order, Sequence, Status, Swap
-from etude.goals.leaves import (
-    Anew,
-    AtPose,
-    AtPosition,
-    Away,
-    Balanced,
-    Clear,
-    Followed,
-    Gathered,
-    Hit,
-    Inside,
-    InTurn,
-    KeptOff,
-    Laid,
-    NoMore,
-    OnBoard,
-    OnTop,
-    Picked,
-    PushedTo,
-    PushedTowards,
-    Stacked,
-    StructureToppled,
-    TipAtPose,
-    TipAtPosition,
-    Touched,
-    Traced,
-    Untouched,
-)
+from etude.goals.leaves import *  # noqa: F403
+from etude.goals.leaves import __all__ as _leaves
 
 if TYPE_CHECKING:
     from etude.goals.monitor import Monitor
 
-__all__ = [
-    "All", "Always", "Anew", "AtPose", "AtPosition", "Away", "Balanced", "Clear", "Either", "Followed", "Gathered", "Goal", "Hit",
-    "InTurn", "Inside", "KeptOff", "Laid", "Monitor", "NoMore", "Not", "OnBoard", "OnTop", "Once", "Order", "Picked", "PushedTo",
-    "PushedTowards", "Sequence", "Stacked", "Status", "StructureToppled", "Swap", "TipAtPose", "TipAtPosition", "Touched", "Traced",
-    "Untouched",
-]  # fmt: skip
+__all__ = ["All", "Always", "Either", "Goal", "Monitor", "Not", "Once", "Order", "Sequence", "Status", "Swap", *_leaves]
 
 
 def __getattr__(name: str) -> Any:

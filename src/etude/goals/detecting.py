@@ -87,19 +87,23 @@ def _at_rest(value: float, memory: dict[str, Any]) -> bool:
     return bool(abs(value - last) < STILL)
 
 
+class _Joint(Goal):
+    joint: str
+
+    destinations = Goal.nowhere
+
+    def scaled(self, change: Scaled) -> Goal:
+        return change.along(self, self.joint, "least", "most")
+
+
 @dataclass(frozen=True)
-class JointMoved(Goal):
+class JointMoved(_Joint):
     """A joint was moved by strictly between ``least`` and ``most`` (m or rad; towards larger values if ``up``), and is at rest."""
 
     joint: str
     least: float
     most: float
     up: bool = True
-
-    destinations = Goal.nowhere
-
-    def scaled(self, change: Scaled) -> Goal:
-        return change.along(self, self.joint, "least", "most")
 
     def begin(self, watch: Watch, memory: dict[str, Any]) -> None:
         memory["start"] = watch.world.joint(self.joint)
@@ -112,17 +116,12 @@ class JointMoved(Goal):
 
 
 @dataclass(frozen=True)
-class JointAt(Goal):
+class JointAt(_Joint):
     """A joint's value is between ``least`` and ``most`` (m or rad), and is at rest."""
 
     joint: str
     least: float
     most: float
-
-    destinations = Goal.nowhere
-
-    def scaled(self, change: Scaled) -> Goal:
-        return change.along(self, self.joint, "least", "most")
 
     def judge(self, watch: Watch, node: GoalNode) -> Status:
         value = watch.world.joint(self.joint)

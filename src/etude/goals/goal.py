@@ -70,8 +70,8 @@ class Goal(Family):
     """
 
     def parts(self) -> tuple[Goal, ...]:
-        """The members of an inner node."""
-        return ()
+        """The members of an inner node: the goals in its fields, in their order."""
+        return tuple(_held(self))
 
     def begin(self, watch: Watch, memory: dict[str, Any]) -> None:
         """Note what must be remembered from the moment the goal is first looked at."""
@@ -175,9 +175,6 @@ def listed(names: tuple[str, ...]) -> str:
 
 class _Group(Goal):
     members: tuple[Goal, ...]
-
-    def parts(self) -> tuple[Goal, ...]:
-        return self.members
 
     def following(self, node: GoalNode) -> GoalNode | None:
         for member in node.members:
@@ -309,9 +306,6 @@ class Once(Goal):
 
     member: Goal
 
-    def parts(self) -> tuple[Goal, ...]:
-        return (self.member,)
-
     def judge(self, watch: Watch, node: GoalNode) -> Status:
         if "then" not in node.memory:
             status = node.members[0].judge(watch)
@@ -358,9 +352,6 @@ class Not(Goal):
 
     member: Goal
 
-    def parts(self) -> tuple[Goal, ...]:
-        return (self.member,)
-
     def judge(self, watch: Watch, node: GoalNode) -> Status:
         status = node.members[0].judge(watch)
         return Status(not status.satisfied, 1.0 - status.progress, 0.0)
@@ -374,9 +365,6 @@ class Always(Goal):
     """The member has held at every moment so far; once it did not, the goal is violated for good."""
 
     member: Goal
-
-    def parts(self) -> tuple[Goal, ...]:
-        return (self.member,)
 
     def judge(self, watch: Watch, node: GoalNode) -> Status:
         kept = node.memory.get("kept", True) and node.members[0].judge(watch).satisfied

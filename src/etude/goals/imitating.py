@@ -31,9 +31,6 @@ class Anew(Goal):
 
     member: Laid
 
-    def parts(self) -> tuple[Goal, ...]:
-        return (self.member,)
-
     def begin(self, watch: Watch, memory: dict[str, Any]) -> None:
         memory.update(start=_place(watch, self.member.thing), moved=False)
 
@@ -47,8 +44,15 @@ class Anew(Goal):
         return None if node.status.satisfied else node.members[0]
 
 
+class _Watching(Goal):
+    """Looks at goals that are members of others."""
+
+    def parts(self) -> tuple[Goal, ...]:
+        return ()
+
+
 @dataclass(frozen=True)
-class Followed(Goal):
+class Followed(_Watching):
     """The latest completed move brought about the next of ``moves``. One that did not breaks this; the next that does mends it.
 
     ``things`` is all that can be moved: whichever of them comes to rest elsewhere has been. Things that were pushed aside while the
@@ -84,7 +88,7 @@ class Followed(Goal):
 
 
 @dataclass(frozen=True)
-class InTurn(Goal):
+class InTurn(_Watching):
     """No step has come about before its turn: nothing lies where it is to go only later.
 
     What lies there from the start may stay until it is first taken away (the original container of a thing to be restored).

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -62,8 +62,18 @@ def _at(position: Vec3, times: float, up: float) -> Vec3:
     return round(x * times, 9), round(y * times, 9), round(z * times + up, 9)
 
 
+class _Positions(Where):
+    """Given by positions alone."""
+
+    def scaled(self, times: float, up: float) -> Where:
+        return replace(self, **{f.name: _at(getattr(self, f.name), times, up) for f in fields(self)})  # type: ignore[type-var, arg-type]
+
+    def corners(self) -> list[Vec3]:
+        return [getattr(self, f.name) for f in fields(self)]  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True)
-class InBox(Where):
+class InBox(_Positions):
     """Anywhere in a box."""
 
     lower: Vec3
@@ -76,9 +86,6 @@ class InBox(Where):
 
     def off(self, position: Array) -> float:
         return norm(position - np.clip(position, self.lower, self.upper))
-
-    def scaled(self, times: float, up: float) -> Where:
-        return InBox(_at(self.lower, times, up), _at(self.upper, times, up))
 
     def corners(self) -> list[Vec3]:
         return _rectangle(self.lower, self.upper, self.lower[2])
@@ -135,7 +142,7 @@ class OnPlane(Where):
 
 
 @dataclass(frozen=True)
-class OnLine(Where):
+class OnLine(_Positions):
     """Anywhere between two points."""
 
     start: Vec3
@@ -152,15 +159,9 @@ class OnLine(Where):
         share = float(np.clip(dot(position - self.start, along) / dot(along, along), 0.0, 1.0))
         return norm(position - self.start - share * along)
 
-    def scaled(self, times: float, up: float) -> Where:
-        return OnLine(_at(self.start, times, up), _at(self.end, times, up))
-
-    def corners(self) -> list[Vec3]:
-        return [self.start, self.end]
-
 
 @dataclass(frozen=True)
-class AtPoint(Where):
+class AtPoint(_Positions):
     """One place."""
 
     position: Vec3
@@ -172,12 +173,6 @@ class AtPoint(Where):
 
     def off(self, position: Array) -> float:
         return math.dist(position, self.position)
-
-    def scaled(self, times: float, up: float) -> Where:
-        return AtPoint(_at(self.position, times, up))
-
-    def corners(self) -> list[Vec3]:
-        return [self.position]
 
 
 @dataclass(frozen=True)

@@ -10,21 +10,14 @@ import numpy as np
 
 from etude.arithmetic import dot, product
 from etude.catalog.polygon import Outline, contains
-from etude.catalog.registry import shape
 from etude.goals.goal import Goal, GoalNode, Status
 from etude.goals.shaping import across_of, judged
-from etude.pose import Vec3
 
 if TYPE_CHECKING:
     from etude.goals.watch import Watch
 
 _AHEAD = np.linspace(0.0, 0.9, 60)[:, None]  # s: how far ahead a throw is looked at
 _FALL = np.array([0.0, 0.0, -0.5 * 9.81]) * _AHEAD**2
-
-
-def _size(watch: Watch, thing: str) -> Vec3:
-    entity = watch.body(thing)
-    return shape(entity.shape, entity.size).size
 
 
 @dataclass(frozen=True)
@@ -88,13 +81,12 @@ class Hit(Goal):
 
     def over(self, watch: Watch) -> bool:
         """Is the middle of the thing over the target, seen from above?"""
-        entity = watch.body(self.target)
         local = product(watch.axes(self.target).T, watch.position(self.thrown) - watch.position(self.target))
-        return any(bool(contains(Outline.of(ring), local[None, :2])[0]) for ring in shape(entity.shape, entity.size).plan)
+        return any(bool(contains(Outline.of(ring), local[None, :2])[0]) for ring in watch.model(self.target).plan)
 
     def miss(self, watch: Watch) -> float:
         """By how much the thing, flying freely from now on, would miss: from its ballistic path to the box around the target, metres."""
-        half, girth = np.asarray(_size(watch, self.target)) / 2, min(_size(watch, self.thrown)) / 2
+        half, girth = np.asarray(watch.model(self.target).size) / 2, min(watch.model(self.thrown).size) / 2
         v, _ = watch.world.velocity(self.thrown)
         path = watch.position(self.thrown) + v * _AHEAD + _FALL
         beyond = np.maximum(np.abs(product(path - watch.position(self.target), watch.axes(self.target))) - half, 0.0)

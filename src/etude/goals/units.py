@@ -190,9 +190,6 @@ class Composed(Goal):
         if not self.units:
             raise EtudeError("a composed goal needs at least one unit")
 
-    def parts(self) -> tuple[Goal, ...]:
-        return (self.result, *self.units)
-
     @property
     def notation(self) -> str:
         """The sequence as the paper writes it."""

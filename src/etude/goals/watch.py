@@ -7,9 +7,11 @@ import math
 
 from etude.arithmetic import norm, norms
 from etude.catalog.registry import shape
+from etude.catalog.shape import Shape
 from etude.names import EtudeError
 from etude.pose import Array, Pose
 from etude.scene.contacts import FAINT
+from etude.scene.manipulator import Manipulator
 from etude.scene.materials import CONTROL_PERIOD
 from etude.scene.scene import Body
 from etude.scene.world import World
@@ -32,6 +34,24 @@ class Watch:
         self._extents: dict[str, tuple[float, float]] = {}
         self._touching: dict[str, tuple[str, ...]] = {}
         self._gaps: dict[tuple[str, str], float] = {}
+
+    @property
+    def robot(self) -> Manipulator:
+        """The arm with its hand; there must be one."""
+        if self.world.robot is None:
+            raise EtudeError("there is no robot in this scene")
+        return self.world.robot
+
+    @property
+    def base(self) -> Pose:
+        """Where the arm stands."""
+        assert self.world.scene.robot is not None
+        return self.world.scene.robot.base
+
+    def from_base(self, x: float, y: float) -> tuple[float, float]:
+        """Distance (m) and direction (rad) of a place as seen from there."""
+        bx, by, _ = self.base.position
+        return math.hypot(x - bx, y - by), math.atan2(y - by, x - bx)
 
     @functools.cached_property
     def tip(self) -> Pose:
@@ -69,10 +89,14 @@ class Watch:
             raise EtudeError(f"{name!r} is not a rigid body")
         return entity
 
+    def model(self, name: str) -> Shape:
+        """The shape of the rigid body of this name."""
+        body = self.body(name)
+        return shape(body.shape, body.size)
+
     def radius(self, name: str) -> float:
         """How far the outline of a body reaches from its origin, seen from above when upright, metres."""
-        entity = self.body(name)
-        return float(norms(shape(entity.shape, entity.size).footprint).max())
+        return float(norms(self.model(name).footprint).max())
 
     def static(self, name: str) -> bool:
         """Is it at rest? Judged by how far it moved and turned since the last look, one control step ago; at first by its velocity.

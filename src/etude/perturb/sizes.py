@@ -24,7 +24,7 @@ from etude.pose import Array, Pose, Vec3
 from etude.scene import robots
 from etude.scene.outlines import Extent, extent
 from etude.scene.robots.anatomy import forward
-from etude.scene.scene import Area, Body, Entity, Fixture, FixturePart, Joint, Latch, Marker, Particles, Scene, Specks
+from etude.scene.scene import Area, Body, Entity, Fixture, FixturePart, Joint, Marker, Particles, Scene, Specks
 from etude.scene.world import World
 
 MANIPULATED, RECEIVING = (0.75, 1.25), (0.75, 1.15)  # The Colosseum's defaults
@@ -128,7 +128,7 @@ def _scaled(entity: Entity, times: float) -> Entity:
         entity,
         parts=tuple(_part(p, times) for p in entity.parts),
         joints=tuple(round(v * times, 9) if name in slides else v for name, v in values),
-        latches=tuple(_latch(latch, times) if latch.lock in slides else latch for latch in entity.latches),
+        latches=tuple(replace(one, release=round(one.release * times, 9)) if one.lock in slides else one for one in entity.latches),
     )
 
 
@@ -139,14 +139,9 @@ def _part(part: FixturePart, times: float) -> FixturePart:
 
 
 def _joint(joint: Joint, times: float) -> Joint:
-    x, y, z = joint.anchor
-    moved = replace(joint, anchor=(round(x * times, 9), round(y * times, 9), round(z * times, 9)))
+    moved = replace(joint, anchor=_times(joint.anchor, times))
     low, high = joint.range
     return replace(moved, range=(round(low * times, 9), round(high * times, 9))) if joint.kind == "slide" else moved
-
-
-def _latch(latch: Latch, times: float) -> Latch:
-    return replace(latch, release=round(latch.release * times, 9))
 
 
 def _spread(pose: Pose, times: float) -> Pose:

@@ -76,10 +76,9 @@ class Scales:
 
 
 @skill(Balanced)
-def keep_balance(context: Context) -> Aim:
+def keep_balance(context: Context[Balanced]) -> Aim:
     """Take the wrong blocks off, put the others where the chosen split has them."""
-    watch, goal, memory = context.watch, context.node.goal, context.node.memory
-    assert isinstance(goal, Balanced)
+    watch, goal, memory = context.watch, context.goal, context.node.memory
     scales = Scales(watch, goal, memory["standing"], memory["wanted"], memory["range"][1])
     held = watch.held
     if held is not None and held not in scales.wanted:
@@ -97,7 +96,7 @@ def _task(block: str, where: str) -> str:
     return f"Place {{{block}}} on {where} without hitting anything else"
 
 
-def _next_block(context: Context, scales: Scales) -> str | None:
+def _next_block(context: Context[Balanced], scales: Scales) -> str | None:
     """The block to take next: the top of a tower with a wrong block in it, else the nearest that stands on no plate."""
     watch = context.watch
     wrong = scales.wrong()
@@ -110,7 +109,6 @@ def _next_block(context: Context, scales: Scales) -> str | None:
     if chosen not in waiting:
         chosen = min(waiting, key=lambda b: _across(watch.tip.position, watch.position(b)))
         context.hints["block"] = chosen
-    assert isinstance(chosen, str)
     return chosen
 
 
@@ -183,7 +181,7 @@ def _beside(point: Array, start: tuple[float, ...], end: Vec2) -> float:
 # ------------------------------------------------------------------------------------------------ putting down
 
 
-def _bring(context: Context, scales: Scales, block: str) -> Aim:
+def _bring(context: Context[Balanced], scales: Scales, block: str) -> Aim:
     """Put a held block on its plate, or on the table while a wrong block stands there."""
     side = scales.wanted[block]
     if any(scales.standing[b] == side for b in scales.wrong()):
@@ -236,11 +234,9 @@ def _tip_above(watch: Watch, block: str, target: Vec2, height: float) -> Pose:
 
     Square blocks are turned to lie along the plate, whose rod stands close behind them.
     """
-    entity = watch.world.scene.entity(block)
-    assert isinstance(entity, Body)
     heading = pointing_down(watch, *target)
     held = watch.tip.inverse() * Pose.of(watch.position(block), matrix_quat(watch.axes(block)))
-    if entity.shape == "cube":
+    if watch.body(block).shape == "cube":
         yaw = Pose(rotation=_unit(multiply(heading, held.rotation))).yaw  # of the block, in the most comfortable hand
         quarter = math.pi / 2
         heading = multiply(yaw_quat(quarter * round(yaw / quarter) - yaw), heading)
@@ -252,18 +248,15 @@ def _unit(q: Quat) -> Quat:
     return Pose.of((0, 0, 0), q).rotation
 
 
-def _free_spot(context: Context, scales: Scales, block: str) -> Array:
+def _free_spot(context: Context[Balanced], scales: Scales, block: str) -> Array:
     """A free place on the table before the robot, (3,), kept while the block is carried."""
     watch, hints = context.watch, context.hints
     if hints.get("spot for") != block:
-        assert watch.world.scene.robot is not None
-        base = watch.world.scene.robot.base.position
+        base = watch.base.position
         others = [watch.position(b) for b in scales.goal.blocks if b != block]
         (x0, y0), (x1, y1) = PARKING
         spots = [(context.stream.uniform(x0, x1), context.stream.uniform(y0, y1)) for _ in range(40)]
         best = max(spots, key=lambda s: min([_across(s, base) - 0.15, *(_across(s, p) for p in others)]))
         lift = float(watch.position(block)[2]) - watch.extent(block)[0]
         hints.update({"spot for": block, "spot": np.array([*best, surface(watch) + lift])})
-    spot = hints["spot"]
-    assert isinstance(spot, np.ndarray)
-    return spot
+    return np.asarray(hints["spot"])

@@ -12,7 +12,6 @@ from dataclasses import replace
 import numpy as np
 
 from etude.arithmetic import product
-from etude.catalog.registry import shape
 from etude.catalog.suction import suction_spot
 from etude.goals.watch import Watch
 from etude.pose import Array, Pose, Quat, Vec3, angle_between, axis_quat, matrix, matrix_quat, multiply, yaw_quat
@@ -31,16 +30,14 @@ UPRIGHT = 0.98
 
 def pointing_down(watch: Watch, x: float, y: float) -> Quat:
     """The hand pointing down, yawed away from the arm's base: the most comfortable wrist."""
-    return multiply(yaw_quat(_azimuth(watch, x, y)), DOWN)
+    return multiply(yaw_quat(watch.from_base(x, y)[1]), DOWN)
 
 
 def spot_on(watch: Watch, thing: str) -> Array:
     """The point (3,) on the top of a thing where a cup holds best."""
-    entity = watch.world.scene.entity(thing)
-    assert isinstance(entity, Body)
     p, axes = watch.position(thing), watch.axes(thing)
     if axes[2, 2] > UPRIGHT:
-        local = suction_spot(shape(entity.shape, entity.size))
+        local = suction_spot(watch.model(thing))
         if local is not None:
             return product(axes, local) + p
     return np.array([p[0], p[1], watch.extent(thing)[1]])
@@ -89,13 +86,12 @@ def unwinding(watch: Watch, target: Pose) -> Quat:
     Over a whole episode of turning things, short ways add up until the last joint meets its limit. So the turn is chosen that ends
     nearest the middle of that joint's range, and where it is more than half a turn, it is asked for piece by piece.
     """
-    robot, tip = watch.world.robot, watch.tip
-    assert robot is not None
+    robot, tip = watch.robot, watch.tip
     if min(-matrix(q)[2, 2] for q in (tip.rotation, target.rotation)) < UPRIGHT:
         return target.rotation
     wrist = float(robot.joints()[-1])
     middle = float(robot.chain.lower[-1] + robot.chain.upper[-1]) / 2
-    swing = _wrapped(_azimuth(watch, *target.position[:2]) - _azimuth(watch, *tip.position[:2]))
+    swing = _wrapped(watch.from_base(*target.position[:2])[1] - watch.from_base(*tip.position[:2])[1])
     turn = _wrapped(target.yaw - tip.yaw)
     # The first joint gives ``swing``, the wrist, which points down, takes the rest the other way round.
     ends = [(wrist - (turn + k * 2 * math.pi - swing), turn + k * 2 * math.pi) for k in (-1, 0, 1)]
@@ -107,13 +103,6 @@ def unwinding(watch: Watch, target: Pose) -> Quat:
 
 def _wrapped(angle: float) -> float:
     return math.remainder(angle, 2 * math.pi)
-
-
-def _azimuth(watch: Watch, x: float, y: float) -> float:
-    """The direction of a place as seen from the arm's base, rad."""
-    assert watch.world.scene.robot is not None
-    bx, by, _ = watch.world.scene.robot.base.position
-    return math.atan2(y - by, x - bx)
 
 
 def pick(watch: Watch, thing: str, rise: float = 0.06) -> Aim:

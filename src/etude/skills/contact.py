@@ -15,8 +15,8 @@ import numpy as np
 
 from etude.arithmetic import dot, norm, product, total, turned
 from etude.catalog.polygon import hull, separation
-from etude.catalog.registry import shape
-from etude.goals.leaves import PushedTo, PushedTowards, StructureToppled, Touched
+from etude.goals.contact import PushedTo, PushedTowards, StructureToppled, Touched
+from etude.goals.goal import Goal
 from etude.goals.watch import Watch
 from etude.names import Stream
 from etude.pose import Array, Pose, Vec2, multiply, yaw_quat
@@ -73,23 +73,15 @@ def _unit(heading: float) -> Array:
     return np.array([math.cos(heading), math.sin(heading)])
 
 
-def _body(watch: Watch, name: str) -> Body:
-    entity = watch.world.scene.entity(name)
-    assert isinstance(entity, Body)
-    return entity
-
-
 def middle(watch: Watch, thing: str) -> Array:
     """The centre of mass (2,) of a thing, seen from above: what a push should go through."""
-    entity = _body(watch, thing)
-    local = shape(entity.shape, entity.size).mass_properties[1]
+    local = watch.model(thing).mass_properties[1]
     return np.asarray((watch.position(thing) + product(watch.axes(thing), local))[:2])
 
 
 def _outline(watch: Watch, thing: str) -> Array:
     """Convex outline (K, 2) of a thing as it lies now."""
-    entity = _body(watch, thing)
-    points = np.vstack([p.support() for p in shape(entity.shape, entity.size).pieces])
+    points = np.vstack([p.support() for p in watch.model(thing).pieces])
     return hull((turned(points, watch.axes(thing)) + watch.position(thing))[:, :2])
 
 
@@ -115,8 +107,7 @@ def _free(ring: Array, hindrances: Sequence[Array], gap: float = SPARE) -> bool:
 
 
 def _base(watch: Watch) -> Array:
-    assert watch.world.scene.robot is not None
-    return np.array(watch.world.scene.robot.base.position[:2])
+    return np.array(watch.base.position[:2])
 
 
 def _within_reach(watch: Watch, *points: Array) -> bool:
@@ -126,8 +117,7 @@ def _within_reach(watch: Watch, *points: Array) -> bool:
 
 def _course(watch: Watch, at: Array, ring: Array, heading: float, plain: bool, goal: Vec2 | None = None) -> PushPath:
     """The course against a thing with its middle ``at``; of two equal sides of the hand the one that winds up the wrist less."""
-    robot = watch.world.robot
-    assert robot is not None
+    robot = watch.robot
     d = _unit(heading)
     back = float(product(ring - at, -d).max()) + (PLAIN if plain else CUPS) + STANDOFF
     azimuths = [math.atan2(*(p - _base(watch))[::-1]) for p in (np.array(watch.tip.position[:2]), at - back * d)]
@@ -140,8 +130,7 @@ def _course(watch: Watch, at: Array, ring: Array, heading: float, plain: bool, g
 
 def _pointed(watch: Watch, thing: str) -> bool:
     """Has it bays, so that two of its points could get stuck on two cups?"""
-    entity = _body(watch, thing)
-    return len(shape(entity.shape, entity.size).pieces) > 1
+    return len(watch.model(thing).pieces) > 1
 
 
 def _passable(watch: Watch, at: Array, ring: Array, course: PushPath, length: float, hindrances: Sequence[Array], carry: bool) -> bool:
@@ -262,7 +251,7 @@ def _side(watch: Watch, stream: Stream, thing: str, height: float, length: float
 
 
 def _strike(
-    context: Context, thing: str, height: float, length: float, speed: float, verb: str, besides: Sequence[str] = ()
+    context: Context[Goal], thing: str, height: float, length: float, speed: float, verb: str, besides: Sequence[str] = ()
 ) -> Aim:  # fmt: skip
     """Come from a free side and advance against a thing."""
     watch, hints = context.watch, context.hints
@@ -278,10 +267,9 @@ def _strike(
 
 
 @skill(Touched)
-def touch(context: Context) -> Aim:
+def touch(context: Context[Touched]) -> Aim:
     """Touch a thing, push it away, or knock it over."""
-    goal, watch, memory = context.node.goal, context.watch, context.node.memory
-    assert isinstance(goal, Touched)
+    goal, watch, memory = context.goal, context.watch, context.node.memory
     thing, verb = goal.thing, goal.manner.capitalize()
     low, top = watch.extent(thing)
     gap = watch.gap("hand", thing)
@@ -304,10 +292,9 @@ def touch(context: Context) -> Aim:
 
 
 @skill(StructureToppled)
-def topple(context: Context) -> Aim:
+def topple(context: Context[StructureToppled]) -> Aim:
     """Shove the lowest thing that does not lie on the table, with what stands on it, until all of them do."""
-    goal, watch = context.node.goal, context.watch
-    assert isinstance(goal, StructureToppled)
+    goal, watch = context.goal, context.watch
     up = sorted((t for t in goal.things if not watch.touches(t, "table")), key=lambda t: watch.extent(t)[0])
     thing = up[0]
     height = watch.extent(thing)[1] - BELOW_TOP
@@ -348,7 +335,7 @@ def _routes(watch: Watch, thing: str, target: Array, height: float) -> PushPath:
     return single or _course(watch, at, ring, math.atan2(way[1], way[0]), plain, (float(target[0]), float(target[1])))
 
 
-def _push(context: Context, thing: str, target: Array) -> Aim:
+def _push(context: Context[Goal], thing: str, target: Array) -> Aim:
     """Push a thing until its origin is at ``target`` (2,), then leave it."""
     watch, hints = context.watch, context.hints
     at = middle(watch, thing)
@@ -382,17 +369,16 @@ def _push(context: Context, thing: str, target: Array) -> Aim:
 
 
 @skill(PushedTo)
-def push_to(context: Context) -> Aim:
+def push_to(context: Context[PushedTo]) -> Aim:
     """Push a thing to a place."""
-    goal: Any = context.node.goal
+    goal: Any = context.goal
     return replace(_push(context, goal.thing, np.array(goal.position[:2])), task=goal.words())
 
 
 @skill(PushedTowards)
-def push_towards(context: Context) -> Aim:
+def push_towards(context: Context[PushedTowards]) -> Aim:
     """Push a thing a good part of the way to a place."""
-    goal = context.node.goal
-    assert isinstance(goal, PushedTowards)
+    goal = context.goal
     start = context.node.memory["start"][:2]
     stop = start + SHARE * goal.share * (np.array(goal.position[:2]) - start)
     return replace(_push(context, goal.thing, stop), task=goal.words())

@@ -99,8 +99,7 @@ class Journey:
 
     def aim(self, watch: Watch) -> Aim | None:
         """What to do next."""
-        robot = watch.world.robot
-        assert robot is not None
+        robot = watch.robot
         if not self._tips:
             self._was_closed = robot.closed
             self._tips = self._way(watch)
@@ -114,14 +113,13 @@ class Journey:
 
     def _way(self, watch: Watch) -> tuple[Pose, ...]:
         world, keypose = watch.world, self.keypose
-        assert world.robot is not None
-        if not world.robot.reaches(keypose.tip, REACHED):
+        if not watch.robot.reaches(keypose.tip, REACHED):
             self.unreachable = True
             return (watch.tip,)
         held = watch.between_fingers()
         if not keypose.straight and not (held and watch.touches(held, "table")):  # what lies on the table is slid or lifted, not led round
             # Past what stands so near, an empty hand would knock it over: first straight away from it.
-            if held is None and not FreeSpace(world, CROWDED).free(world.robot.joints()) and (detour := self._backing_off(watch)):
+            if held is None and not FreeSpace(world, CROWDED).free(watch.robot.joints()) and (detour := self._backing_off(watch)):
                 return detour
             way = plan(world, [keypose.tip], self._stream, held=held, farther=FARTHER)
             if way is not None:
@@ -132,10 +130,9 @@ class Journey:
 
     def _backing_off(self, watch: Watch) -> tuple[Pose, ...]:
         """A way that first leads straight back out of what stands around the hand; empty if there is none."""
-        robot = watch.world.robot
-        assert robot is not None and watch.world.scene.robot is not None
+        robot = watch.robot
         away = watch.tip * Pose((0.0, 0.0, -OUT))
-        found = robot.chain.solve(watch.world.scene.robot.base.inverse() * away, robot.joints())
+        found = robot.chain.solve(watch.base.inverse() * away, robot.joints())
         way = plan(watch.world, [self.keypose.tip], self._stream, start=found.joints, farther=FARTHER) if found.reached else None
         return () if way is None else (*line(watch.tip, away, self.keypose.speed), *way.tips[1:])
 
@@ -172,8 +169,7 @@ class Journey:
         return Aim(tips[self._at], self._was_closed, 2 * TRAVEL, step=self.keypose.step)
 
     def _fingers(self, watch: Watch) -> Aim | None:
-        robot, keypose = watch.world.robot, self.keypose
-        assert robot is not None
+        robot, keypose = watch.robot, self.keypose
         self._closing += 1
         now = robot.opening()
         rested = abs(now - self._opening) < MOVING

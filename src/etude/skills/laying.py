@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from etude.arithmetic import norms, product
-from etude.catalog.registry import shape
 from etude.catalog.suction import suction_spot
+from etude.goals.goal import Goal
 from etude.goals.imitating import Followed, InTurn
 from etude.goals.laying import Away, Clear, Laid, OnBoard
 from etude.goals.sweeping import KeptOff, NoMore
@@ -25,13 +25,12 @@ STEP = 0.02  # m between candidate places
 
 
 @planned(Laid)
-def lay(context: Context) -> Stroke:
+def lay(context: Context[Laid]) -> Stroke:
     """Pick the thing where suction holds best, and put it so that its middle comes to the place, or where it lies firmly near it.
 
     What lies upon it goes first.
     """
-    goal, watch = context.node.goal, context.watch
-    assert isinstance(goal, Laid)
+    goal, watch = context.goal, context.watch
     above = covering(watch, goal.thing, grip_point(watch, goal.thing))
     if above is not None:
         return carried(watch, above, free_place(watch, above, (goal.place,), goal.tolerance))
@@ -49,27 +48,24 @@ def carried(watch: Watch, thing: str, place: Vec2, turn: float = 0.0) -> Stroke:
 
 def grip_point(watch: Watch, thing: str) -> Array:
     """The point (3,) on a thing where a cup holds best; on things that lie on their side, above their middle."""
-    entity = watch.world.scene.entity(thing)
-    assert isinstance(entity, Body)
     p, axes = watch.position(thing), watch.axes(thing)
-    local = suction_spot(shape(entity.shape, entity.size)) if abs(axes[2, 2]) > 0.95 else None
+    local = suction_spot(watch.model(thing)) if abs(axes[2, 2]) > 0.95 else None
     if local is None:
         return np.array([p[0], p[1], watch.extent(thing)[1]])
     return p + product(axes, local)
 
 
 @planned(Followed, InTurn, KeptOff, NoMore, OnBoard)
-def wait(context: Context) -> Stroke:
+def wait(context: Context[Goal]) -> Stroke:
     """Reach for the empty rim of the table: a move that was wrong is mended by the next right one, if at all, not by any of its own."""
     x, y = (UR5_LOWER[0], (UR5_LOWER[1] + UR5_UPPER[1]) / 2)
     return Stroke("pick_place", (x, y), (x, y))
 
 
 @planned(Clear, Away)
-def put_away(context: Context) -> Stroke:
+def put_away(context: Context[Clear]) -> Stroke:
     """Take what lies in the way to a place that is free and wanted by nobody."""
-    goal, watch = context.node.goal, context.watch
-    assert isinstance(goal, Clear)
+    goal, watch = context.goal, context.watch
     thing = goal.intruder(watch)
     assert thing is not None
     return carried(watch, thing, free_place(watch, thing, goal.places, goal.tolerance))

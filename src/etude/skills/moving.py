@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from etude.goals.goal import Always, spoken_place
-from etude.goals.leaves import TipAtPose, TipAtPosition, Traced
+from etude.goals.goal import Always, Goal, spoken_place
+from etude.goals.tip import TipAtPose, TipAtPosition, Traced
 from etude.goals.watch import Watch
 from etude.pose import Array, Pose, Vec3, axis_quat, multiply
 from etude.scene.scene import Body
@@ -29,11 +30,10 @@ RETREAT = 0.03  # m back along the tool, to come free of what is touched
 TILTS = (0.4, -0.4, 0.8, -0.8)  # rad from pointing down, where that is not possible
 
 
-def go(context: Context, targets: Callable[[], list[Pose]], task: str, step: str) -> Aim:
+def go(context: Context[Goal], targets: Callable[[], list[Pose]], task: str, step: str) -> Aim:
     """The next aim on a free way to the first of the tips ``targets`` that can be reached; they are asked for only to plan."""
     watch, hints = context.watch, context.hints
-    robot = watch.world.robot
-    assert robot is not None
+    robot = watch.robot
     joints = robot.joints()
     way = hints.get("way")
     if isinstance(way, Way):
@@ -42,7 +42,6 @@ def go(context: Context, targets: Callable[[], list[Pose]], task: str, step: str
             speed = TRAVEL if way.straight else 2 * TRAVEL  # the way itself keeps the pace
             return Aim(way.tips[min(k + 1, len(way.tips) - 1)], robot.closed, speed, task, step)
     tries = hints.get("tries", 0)
-    assert isinstance(tries, int)
     hints["tries"] = tries + 1
     if tries >= TRIES:
         return Aim(targets()[0], robot.closed, TRAVEL, task, step)
@@ -55,10 +54,9 @@ def go(context: Context, targets: Callable[[], list[Pose]], task: str, step: str
     return Aim(way.tips[min(1, len(way.tips) - 1)], robot.closed, TRAVEL, task, step)
 
 
-def _progress(way: Way, joints: Array, hints: dict[str, object]) -> int | None:
+def _progress(way: Way, joints: Array, hints: dict[str, Any]) -> int | None:
     """The step of the way at which the arm is, never earlier than before; None when it is off the way or does not get on."""
     at, waited = hints["at"], hints["waited"]
-    assert isinstance(at, int) and isinstance(waited, int)
     off = np.abs(way.joints[at : at + AHEAD] - joints).max(1)
     best = int(np.argmin(off))
     waited = 0 if best else waited + 1
@@ -73,9 +71,8 @@ def _things(watch: Watch) -> dict[str, Array]:
     return {name: watch.position(name).copy() for name in names}
 
 
-def _disturbed(watch: Watch, hints: dict[str, object]) -> bool:
+def _disturbed(watch: Watch, hints: dict[str, Any]) -> bool:
     things = hints["things"]
-    assert isinstance(things, dict)
     return any(math.dist(watch.position(name), then) > MOVED for name, then in things.items() if name != watch.held)
 
 
@@ -87,35 +84,30 @@ def _facing(watch: Watch, position: Vec3) -> list[Pose]:
 
 
 @skill(TipAtPosition)
-def move_to_position(context: Context) -> Aim:
+def move_to_position(context: Context[TipAtPosition]) -> Aim:
     """Bring the tip to a place."""
-    goal = context.node.goal
-    assert isinstance(goal, TipAtPosition)
+    goal = context.goal
     spoken = spoken_place(goal.position, height=True)
     return go(context, lambda: _facing(context.watch, goal.position), goal.words(), f"Move to {spoken}")
 
 
 @skill(TipAtPose)
-def move_to_pose(context: Context) -> Aim:
+def move_to_pose(context: Context[TipAtPose]) -> Aim:
     """Bring the tip to a place, turned as asked."""
-    goal = context.node.goal
-    assert isinstance(goal, TipAtPose)
+    goal = context.goal
     spoken = spoken_place(goal.pose.position, height=True)
     return go(context, lambda: [goal.pose], goal.words(), f"Move to {spoken}")
 
 
 @skill(Traced)
-def move_to_marker(context: Context) -> Aim:
+def move_to_marker(context: Context[Traced]) -> Aim:
     """Bring the tip to the next marker."""
-    goal = context.node.goal
-    assert isinstance(goal, Traced)
+    goal = context.goal
     spoken = spoken_place(goal.position, height=True)
     return go(context, lambda: _facing(context.watch, goal.position), goal.words(), f"Moving end-effector to {spoken}")
 
 
 @skill(Always)
-def give_up(context: Context) -> Aim:
+def give_up(context: Context[Always]) -> Aim:
     """What had to hold at every moment did not, and nothing can mend that: stay where we are."""
-    robot = context.watch.world.robot
-    assert robot is not None
-    return held_still(context.watch, robot.closed, "Nothing can be done any more")
+    return held_still(context.watch, context.watch.robot.closed, "Nothing can be done any more")

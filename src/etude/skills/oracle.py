@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from etude.episodes import Episode
 from etude.goals.goal import Goal, GoalNode
@@ -18,33 +18,40 @@ from etude.names import EtudeError, Stream, rng
 from etude.pose import Pose
 from etude.scene.world import World
 from etude.skills.aim import GENTLE, Aim
-from etude.skills.journeys import Journey, Keypose
-from etude.skills.strokes import Motion, Stroke
+from etude.skills.journeys import Keypose
+from etude.skills.strokes import Stroke
 
 T = TypeVar("T")
+G = TypeVar("G", bound=Goal)
+G_co = TypeVar("G_co", bound=Goal, covariant=True)
 
 
 @dataclass
-class Context:
+class Context(Generic[G_co]):
     """What a skill may use: the look at the world, the leaf's node, a stream, a scratch pad for this leaf, and what it is part of."""
 
     watch: Watch
     node: GoalNode
     stream: Stream
-    hints: dict[str, object]
+    hints: dict[str, Any]
     parent: GoalNode | None = None
 
+    @property
+    def goal(self) -> G_co:
+        """The leaf."""
+        return cast(G_co, self.node.goal)
 
-Skill = Callable[[Context], Aim]
-Plan = Callable[[Context], Stroke | Keypose]
-_SKILLS: dict[type[Goal], Skill] = {}
-_PLANS: dict[type[Goal], Plan] = {}
+
+Skill = Callable[[Context[G]], Aim]
+Plan = Callable[[Context[G]], Stroke | Keypose]
+_SKILLS: dict[type[Goal], Skill[Any]] = {}
+_PLANS: dict[type[Goal], Plan[Any]] = {}
 
 
-def skill(*kinds: type[Goal]) -> Callable[[Skill], Skill]:
+def skill(*kinds: type[G]) -> Callable[[Skill[G]], Skill[G]]:
     """Register a function, in whatever module, as the skill for leaves of these kinds and of kinds derived from them."""
 
-    def register(function: Skill) -> Skill:
+    def register(function: Skill[G]) -> Skill[G]:
         for kind in kinds:
             there = _SKILLS.setdefault(kind, function)
             if there is not function:
@@ -54,21 +61,18 @@ def skill(*kinds: type[Goal]) -> Callable[[Skill], Skill]:
     return register
 
 
-def planned(*kinds: type[Goal]) -> Callable[[Plan], Plan]:
+def planned(*kinds: type[G]) -> Callable[[Plan[G]], Plan[G]]:
     """Register a function that says with which stroke to work on leaves of these kinds; it serves as their skill too."""
 
-    def register(function: Plan) -> Plan:
-        def follow(context: Context) -> Aim:
+    def register(function: Plan[G]) -> Plan[G]:
+        def follow(context: Context[G]) -> Aim:
             if "motion" not in context.hints:  # what is being carried out is not thought over at every step
                 context.hints["motion"] = function(context).motion(context.stream)
-            motion = context.hints["motion"]
-            assert isinstance(motion, (Motion, Journey))
-            aim = motion.aim(context.watch)
+            aim: Aim | None = context.hints["motion"].aim(context.watch)
             if aim is None:
                 del context.hints["motion"]
-                robot = context.watch.world.robot
-                return held_still(context.watch, robot is not None and robot.closed, context.node.goal.saying(context.node))
-            return replace(aim, task=context.node.goal.saying(context.node))
+                return held_still(context.watch, context.watch.robot.closed, context.goal.saying(context.node))
+            return replace(aim, task=context.goal.saying(context.node))
 
         skill(*kinds)(functools.wraps(function)(follow))
         _PLANS.update(dict.fromkeys(kinds, function))
@@ -85,7 +89,7 @@ class Oracle:
 
         self._episode, self._world, self._monitor = episode, world, monitor
         self._path = ""
-        self._hints: dict[str, object] = {}
+        self._hints: dict[str, Any] = {}
         self._visits = 0
         self._parent: GoalNode | None = None
         self._looked = False
@@ -119,7 +123,7 @@ class Oracle:
             else:
                 _function(table, what, node.goal)
 
-    def _context(self, node: GoalNode) -> Context:
+    def _context(self, node: GoalNode) -> Context[Any]:
         if node.path != self._path:
             self._path, self._hints, self._parent = node.path, {}, self._monitor.parent(node)
             self._visits += 1

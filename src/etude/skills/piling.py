@@ -9,7 +9,6 @@ import numpy as np
 
 from etude.arithmetic import dots, norms, product, turned
 from etude.catalog.polygon import hull
-from etude.catalog.registry import shape
 from etude.catalog.shape import Shape
 from etude.goals.laying import Laid
 from etude.goals.watch import Watch
@@ -29,7 +28,7 @@ def steady_place(watch: Watch, goal: Laid) -> Vec2:
     below = _bearer(watch, goal)
     if below is None or not _upright(watch, goal.thing):
         return goal.place
-    thing, bearer = _model(watch, goal.thing), _model(watch, below)
+    thing, bearer = watch.model(goal.thing), watch.model(below)
     axes, ground = watch.axes(goal.thing)[:2, :2], watch.axes(below)[:2, :2]
     points = turned(_grains(thing), axes)
     mass = product(axes, thing.mass_properties[1][:2])
@@ -52,7 +51,7 @@ def covering(watch: Watch, thing: str, spot: Array) -> str | None:
     for other in watch.world.scene.entities:
         if isinstance(other, Body) and not other.fixed and other.name != thing and watch.extent(other.name)[1] > spot[2] + FLAT:
             local = product(spot - watch.position(other.name), watch.axes(other.name))
-            if bool(_covers(_model(watch, other.name), local[None, :2])[0]):
+            if bool(_covers(watch.model(other.name), local[None, :2])[0]):
                 over.append(other.name)
     return max(over, key=lambda name: watch.extent(name)[1], default=None)
 
@@ -68,18 +67,12 @@ def _bearer(watch: Watch, goal: Laid) -> str | None:
     if lying:
         return max(lying, key=lambda name: watch.extent(name)[1])
     solid = [b.name for b in bodies if b.name == goal.into]
-    solid = [name for name in solid if _model(watch, name).cavity is None and _model(watch, name).size[2] > FLAT]
+    solid = [name for name in solid if watch.model(name).cavity is None and watch.model(name).size[2] > FLAT]
     return solid[0] if solid else None
 
 
 def _upright(watch: Watch, name: str) -> bool:
     return bool(watch.axes(name)[2, 2] > UPRIGHT)
-
-
-def _model(watch: Watch, name: str) -> Shape:
-    entity = watch.world.scene.entity(name)
-    assert isinstance(entity, Body)
-    return shape(entity.shape, entity.size)
 
 
 @functools.cache

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
-from etude.goals.goal import Not
-from etude.goals.leaves import AtPose, AtPosition, Inside, OnTop, Picked, Stacked
+from etude.goals.goal import Goal, Not
+from etude.goals.placing import AtPose, AtPosition, Inside, OnTop, Picked, Stacked
 from etude.goals.watch import Watch
+from etude.names import EtudeError
 from etude.pose import Pose, Vec3
 from etude.skills.aim import Aim
 from etude.skills.carrying import pick, place
@@ -19,10 +20,9 @@ COMFORTABLE = 0.42  # m from the base, where the hand reaches highest: towers ar
 
 
 @skill(Picked)
-def pick_up(context: Context) -> Aim:
+def pick_up(context: Context[Picked]) -> Aim:
     """Take it and hold it up."""
-    goal = context.node.goal
-    assert isinstance(goal, Picked)
+    goal = context.goal
     return named(pick(context.watch, goal.thing, 0.1), goal.words())
 
 
@@ -34,15 +34,14 @@ def _carry(
     return named(pick(watch, thing), task)
 
 
-def _arrived(context: Context) -> bool:
+def _arrived(context: Context[Goal]) -> bool:
     """Does the thing stand where it should, let go, and has only to come to rest? What rocks for too long is put down anew beside."""
     if context.watch.held:
         context.hints["waited"] = 0
         return False
     if context.node.status.reward < 5.0:
         return False
-    waited = context.hints.get("waited", 0)
-    assert isinstance(waited, int)
+    waited: int = context.hints.get("waited", 0)
     context.hints["waited"] = waited + 1
     if waited == PATIENCE:
         context.hints["shift"] = (context.stream.uniform(-AWAY, AWAY), context.stream.uniform(-AWAY, AWAY))
@@ -57,10 +56,9 @@ def _leave(watch: Watch, thing: str, task: str) -> Aim:
 
 
 @skill(AtPosition)
-def put_at(context: Context) -> Aim:
+def put_at(context: Context[AtPosition]) -> Aim:
     """Pick, carry, put down at a place."""
-    goal = context.node.goal
-    assert isinstance(goal, AtPosition)
+    goal = context.goal
     task = goal.words()
     if _arrived(context):
         return _leave(context.watch, goal.thing, task)
@@ -68,10 +66,9 @@ def put_at(context: Context) -> Aim:
 
 
 @skill(AtPose)
-def put_turned(context: Context) -> Aim:
+def put_turned(context: Context[AtPose]) -> Aim:
     """Pick, carry, turn, put down at a pose."""
-    goal = context.node.goal
-    assert isinstance(goal, AtPose)
+    goal = context.goal
     task = goal.words()
     if _arrived(context):
         return _leave(context.watch, goal.thing, task)
@@ -79,27 +76,25 @@ def put_turned(context: Context) -> Aim:
 
 
 @skill(OnTop, Inside)
-def put_on(context: Context) -> Aim:
+def put_on(context: Context[OnTop]) -> Aim:
     """Pick, carry, put down on or in another thing."""
-    goal = context.node.goal
-    assert isinstance(goal, OnTop)
+    goal = context.goal
     task = goal.words()
     if _arrived(context):
         return _leave(context.watch, goal.top, task)
     return _put_on(context, goal.top, goal.bottom, task)
 
 
-def _put_on(context: Context, top: str, bottom: str, task: str) -> Aim:
+def _put_on(context: Context[Goal], top: str, bottom: str, task: str) -> Aim:
     watch = context.watch
     target = resting_place(watch, top, bottom, context.hints)
     return _carry(watch, top, target, False, task, (bottom,), centre_of_mass(watch, top))
 
 
 @skill(Stacked)
-def build(context: Context) -> Aim:
+def build(context: Context[Stacked]) -> Aim:
     """Build one tower: the tallest there is grows, by what is nearest to the hand."""
-    goal, watch = context.node.goal, context.watch
-    assert isinstance(goal, Stacked)
+    goal, watch = context.goal, context.watch
     below = goal.carriers(watch)
     above = {b: t for t, b in below.items()}
     for thing in below:  # a tower that sways is left alone
@@ -112,7 +107,7 @@ def build(context: Context) -> Aim:
             while tower[-1] in above:
                 tower.append(above[tower[-1]])
             towers.append(tower)
-    tower = max(towers, key=lambda t: (len(t), -abs(_away(watch, t[0]) - COMFORTABLE), t[0]))
+    tower = max(towers, key=lambda t: (len(t), -abs(watch.from_base(*watch.position(t[0])[:2].tolist())[0] - COMFORTABLE), t[0]))
     loose = [t[-1] for t in towers if t is not tower]
     if not loose and watch.held not in goal.things:  # all of it stands, and has only to come to rest
         return _leave(watch, tower[-1], OnTop(tower[-1], below[tower[-1]]).words())
@@ -121,20 +116,14 @@ def build(context: Context) -> Aim:
     return _put_on(context, thing, tower[-1], OnTop(thing, tower[-1]).words())
 
 
-def _away(watch: Watch, thing: str) -> float:
-    assert watch.world.scene.robot is not None
-    bx, by, _ = watch.world.scene.robot.base.position
-    x, y, _ = watch.position(thing).tolist()
-    return math.hypot(x - bx, y - by)
-
-
 def _from_tip(watch: Watch, thing: str) -> float:
     return math.dist(watch.tip.position[:2], watch.position(thing)[:2])
 
 
 @skill(Not)
-def undo(context: Context) -> Aim:
+def undo(context: Context[Not]) -> Aim:
     """Take off what shall not (yet) be there."""
-    goal = context.node.goal
-    assert isinstance(goal, Not) and isinstance(goal.member, OnTop)
+    goal = context.goal
+    if not isinstance(goal.member, OnTop):
+        raise EtudeError(f"the oracle can undo OnTop, and no {type(goal.member).__name__}")
     return named(pick(context.watch, goal.member.top, 0.1), goal.words())

@@ -18,7 +18,7 @@ from etude.goals.goal import Goal
 from etude.goals.regions import TURNS
 from etude.goals.units import Control, MoveConstrained, MoveFree, MoveJoint
 from etude.goals.watch import Watch
-from etude.names import Stream
+from etude.names import EtudeError, Stream
 from etude.pose import Array, Pose, axis_quat, matrix, rotate
 from etude.scene.scene import Fixture, Particles
 from etude.skills.aim import GENTLE, TRAVEL
@@ -78,8 +78,7 @@ class Solver:
         self.watch, self.units, self.stream, self._elbows = watch, units, stream, elbows
         self._space = FreeSpace(watch.world, CLEAR)
         self._left, self._around = NODES, False
-        robot = watch.world.robot
-        assert robot is not None
+        robot = watch.robot
         self._robot, self._base = robot, self._space.base.inverse()
         self._grains = {e.name for e in watch.world.scene.entities if isinstance(e, Particles)}
 
@@ -121,9 +120,10 @@ class Solver:
             ways = self._moves(unit, state, False)
         elif isinstance(unit, MoveConstrained):
             ways = self._moves(unit, state, True)
-        else:
-            assert isinstance(unit, MoveJoint)
+        elif isinstance(unit, MoveJoint):
             ways = self._joints(unit, state)
+        else:
+            raise EtudeError(f"the oracle solves units of Control, MoveFree, MoveConstrained and MoveJoint, not of {type(unit).__name__}")
         for poses, after in ways:
             rest = self._from(k + 1, after)
             if rest is not None:

@@ -10,7 +10,6 @@ import numpy as np
 
 from etude.arithmetic import dots, norms, product, turned
 from etude.catalog.polygon import circle, hull, separation
-from etude.catalog.registry import shape
 from etude.catalog.shape import Shape
 from etude.catalog.suction import suction_spot
 from etude.goals.watch import Watch
@@ -38,13 +37,13 @@ def resting_place(watch: Watch, top: str, bottom: str, hints: dict[str, Any]) ->
 
 def centre_of_mass(watch: Watch, name: str) -> Vec3:
     """In the thing's own frame, metres."""
-    x, y, z = _model(watch, name).mass_properties[1].tolist()
+    x, y, z = watch.model(name).mass_properties[1].tolist()
     return (x, y, z)
 
 
 def _spot(watch: Watch, top: str, bottom: str) -> Pose:
     """The place in the frame of ``bottom``."""
-    carrier, thing = (_model(watch, n) for n in (bottom, top))
+    carrier, thing = (watch.model(n) for n in (bottom, top))
     lift = thing.lift(IDENTITY)
     height = float(carrier.bounds[1][2]) + lift
     if carrier.cavity is not None:
@@ -64,7 +63,7 @@ def _beside(watch: Watch, top: str, bottom: str, others: list[tuple[Array, float
 
     Beside what is taller than the thing itself there must be room for the hand too.
     """
-    carrier, thing = _model(watch, bottom), _model(watch, top)
+    carrier, thing = watch.model(bottom), watch.model(top)
     middle, (_, com, _) = carrier.mass_properties[1][:2], thing.mass_properties
     reach = float(norms(carrier.footprint - middle).max())
     line = np.arange(-reach, reach + STEP / 2, STEP)
@@ -107,29 +106,16 @@ def _world(watch: Watch, bottom: str, place: Array) -> tuple[float, float]:
     return x, y
 
 
-def _from_base(watch: Watch, x: float, y: float) -> tuple[float, float]:
-    """Distance and direction from the base of the arm."""
-    assert watch.world.scene.robot is not None
-    bx, by, _ = watch.world.scene.robot.base.position
-    return math.hypot(x - bx, y - by), math.atan2(y - by, x - bx)
-
-
 def _within_reach(watch: Watch, bottom: str, place: Array) -> bool:
-    return _from_base(watch, *_world(watch, bottom, place))[0] < REACH
+    return watch.from_base(*_world(watch, bottom, place))[0] < REACH
 
 
 def _yaw_there(watch: Watch, top: str, bottom: str, place: Array) -> float:
     """The heading the thing will have there: the hand takes and brings it pointing away from the base."""
     axes = watch.axes(top)
     x, y, _ = watch.position(top).tolist()
-    before = watch.tip.yaw if watch.held == top else _from_base(watch, x, y)[1]
-    return math.atan2(axes[1, 0], axes[0, 0]) - before + _from_base(watch, *_world(watch, bottom, place))[1]
-
-
-def _model(watch: Watch, name: str) -> Shape:
-    entity = watch.world.scene.entity(name)
-    assert isinstance(entity, Body)
-    return shape(entity.shape, entity.size)
+    before = watch.tip.yaw if watch.held == top else watch.from_base(x, y)[1]
+    return math.atan2(axes[1, 0], axes[0, 0]) - before + watch.from_base(*_world(watch, bottom, place))[1]
 
 
 def _standing(watch: Watch, bottom: str, but: str) -> Iterable[tuple[Array, float]]:
@@ -139,5 +125,5 @@ def _standing(watch: Watch, bottom: str, but: str) -> Iterable[tuple[Array, floa
         if not isinstance(entity, Body) or entity.name in (bottom, but) or watch.held == entity.name:
             continue
         if watch.touches(entity.name, bottom) and watch.extent(entity.name)[0] > origin[2]:  # and not below or beside it
-            points = turned(_model(watch, entity.name).mesh.vertices, watch.axes(entity.name)) + watch.position(entity.name)
+            points = turned(watch.model(entity.name).mesh.vertices, watch.axes(entity.name)) + watch.position(entity.name)
             yield hull(product(points - origin, axes)[:, :2]), watch.extent(entity.name)[1] - watch.extent(bottom)[1]

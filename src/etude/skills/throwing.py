@@ -16,9 +16,8 @@ import numpy as np
 
 from etude.arithmetic import dot, norm, norms, product, total
 from etude.catalog.polygon import Outline, contains
-from etude.catalog.registry import shape
-from etude.goals.leaves import Hit
 from etude.goals.monitor import Monitor
+from etude.goals.throwing import Hit
 from etude.goals.watch import GRAVITY, Watch
 from etude.pose import Array, Pose, Quat, angle_between, axis_quat, multiply, rotate, yaw_quat
 from etude.scene.scene import Body
@@ -89,10 +88,9 @@ def _pitch(tip: Pose, heading: float) -> float:
 
 
 @skill(Hit)
-def throw(context: Context) -> Aim:
+def throw(context: Context[Hit]) -> Aim:
     """Pick it up, wind up, throw; wait for what happens; again if it can still be reached."""
-    goal, watch = context.node.goal, context.watch
-    assert isinstance(goal, Hit)
+    goal, watch = context.goal, context.watch
     task = goal.words()
     if watch.grasped(goal.thrown):
         return named(_throw(context, goal), task)
@@ -107,7 +105,7 @@ def throw(context: Context) -> Aim:
     return replace(pick(watch, goal.thrown), task=task, step=f"Picking {{{goal.thrown}}}")
 
 
-def _throw(context: Context, goal: Hit) -> Aim:
+def _throw(context: Context[Hit], goal: Hit) -> Aim:
     watch, hints = context.watch, context.hints
     swing = hints.get("swing")
     if isinstance(swing, Swing) and swing.progress(watch.tip)[1] > STRAYED:
@@ -125,8 +123,7 @@ def _throw(context: Context, goal: Hit) -> Aim:
 
 
 def _base(watch: Watch) -> Array:
-    assert watch.world.scene.robot is not None
-    return np.asarray(watch.world.scene.robot.base.position)
+    return np.asarray(watch.base.position)
 
 
 def _heading(watch: Watch, goal: Hit) -> float:
@@ -137,8 +134,6 @@ def _heading(watch: Watch, goal: Hit) -> float:
 
 def _wind(watch: Watch, goal: Hit) -> Aim | None:
     """Go around the base to where the swing begins; None when there, at rest."""
-    robot = watch.world.robot
-    assert robot is not None
     base = _base(watch)
     tip = np.asarray(watch.tip.position) - base
     heading, bearing = _heading(watch, goal), math.atan2(tip[1], tip[0])
@@ -287,9 +282,7 @@ def _aims(watch: Watch, goal: Hit) -> Iterator[Array]:
     low, high = watch.extent(goal.target)
     away = (target - base) * [1, 1, 0]
     away /= norm(away)
-    entity = watch.world.scene.entity(goal.thrown)
-    assert isinstance(entity, Body)
-    size = shape(entity.shape, entity.size).size
+    size = watch.model(goal.thrown).size
     if high - low > UPRIGHT:
         for share, short in ((0.8, 0.06), (0.65, 0.06), (0.9, 0.03), (0.5, 0.07), (0.8, 0.03), (0.65, 0.0), (0.9, 0.08), (0.3, 0.06)):
             yield np.array([*(target - short * away)[:2], low + share * (high - low)])
@@ -302,9 +295,7 @@ def _aims(watch: Watch, goal: Hit) -> Iterator[Array]:
 
 def _spots(watch: Watch, goal: Hit) -> Iterator[Array]:
     """Free places (3,) on a flat target, away from its rim and from what already lies there, the roomiest first."""
-    entity = watch.world.scene.entity(goal.target)
-    assert isinstance(entity, Body)
-    model = shape(entity.shape, entity.size)
+    model = watch.model(goal.target)
     axes, middle = watch.axes(goal.target), watch.position(goal.target)
     half = max(model.size[:2]) / 2
     line = np.linspace(-half - GRID, half + GRID, 2 * round(half / GRID) + 3)

@@ -22,7 +22,7 @@ TIRED = 12  # searches that found nothing, after which no more are made
 SLIP = (0.0005, 0.02)  # m and rad by which a thing may be held otherwise than planned
 
 
-def _next(context: Context, units: Sequence[Goal], first: int, last: int) -> Keypose:
+def _next(context: Context[Goal], units: Sequence[Goal], first: int, last: int) -> Keypose:
     """The next keypose for units ``first`` to ``last``; what was planned is kept as long as it goes as planned."""
     watch, hints = context.watch, context.hints
     plan = hints.get("plan")
@@ -35,17 +35,14 @@ def _next(context: Context, units: Sequence[Goal], first: int, last: int) -> Key
                 return waypoint.keypose
             usable = plan  # if nothing better is found from this posture
     tries = hints.get("tries", 0)
-    assert isinstance(tries, int)
     hints["tries"] = tries + 1
     context.stream.uniforms(0.0, 1.0, 1 + tries)
     begin = _begin(watch, units, first)
-    robot = watch.world.robot
-    assert robot is not None
+    robot = watch.robot
     if isinstance(units[begin], Control) and robot.closed:  # let go of whatever it is before going anywhere
         hints.pop("plan", None)
         return Keypose(watch.tip, False, True, GENTLE, "Open the hand.")
     lost = hints.get("lost", 0)
-    assert isinstance(lost, int)
     if lost == TIRED:
         return Keypose(watch.tip, robot.closed, True, GENTLE, "Give up.")
     found = Solver(watch, units, context.stream, ELBOWS if lost > 2 else 0).solve(begin)
@@ -65,9 +62,7 @@ def _next(context: Context, units: Sequence[Goal], first: int, last: int) -> Key
 
 def _standing(watch: Watch, waypoint: Waypoint) -> bool:
     """Is the arm in the posture that was supposed, where that matters? An arm with a joint to spare may come to a tip in others too."""
-    robot = watch.world.robot
-    assert robot is not None
-    return waypoint.joints is None or float(np.abs(robot.joints() - waypoint.joints).max()) < ALIKE
+    return waypoint.joints is None or float(np.abs(watch.robot.joints() - waypoint.joints).max()) < ALIKE
 
 
 def _slipped(watch: Watch, waypoint: Waypoint) -> bool:
@@ -100,23 +95,22 @@ def _retreat(watch: Watch, home: bool) -> Keypose:
 
 
 @planned(Composed)
-def compose(context: Context) -> Keypose:
+def compose(context: Context[Composed]) -> Keypose:
     """Carry out the units one after the other; from the one that is next."""
-    goal = context.node.goal
-    assert isinstance(goal, Composed)
+    goal = context.goal
     turn, count = context.node.memory["turn"], len(goal.units)
     return _next(context, goal.units, turn % count, count)  # all done, and yet not what was wanted: once more
 
 
 @planned(Control, MoveFree, MoveConstrained, MoveJoint)
-def one_unit(context: Context) -> Keypose:
+def one_unit(context: Context[Goal]) -> Keypose:
     """Carry out one unit, with those that follow in mind."""
     units, at = _family(context)
     return _next(context, units, at, at)
 
 
-def _family(context: Context) -> tuple[Sequence[Goal], int]:
+def _family(context: Context[Goal]) -> tuple[Sequence[Goal], int]:
     parent: GoalNode | None = context.parent
     if parent is not None and isinstance(parent.goal, Composed):
         return parent.goal.units, int(context.node.path.rsplit(".", 1)[1]) - 1
-    return (context.node.goal,), 0
+    return (context.goal,), 0
