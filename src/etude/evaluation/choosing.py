@@ -11,7 +11,7 @@ from pathlib import Path
 from etude.evaluation.plan import checked, make_names, option_sets, perturbation_sets, read_names
 from etude.evaluation.protocols import PROTOCOLS
 from etude.library import find_task
-from etude.names import EpisodeName, EtudeError, unknown
+from etude.names import EpisodeName, EtudeError, repeated, unknown
 
 SEEDS = 20  # of each task, where nothing else is said
 _SELECTOR = re.compile(r"(?P<suite>[^/@#]+)(?:/(?P<task>[^/@#]+))?(?:@(?P<split>[^/@#]+))?")
@@ -57,7 +57,9 @@ def choose(
     if whole:
         names = [*made(whole, task, split), *names]
     if listed:
-        narrowed = _narrowed([EpisodeName.parse(name) for name in checked(listed)], task, split, level, episodes, first_seed)
+        if (twice := repeated(listed := [*checked(listed)])) is not None:
+            raise EtudeError(f"the plan has {twice} twice")
+        narrowed = _narrowed([EpisodeName.parse(name) for name in listed], task, split, level, episodes, first_seed)
         names += _varied(narrowed, option_sets(options, difficulty), perturbation_sets(perturb, control))
     return tuple(names)
 
