@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from etude import api
+from etude.evaluation.run import RunSettings
 from etude.names import EtudeError
 from etude.policies.loading import load_decider, load_planner, load_policy
 from etude.policies.planners import RulePlanner
@@ -63,15 +64,17 @@ def test_planners_and_deciders_are_registered_the_same_way(tables):
 
 
 def test_a_name_that_is_taken_is_refused(tables):
-    with pytest.raises(EtudeError, match="etude.policies.scripted has the policy 'oracle' already"):
+    with pytest.raises(EtudeError, match=r"etude\.policies\.scripted has the policy 'oracle' already"):
         register_policy("oracle")(Slow)
 
 
 def test_workers_import_the_plug_ins_of_a_run_first(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "brings_trembling.py").write_text(PLUGIN)
-    run = api.evaluate("trembling:much=0.001", "clevrskills/touch@train#0", out="run", workers=1, plugins=["brings_trembling"])
+    run = api.evaluate(
+        "trembling:much=0.001", "clevrskills/touch@train#0", out="run", settings=RunSettings(1, plugins=("brings_trembling",))
+    )
     assert [r.outcome for r in run.records] == ["success"]
     assert run.info["plugins"] == ["brings_trembling"] and run.info["code"]["policy"]["module"] == "brings_trembling"
     with pytest.raises(EtudeError, match="there is no module 'brings_nothing' here"):
-        api.evaluate("trembling", "clevrskills/touch@train#0", out="other", workers=1, plugins=["brings_nothing"])
+        api.evaluate("trembling", "clevrskills/touch@train#0", out="other", settings=RunSettings(1, plugins=("brings_nothing",)))

@@ -63,7 +63,9 @@ def demos(
     """Record demonstrations as a data set. Interrupted, it goes on where it stopped."""
     from etude import api
     from etude.datasets.demos import summary
+    from etude.datasets.taking import RecordingSpec
     from etude.evaluation.protocols import PROTOCOLS
+    from etude.evaluation.run import RunSettings
 
     if recipe is not None and suite == [recipe.partition("/")[0]]:
         suite = None  # which the recipe says already
@@ -72,12 +74,12 @@ def demos(
     what = wanted(suite, plan_file)
     if recipe is not None:
         what = [pick("recipe", recipe, {name.replace("-", "/", 1): name for name in PROTOCOLS})]
+    spec = RecordingSpec(tuple(camera or ()), _recorded_size(size), spaces=every_space)
     with ProgressBar(out) as shown:
         made = api.demos(
             what, out=out, episodes=episodes, task=task or (), split=split or (), level=level or (), difficulty=difficulty or (),
             perturb=perturb or (), options=pairs(option), first_seed=first_seed, policy=policy, takeover=takeover, action=action,
-            every_space=every_space, camera=camera or (), size=_recorded_size(size), form=form or (), workers=workers, timeout=timeout,
-            command=_command(), progress=shown,
+            spec=spec, form=form or "lerobot", settings=RunSettings(workers, timeout), command=_command(), progress=shown,
         )  # fmt: skip
     if as_json:
         print_json(summary(made))

@@ -18,9 +18,9 @@ from etude.evaluation.play import Players
 from etude.evaluation.record import Record
 from etude.evaluation.sitting import introduce, joined, refuse_other_standards
 from etude.evaluation.store import Run, Store, merged, read_run
-from etude.evaluation.worker import Job, Keep
+from etude.evaluation.worker import KEEP, Job, Keep
 from etude.library import find
-from etude.names import EpisodeName, EtudeError
+from etude.names import EpisodeName, EtudeError, unknown
 from etude.policies.contract import Contract, refuse_mismatches
 
 EXECUTORS = ("local", "ray")
@@ -58,6 +58,11 @@ class RunSettings:
     plugins: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        for what, value, valid in (("executor", self.executor, EXECUTORS), ("value of --record", self.keep, KEEP)):
+            if value not in valid:
+                raise unknown(what, value, valid)
+        if self.address and self.executor != "ray":
+            raise EtudeError("--ray-address is used by --executor ray, which was not asked for")
         if self.workers < 0:
             raise EtudeError(f"--workers must not be negative, got {self.workers}")
         if not self.timeout > 0:
