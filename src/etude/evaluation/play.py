@@ -133,15 +133,14 @@ class Rollout:
         total = 0.0
         while not simulation.over:
             action = stage.action()
-            reward = simulation.step(action).reward
-            total += reward
+            status = simulation.step(action)
+            total += status.reward
             stage.stepped()
             _note(simulation, reached)
             words = stage.words()
             done.actions.append(action)
             done.words.append(words)
-            status = simulation.status
-            yield PlayedStep(simulation.steps, stage.seen, action, reward, {
+            yield PlayedStep(simulation.steps, stage.seen, action, status.reward, {
                 "success": status.satisfied, "progress": status.progress, "subtask": words[0], "step": words[1],
             })  # fmt: skip
         stages = stage.finished()

@@ -12,7 +12,6 @@ from typing import Any, Protocol
 
 from etude import machine
 from etude.episodes import Episode
-from etude.evaluation.code import code_of
 from etude.evaluation.plan import Plan
 from etude.evaluation.play import Players
 from etude.evaluation.record import Record
@@ -30,11 +29,8 @@ SYNC = 1.0  # seconds between writes to the disk itself; a crash of the machine 
 class Executor(Protocol):
     """Something that plays episodes: on this machine, or on a cluster."""
 
-    def contracts(self) -> dict[str, Any]:
-        """What policy and planner ask for."""
-
-    def code(self) -> dict[str, Any]:
-        """What policy and planner are made of."""
+    def hello(self) -> dict[str, Any]:
+        """What policy and planner ask for (``contracts``), and what they are made of (``code``)."""
 
     def play(self, items: Iterable[tuple[str, str]]) -> Iterator[Record]:
         """Records in whatever order the episodes end."""
@@ -115,10 +111,11 @@ def evaluate(
             refuse_other_standards(store)
             own = (plan.policy, str(folder.resolve()), plan.planner, plan.renderer, plan.patience)
             job = make_job(*own, keep=settings.keep, plugins=settings.plugins)
-            alone = None if players is None else Here(job, players)
-            with nullcontext(alone) if alone is not None else make_executor(job, settings, len(store.missing)) as executor:
-                _refuse_misfits(store, executor.contracts())
-                introduce(store, executor.contracts(), executor.code(), settings.allow_mixed, settings.plugins)
+            here = nullcontext(Here(job, players)) if players is not None else None
+            with here or make_executor(job, settings, len(store.missing)) as executor:
+                said = executor.hello()
+                _refuse_misfits(store, said["contracts"])
+                introduce(store, said["contracts"], said["code"], settings.allow_mixed, settings.plugins)
                 _work_off(store, executor, progress.ended)
         store.seal()
     return read_run(folder)
@@ -130,13 +127,9 @@ class Here:
     def __init__(self, job: Job, players: Players) -> None:
         self._job, self._players = job, players
 
-    def contracts(self) -> dict[str, Any]:
-        """What policy and planner ask for."""
-        return self._players.contracts()
-
-    def code(self) -> dict[str, Any]:
-        """What policy and planner are made of."""
-        return code_of(self._players, Path(self._job.folder))
+    def hello(self) -> dict[str, Any]:
+        """What policy and planner ask for, and what they are made of."""
+        return self._job.hello(self._players)
 
     def play(self, items: Iterable[tuple[str, str]]) -> Iterator[Record]:
         """Records in the order of the plan."""
