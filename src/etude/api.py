@@ -49,7 +49,7 @@ def rollout(
     from etude.evaluation.play import Players, Rollout
     from etude.policies.loading import address_of
 
-    plan = Plan(address_of(policy), checked([name]), address_of(planner or ""), (mode,), renderer)
+    plan = Plan(address_of(policy), checked([name]), address_of(planner), (mode,), renderer)
     return Rollout(Players(policy, planner, renderer), plan.names[0], mode)
 
 
@@ -96,7 +96,7 @@ def evaluate(
         raise unknown("renderer", renderer, RENDERERS)
     settings = settings or RunSettings(workers)
     modes = words(mode) or ("vanilla",)
-    live = next((player for player in (policy, planner) if player and not isinstance(player, str)), None)
+    live = next((player for player in (policy, planner) if player is not None and not isinstance(player, str)), None)
     if live is not None and (settings.workers > 1 or settings.executor != "local"):
         raise EtudeError(f"a live object is played in this process alone; for workers of its own, give it as text: {address_of(live)!r}")
     if what:
@@ -104,8 +104,15 @@ def evaluate(
         if policy is None and not set(modes) <= {"planner", "offline"}:  # in which the oracle acts
             raise EtudeError("say who plays: --policy oracle, random, noop, module:attribute, ws://host:port, …")
         part = (0, 1) if shard is None else read_shard(shard)
-        who = address_of("oracle" if policy is None else policy), address_of(planner or "")
-        plan = Plan(who[0], names, who[1], modes, renderer or "raster", PATIENCE if patience is None else patience, part)
+        plan = Plan(
+            address_of("oracle" if policy is None else policy),
+            names,
+            address_of(planner),
+            modes,
+            renderer or "raster",
+            PATIENCE if patience is None else patience,
+            part,
+        )
         folder = Path(out) if out is not None else Path("runs") / _folder_name(plan)
         if shard is not None:
             folder = folder / f"shard-{part[0]}-of-{part[1]}"
@@ -126,7 +133,8 @@ def evaluate(
         raise EtudeError("say what to play: --suite NAME, --plan FILE, or --out FOLDER of a run to go on with")
     players = None
     if live is not None:
-        players = Players(policy or plan.policy, planner or plan.planner, plan.renderer, plan.patience)
+        who = plan.policy if policy is None else policy, plan.planner if planner is None else planner
+        players = Players(*who, plan.renderer, plan.patience)
     return work_off(plan, folder, settings, progress or Quiet(), more, players=players)
 
 

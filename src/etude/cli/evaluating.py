@@ -217,18 +217,16 @@ class ProgressBar:
 
 
 def _tell(run: Run, as_json: bool) -> None:
-    from etude.evaluation.tables import groups
-
-    rows = groups(run.records)
+    table = run.table()
     failed = [r for r in run.records if not r.success]
     if as_json:
         failures = [{"id": r.id, "mode": r.mode, "outcome": r.outcome, "failed": r.first_failure, "error": r.error} for r in failed]
         print_json({
             "run": str(run.folder), "protocol": PROTOCOL, "policy": run.plan.policy, "planner": run.plan.planner,
-            "groups": [row.to_data() for row in rows], "failures": failures, "mixed": run.mixed,
+            "groups": list(table.rows), "failures": failures, "mixed": run.mixed,
         })  # fmt: skip
         return
-    say(run.table())
+    say(table)
     for r in failed[:20]:
         words = f"  {r.outcome}: {r.id}  {r.error or r.first_failure}"
         console.print(words, style="dim", highlight=False, soft_wrap=True, markup=False)

@@ -42,12 +42,14 @@ class Players:
     def __init__(
         self, policy: Policy | str, planner: Planner | str | None = None, renderer: str = "raster", patience: int = PATIENCE
     ) -> None:
-        self.address, self.planner_address = address_of(policy), address_of(planner or "")
+        self.address, self.planner_address = address_of(policy), address_of(planner)
         self.renderer, self.patience = renderer, patience
         self.policy = load_policy(policy) if isinstance(policy, str) else fitting("policy", type(policy).__name__, policy)
         self.planner: Planner | None = None
-        if planner:
-            self.planner = load_planner(planner) if isinstance(planner, str) else fitting("planner", type(planner).__name__, planner)
+        if isinstance(planner, str):
+            self.planner = load_planner(planner) if planner else None
+        elif planner is not None:
+            self.planner = fitting("planner", type(planner).__name__, planner)
         self._rule = load_planner("rule")
         self._decider: Policy | None = None if isinstance(policy, str) else self.policy
 
