@@ -176,7 +176,7 @@ def test_a_policy_that_ends_its_workers_while_it_is_loaded_is_refused_in_one_lin
 
 
 def test_films_need_a_folder_that_workers_can_see(nodes: cluster_utils.Cluster) -> None:
-    unseen = Job("oracle", "/there/is/none", "all")
+    unseen = Job("oracle", "/there/is/none", keep="all")
     with pytest.raises(EtudeError, match="a folder that all machines"), Cluster(unseen, nodes.address) as cluster:
         cluster.hello()
 
