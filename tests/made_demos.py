@@ -3,17 +3,7 @@
 from etude.datasets.demos import DemosRequest, demos
 from etude.datasets.taking import RecordingSpec, Rounded, recorded
 from etude.evaluation.play import Players, play
-from etude.evaluation.run import RunSettings
-
-
-class Quiet:
-    """Progress that nobody looks at."""
-
-    def began(self, store):
-        pass
-
-    def ended(self, record):
-        pass
+from etude.evaluation.run import Quiet, RunSettings
 
 
 def order(names, policy="oracle:action=ee_delta", how=None, size=(64, 64), formats=("lerobot",), wanted=0, command="etude demos"):

@@ -16,6 +16,8 @@ MACHINE = {
     "packages": {"numpy": "2.1.0", "mujoco": "4.0.1"},
 }  # fmt: skip
 
+PERTURBATIONS = {"dark": {"plausible": True, "summary": "Turn the light down."}, "no_words": {"plausible": False, "summary": ""}}
+
 
 def record(
     episode: str, outcome: Any = "success", *, mode: str = "vanilla", level: str = "L0", digest: str = "0" * 12, **more: Any
@@ -32,8 +34,8 @@ def run_of(records: Sequence[Record], folder: Path = Path("run"), policy: str = 
     modes = tuple(dict.fromkeys(r.mode for r in records))
     plan = Plan(policy, names, planner, modes)
     facts: dict[str, Any] = {
-        "protocol": "etude-v1", "schema": 1, "policy": policy, "planner": planner, "contract": {"action": "ee_delta", "chunk": 8},
-        "renderer": "raster-1-4f1d22aa", "machine": MACHINE,
+        "protocol": "etude-v1", "schema": 2, "perturbations": PERTURBATIONS, "policy": policy, "planner": planner,
+        "contract": {"action": "ee_delta", "chunk": 8}, "renderer": "raster-1-4f1d22aa", "machine": MACHINE,
         "command": ["etude", "evaluate", "--suite", "clevrskills", "--policy", policy, "--out", f"runs/{policy}"],
     }  # fmt: skip
     return Run(folder, plan, {**facts, **info}, tuple(records))

@@ -9,8 +9,7 @@ import pytest
 from kill_harness import SUBJECTS, files, harness
 from made_demos import Quiet, made, order
 
-from etude.api import _acting
-from etude.datasets.demos import demos
+from etude.datasets.demos import acting, demos
 from etude.datasets.extra import extras
 from etude.datasets.reader import DatasetReader
 from etude.datasets.replaying import replay, rerender
@@ -112,7 +111,7 @@ def test_failures_are_listed_and_other_seeds_take_their_place(tmp_path):
 
 
 def test_the_oracle_takes_over_from_another_policy(tmp_path):
-    taken = order(["clevrskills/pick@train#0", "clevrskills/pick@train#5"], policy=_acting("random", 0.1, "ee_delta"))
+    taken = order(["clevrskills/pick@train#0", "clevrskills/pick@train#5"], policy=acting("random", 0.1, "ee_delta"))
     folder = made(taken, tmp_path / "set")
     assert any(len(extra.arrays["lead"]) for extra in extras(folder))
     assert all(one.same for one in replay(folder))

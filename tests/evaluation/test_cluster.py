@@ -104,7 +104,7 @@ def test_a_machine_that_joins_and_is_lost_changes_no_result(nodes: cluster_utils
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with Cluster(job(f"test_cluster:Meeting?pipe={pipe}"), nodes.address) as cluster:
-        cluster.contracts()  # there is a worker on the first machine
+        cluster.hello()  # there is a worker on the first machine
         doomed = nodes.add_node(**SMALL, env_vars={DOOMED: "1"})
         ending = cluster.play(ITEMS)
         records = [next(ending)]  # of the first machine; the other has met it, and holds an episode
@@ -151,8 +151,8 @@ def test_an_episode_that_takes_too_long_is_an_error_and_the_next_is_played(nodes
 
 def test_contracts_are_those_of_the_policy(nodes: cluster_utils.Cluster) -> None:
     with Cluster(job("oracle:action=joint"), nodes.address) as cluster:
-        assert cluster.contracts()["policy"]["action"] == "joint"
-        assert cluster.contracts()["planner"] is None
+        assert cluster.hello()["contracts"]["policy"]["action"] == "joint"
+        assert cluster.hello()["contracts"]["planner"] is None
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_contracts_are_those_of_the_policy(nodes: cluster_utils.Cluster) -> None
 )
 def test_a_policy_that_cannot_be_loaded_is_refused_in_one_line(nodes: cluster_utils.Cluster, policy: str, message: str) -> None:
     with pytest.raises(EtudeError) as refused, Cluster(job(policy), nodes.address) as cluster:
-        cluster.contracts()
+        cluster.hello()
     assert str(refused.value).startswith(message) and "\n" not in str(refused.value)
 
 
@@ -176,9 +176,9 @@ def test_a_policy_that_ends_its_workers_while_it_is_loaded_is_refused_in_one_lin
 
 
 def test_films_need_a_folder_that_workers_can_see(nodes: cluster_utils.Cluster) -> None:
-    unseen = Job("oracle", "/there/is/none", "all")
+    unseen = Job("oracle", "/there/is/none", keep="all")
     with pytest.raises(EtudeError, match="a folder that all machines"), Cluster(unseen, nodes.address) as cluster:
-        cluster.contracts()
+        cluster.hello()
 
 
 def test_no_cluster_is_one_line_that_says_how_to_start_one() -> None:

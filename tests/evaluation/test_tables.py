@@ -153,7 +153,16 @@ def test_an_implausible_perturbation_that_changes_nothing_is_flagged():
     played = perturbed(PICK, "no_words", "S" * 19 + "F", "S" * 18 + "FF")
     overall = perturbation_costs(played, {"no_words": False}.get)[0]
     assert overall.flagged
-    assert overall.words.startswith("Still succeeds in 90 % of episodes under no_words (95 % without)")
+    assert overall.words.startswith("Still succeeds in 90 % of 20 episodes under no_words (95 % interval 70 % to 97 %; 95 % without)")
+
+
+def test_of_few_pairs_nothing_is_said_about_what_a_policy_uses():
+    overall = perturbation_costs(perturbed(PICK, "no_words", "SSS", "SSS"), {"no_words": False}.get)[0]
+    assert not overall.flagged
+    assert overall.words == (
+        "Success is 100 % under it (95 % interval 44 % to 100 %) and 100 % without, in 3 pairs: at least 20 are needed to say whether it"
+        " matters."
+    )
 
 
 @pytest.mark.parametrize(("after", "words"), [("F" * 20, "as it should"), ("S" * 12 + "F" * 8, "a good part survives")])

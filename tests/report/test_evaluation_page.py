@@ -57,8 +57,8 @@ class Reader(HTMLParser):
         return re.sub(r"\s+", " ", "".join(self.words))  # a space that keeps lines together is a space
 
 
-def page(*runs, plausible=lambda _: None, **more) -> Reader:
-    return Reader(report(runs, plausible, **more))
+def page(*runs, **more) -> Reader:
+    return Reader(report(runs, **more))
 
 
 def several():
@@ -71,7 +71,7 @@ def several():
 
 
 def test_the_page_is_well_formed_and_every_way_leads_somewhere():
-    found = page(*several(), plausible={"dark": True, "no_words": False}.get)
+    found = page(*several())
     ids = [a["id"] for _, a in found.tags if "id" in a]
     assert len(ids) == len(set(ids))
     for link in found.all("a"):
@@ -94,7 +94,7 @@ def test_the_page_is_well_formed_and_every_way_leads_somewhere():
 
 
 def test_nothing_is_loaded_from_elsewhere():
-    text = report(several(), lambda _: None)
+    text = report(several())
     assert "http" not in text.replace("http-equiv", "")
     assert not re.search(r"@import|url\(", text)
     assert all(
@@ -104,7 +104,7 @@ def test_nothing_is_loaded_from_elsewhere():
 
 
 def test_the_same_runs_give_the_same_bytes():
-    assert report(several(), lambda _: None) == report(several(), lambda _: None)
+    assert report(several()) == report(several())
 
 
 def test_the_headline_says_success_with_interval_episodes_errors_machine_and_renderer():
@@ -136,7 +136,7 @@ def test_empty_sections_are_left_out():
 
 def test_nothing_played_is_nothing_to_report():
     with pytest.raises(EtudeError, match="nothing to report"):
-        report([replace(run_of([record(f"{PICK}#0")]), records=())], lambda _: None)
+        report([replace(run_of([record(f"{PICK}#0")]), records=())])
 
 
 def test_what_a_user_can_name_is_never_taken_for_markup():
@@ -151,10 +151,10 @@ def test_what_a_user_can_name_is_never_taken_for_markup():
 def test_perturbations_are_told_apart_by_words_and_the_wrong_way_round_is_said():
     bare = [record(f"{PICK}#{k}", True) for k in range(20)]
     dark, silent = [record(f"{PICK}#{k}+dark", k < 5) for k in range(20)], [record(f"{PICK}#{k}+no_words", True) for k in range(20)]
-    found = page(run_of([*bare, *dark, *silent]), plausible={"dark": True, "no_words": False}.get)
+    found = page(run_of([*bare, *dark, *silent]))
     for part in (
         "Plausible: success should stay", "Implausible: success should vanish", "Costs 75 points of success",
-        "Still succeeds in 100 % of episodes", "Loses points to", "dark −75", "Succeeds despite", "no_words 100 %",
+        "Still succeeds in 100 % of 20 episodes", "Loses points to", "dark −75", "Succeeds despite", "no_words 100 %",
     ):  # fmt: skip
         assert part in found.text
     kinds = {a["class"] for a in found.all("rect") if "cost" in (a.get("class") or "")}
@@ -225,7 +225,7 @@ def test_few_films_are_embedded_and_the_rest_linked(tmp_path):
     played += [record(f"{PICK}#8", False, film="films/lost.webp"), record(f"{PICK}#9", False, film="../../secret.webp")]
     (tmp_path / "secret.webp").write_bytes(b"RIFF")  # outside the run: neither embedded nor linked
     out = tmp_path / "pages" / "report.html"
-    write_report([run_of(played, folder)], out, lambda _: None, embed_films=2)
+    write_report([run_of(played, folder)], out, embed_films=2)
     found = Reader(out.read_text(encoding="utf-8"))
     assert len(found.all("img")) == 2 and all(i["src"].startswith("data:image/webp;base64,") for i in found.all("img"))
     links = [unquote(a["href"]) for a in found.all("a") if not a["href"].startswith("#")]

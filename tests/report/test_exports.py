@@ -97,7 +97,6 @@ def two_runs():
 
 
 def test_every_table_is_written_in_every_form_and_again_the_same(tmp_path):
-    plausible = {"dark": True, "no_words": False}.get
     names = [
         "overall",
         "by_suite",
@@ -111,9 +110,9 @@ def test_every_table_is_written_in_every_form_and_again_the_same(tmp_path):
         "errors",
         "comparisons",
     ]
-    written = export(collect(two_runs(), plausible), tmp_path / "new" / "tables")
+    written = export(collect(two_runs()), tmp_path / "new" / "tables")
     assert [p.name for p in written] == [f"{name}{form}" for name in names for form in FORMS]
-    again = export(collect(two_runs(), plausible), tmp_path / "again")
+    again = export(collect(two_runs()), tmp_path / "again")
     assert [p.read_bytes() for p in written] == [p.read_bytes() for p in again]
     rows = list(csv.DictReader((tmp_path / "again" / "comparisons.csv").open()))
     assert (rows[0]["a"], rows[0]["b"], rows[0]["task"]) == ("one", "two + oracle", "all")
@@ -121,7 +120,7 @@ def test_every_table_is_written_in_every_form_and_again_the_same(tmp_path):
 
 
 def test_tables_without_rows_are_left_out():
-    names = {t.name for t in collect([run_of([record("clevrskills/pick@test#0")])], lambda _: None)}
+    names = {t.name for t in collect([run_of([record("clevrskills/pick@test#0")])])}
     assert names == {"overall", "by_suite", "by_level", "by_split", "by_difficulty", "groups"}
 
 
@@ -138,7 +137,7 @@ def test_counts_in_the_tables_are_those_of_the_records():
             fault="planning",
         ),
     ]
-    tables = {t.name: [dict(zip(t.columns, row, strict=True)) for row in t.rows] for t in collect([run_of(played)], lambda _: None)}
+    tables = {t.name: [dict(zip(t.columns, row, strict=True)) for row in t.rows] for t in collect([run_of(played)])}
     assert (tables["overall"][0]["episodes"], tables["overall"][0]["success"]) == (2, 0.5)
     assert (tables["subgoals"][0]["share"], tables["subgoals"][0]["first_failures"]) == (0.0, 1)
     assert [(r["task"], r["planning_first"], r["planner_accuracy"]) for r in tables["faults"]] == [("all", 1, 0.0), ("pick", 1, 0.0)]

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as Bar
 
 from etude.cli.app import app, console, given, notes, print_json, refuse_place, say
-from etude.names import PROTOCOL, EtudeError
+from etude.names import PROTOCOL, EtudeError, pick
 
 if TYPE_CHECKING:
     from etude.evaluation.record import Record
@@ -117,14 +117,17 @@ def evaluate(
 ) -> None:  # fmt: skip
     """Run a policy over a plan of episodes and count. Interrupted, it goes on where it stopped."""
     from etude import api
+    from etude.evaluation.run import RunSettings
+    from etude.evaluation.worker import KEEP
 
+    keep = pick("value of --record", record, {k: k for k in KEEP})
+    settings = RunSettings(workers, timeout, memory, keep, executor, ray_address, retry_errors, allow_mixed)
     with ProgressBar(out) as shown:
         run = api.evaluate(
             policy, wanted(suite, plan_file), episodes=episodes, task=task or (), split=split or (), level=level or (),
             difficulty=difficulty or (), perturb=perturb or (), control=not no_control, options=pairs(option), first_seed=first_seed,
-            planner=planner, mode=mode or (), patience=patience, renderer=renderer, out=out, more=more, shard=shard, workers=workers,
-            timeout=timeout, memory=memory, record=record, executor=executor, ray_address=ray_address, retry_errors=retry_errors,
-            allow_mixed=allow_mixed, progress=shown,
+            planner=planner, mode=mode or (), patience=patience, renderer=renderer, out=out, more=more, shard=shard, settings=settings,
+            progress=shown,
         )  # fmt: skip
     _tell(run, as_json)
 
@@ -214,18 +217,16 @@ class ProgressBar:
 
 
 def _tell(run: Run, as_json: bool) -> None:
-    from etude.evaluation.tables import groups
-
-    rows = groups(run.records)
+    table = run.table()
     failed = [r for r in run.records if not r.success]
     if as_json:
         failures = [{"id": r.id, "mode": r.mode, "outcome": r.outcome, "failed": r.first_failure, "error": r.error} for r in failed]
         print_json({
             "run": str(run.folder), "protocol": PROTOCOL, "policy": run.plan.policy, "planner": run.plan.planner,
-            "groups": [row.to_data() for row in rows], "failures": failures, "mixed": run.mixed,
+            "groups": list(table.rows), "failures": failures, "mixed": run.mixed,
         })  # fmt: skip
         return
-    say(run.table())
+    say(table)
     for r in failed[:20]:
         words = f"  {r.outcome}: {r.id}  {r.error or r.first_failure}"
         console.print(words, style="dim", highlight=False, soft_wrap=True, markup=False)

@@ -64,7 +64,9 @@ def demos(
     """Record demonstrations as a data set. Interrupted, it goes on where it stopped."""
     from etude import api
     from etude.datasets.demos import summary
+    from etude.datasets.taking import RecordingSpec
     from etude.evaluation.choosing import is_listed
+    from etude.evaluation.run import RunSettings
     from etude.suites.suite import SUITES
 
     if recipe is not None and suite == [recipe.partition("/")[0]]:
@@ -77,12 +79,13 @@ def demos(
         if not is_listed(what[0]):
             named, _, plan = recipe.partition("/")
             raise unknown(f"plan of {named}", plan, SUITES[named].plans)
+    spec = RecordingSpec(tuple(camera or ()), _recorded_size(size), spaces=every_space)
     with ProgressBar(out) as shown:
         made = api.demos(
             what, out=out, episodes=episodes, task=task or (), split=split or (), level=level or (), difficulty=difficulty or (),
             perturb=perturb or (), options=pairs(option), first_seed=first_seed, policy=policy, takeover=takeover, action=action,
-            every_space=every_space, camera=camera or (), size=_recorded_size(size), form=form or (), allow_test=allow_test,
-            workers=workers, timeout=timeout, command=_command(), progress=shown,
+            spec=spec, form=form or "lerobot", allow_test=allow_test, settings=RunSettings(workers, timeout), command=_command(),
+            progress=shown,
         )  # fmt: skip
     if as_json:
         print_json(summary(made))

@@ -35,6 +35,8 @@ from etude.suites.suite import SUITES
 
 WORK, NEW, OLD, FACTS = ".work", ".new", ".old", "meta/etude.json"
 RUN, ORDER = "run", "order.json"
+ANY_SPACE = ("oracle", "random", "noop")  # policies that act in any space
+ACTIONS = ("ee_delta", "ee_pose", "joint", "own")
 SPARE = 20  # more seeds, at least, that are tried where some were not solved
 
 
@@ -117,6 +119,16 @@ class Made:
     kept: tuple[str, ...]
     failures: tuple[Record, ...]
     frames: int
+
+
+def acting(policy: str, takeover: float | None, action: str) -> str:
+    """The policy with its action space, and the oracle after it where it shall take over."""
+    pick("value of --action", action, dict.fromkeys(ACTIONS))
+    if takeover is not None and policy == "oracle":
+        policy = "oracle:noise=0.03"  # one that leaves the oracle's own way
+    if policy.partition(":")[0] in ANY_SPACE and "action=" not in policy and action != "own":
+        policy = f"{policy}{',' if ':' in policy else ':'}action={action}"
+    return policy if takeover is None else f"takeover:{takeover:g}:{policy}"
 
 
 def demos(order: DemosRequest, folder: Path, settings: RunSettings, progress: Progress) -> Made:

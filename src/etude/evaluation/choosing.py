@@ -7,24 +7,42 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TypedDict
 
 from etude.evaluation.plan import checked, make_names, option_sets, perturbation_sets, read_names
 from etude.library import find_task, named_plan
-from etude.names import EpisodeName, EtudeError, unknown
+from etude.names import EpisodeName, EtudeError, repeated, unknown
 from etude.suites.suite import Purpose
 
 SEEDS = 20  # of each task, where nothing else is said
 _SELECTOR = re.compile(r"(?P<suite>[^/@#]+)(?:/(?P<task>[^/@#]+))?(?:@(?P<split>[^/@#]+))?")
 
 
+Words = str | Sequence[str]
+
+
+class Choice(TypedDict, total=False):
+    """What chooses among episodes and varies them: the arguments of :func:`choose`, wherever they are passed on."""
+
+    task: Words
+    split: Words
+    level: Words
+    difficulty: Words
+    perturb: Words
+    options: Mapping[str, str] | None
+    episodes: int | None
+    first_seed: int | None
+    control: bool
+
+
 def choose(
-    what: Sequence[str | Path],
+    what: str | Path | Sequence[str | Path],
     *,
-    task: Sequence[str] = (),
-    split: Sequence[str] = (),
-    level: Sequence[str] = (),
-    difficulty: Sequence[str] = (),
-    perturb: Sequence[str] = (),
+    task: Words = (),
+    split: Words = (),
+    level: Words = (),
+    difficulty: Words = (),
+    perturb: Words = (),
     options: Mapping[str, str] | None = None,
     episodes: int | None = None,
     first_seed: int | None = None,
@@ -38,6 +56,7 @@ def choose(
     among what is there. ``perturb``, ``difficulty`` and ``options`` are added to all of them.
     ``purpose`` is what splits are for where none is named.
     """
+    task, split, level, difficulty, perturb = (words(one) for one in (task, split, level, difficulty, perturb))
     seeds = SEEDS if episodes is None else episodes
     made = functools.partial(
         make_names, difficulties=difficulty, perturbations=perturb, options=options, episodes=seeds, first_seed=first_seed or 0,
@@ -46,7 +65,7 @@ def choose(
     names: list[str] = []
     whole: list[str] = []  # suites without a task or split of their own: chosen together, so that a task need be in one of them only
     listed: list[str] = []
-    for one in what:
+    for one in places(what):
         found = None if is_listed(one) else _SELECTOR.fullmatch(str(one))
         if found is None:
             listed += [str(one)] if "#" in str(one) and not Path(one).is_file() else read_names(Path(one))
@@ -59,9 +78,21 @@ def choose(
     if whole:
         names = [*made(whole, task, split), *names]
     if listed:
-        narrowed = _narrowed([EpisodeName.parse(name) for name in checked(listed)], task, split, level, episodes, first_seed)
+        if (twice := repeated(listed := [*checked(listed)])) is not None:
+            raise EtudeError(f"the plan has {twice} twice")
+        narrowed = _narrowed([EpisodeName.parse(name) for name in listed], task, split, level, episodes, first_seed)
         names += _varied(narrowed, option_sets(options, difficulty), perturbation_sets(perturb, control))
     return tuple(names)
+
+
+def words(value: Words) -> tuple[str, ...]:
+    """One text or several, as several."""
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def places(what: str | Path | Sequence[str | Path]) -> tuple[str | Path, ...]:
+    """One place to look for episodes or several, as several."""
+    return (what,) if isinstance(what, (str, Path)) else tuple(what)
 
 
 def is_listed(one: str | Path) -> bool:

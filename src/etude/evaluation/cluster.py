@@ -94,24 +94,16 @@ class Cluster:
         self._player = self._ray.remote(**alone)(_Player)
         return self
 
-    def contracts(self) -> dict[str, Any]:
-        """What policy and planner ask for: the first worker is started to find out."""
-        return self._hello("contracts")
-
-    def code(self) -> dict[str, Any]:
-        """What policy and planner are made of: see :func:`~etude.evaluation.code.code_of`."""
-        return self._hello("code")
-
-    def _hello(self, what: str) -> dict[str, Any]:
-        while what not in self._agreed:
+    def hello(self) -> dict[str, Any]:
+        """What the workers say of policy and planner (:meth:`Job.hello`): the first is started to find out."""
+        while "contracts" not in self._agreed:
             self._fit(1)
             self._listen(deque())
-        found: dict[str, Any] = self._agreed[what]
-        return found
+        return self._agreed
 
     def play(self, items: Iterable[Item]) -> Iterator[Record]:
         """Records in the order in which the episodes end. What was played on a worker that is lost is played again on another."""
-        self.contracts()
+        self.hello()
         queue = deque(items)
         while open_items := len(queue) + sum(w.item is not None for w in self._workers):
             self._fit(open_items)

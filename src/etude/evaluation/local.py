@@ -81,23 +81,15 @@ class Local:
         self._failed, self._reason = 0, ""
         self._keeper = Keeper()
 
-    def contracts(self) -> dict[str, Any]:
-        """What policy and planner ask for: the first worker is started to find out."""
-        return self._hello("contracts")
-
-    def code(self) -> dict[str, Any]:
-        """What policy and planner are made of: see :func:`~etude.evaluation.code.code_of`."""
-        return self._hello("code")
-
-    def _hello(self, what: str) -> dict[str, Any]:
+    def hello(self) -> dict[str, Any]:
+        """What the workers say of policy and planner (:meth:`Job.hello`): the first is started to find out."""
         while not self._said:
             self._fit(1)
             wait([w.connection for w in self._team], LOOK)
             for worker in [w for w in self._team if w.connection.poll()]:
                 self._welcome(worker)
             self._look_at_loading()
-        found: dict[str, Any] = self._said[what]
-        return found
+        return self._said
 
     def _fit(self, wanted: int) -> None:
         """Start workers until there are so many. After too many that did not load, those that did go on alone."""
@@ -148,7 +140,7 @@ class Local:
 
     def play(self, items: Iterable[tuple[str, str]]) -> Iterator[Record]:
         """Records in the order in which the episodes end."""
-        self.contracts()
+        self.hello()
         queue = deque(items)
         self._fit(min(self.workers, len(queue)))
         self._hand_out(queue)

@@ -215,7 +215,7 @@ def make_names(
 
 def perturbation_sets(perturbations: Sequence[str], control: bool) -> list[tuple[str, ...]]:
     """Perturbations that are applied together, each set once; the empty set first where a ``control`` is wanted."""
-    sets = [tuple(sorted(p.split("+"))) for p in perturbations]
+    sets = [tuple(p.split("+")) for p in perturbations]
     if not control and not sets:
         raise EtudeError("--no-control leaves out the unperturbed twins of perturbed episodes, but no --perturb is given")
     for one in sets:
@@ -223,7 +223,7 @@ def perturbation_sets(perturbations: Sequence[str], control: bool) -> list[tuple
             raise EtudeError(f"perturbation {twice!r} is given twice in {'+'.join(one)}")
         for name in one:
             pick("perturbation", name, known_perturbations())
-    return list(dict.fromkeys([()] * control + sets))
+    return list(dict.fromkeys([()] * control + [tuple(sorted(one)) for one in sets]))
 
 
 def option_sets(options: Mapping[str, str] | None, difficulties: Sequence[str]) -> list[dict[str, str]]:

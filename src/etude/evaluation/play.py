@@ -42,12 +42,14 @@ class Players:
     def __init__(
         self, policy: Policy | str, planner: Planner | str | None = None, renderer: str = "raster", patience: int = PATIENCE
     ) -> None:
-        self.address, self.planner_address = address_of(policy), address_of(planner or "")
+        self.address, self.planner_address = address_of(policy), address_of(planner)
         self.renderer, self.patience = renderer, patience
         self.policy = load_policy(policy) if isinstance(policy, str) else fitting("policy", type(policy).__name__, policy)
         self.planner: Planner | None = None
-        if planner:
-            self.planner = load_planner(planner) if isinstance(planner, str) else fitting("planner", type(planner).__name__, planner)
+        if isinstance(planner, str):
+            self.planner = load_planner(planner) if planner else None
+        elif planner is not None:
+            self.planner = fitting("planner", type(planner).__name__, planner)
         self._rule = load_planner("rule")
         self._decider: Policy | None = None if isinstance(policy, str) else self.policy
 
@@ -133,15 +135,14 @@ class Rollout:
         total = 0.0
         while not simulation.over:
             action = stage.action()
-            reward = simulation.step(action).reward
-            total += reward
+            status = simulation.step(action)
+            total += status.reward
             stage.stepped()
             _note(simulation, reached)
             words = stage.words()
             done.actions.append(action)
             done.words.append(words)
-            status = simulation.status
-            yield PlayedStep(simulation.steps, stage.seen, action, reward, {
+            yield PlayedStep(simulation.steps, stage.seen, action, status.reward, {
                 "success": status.satisfied, "progress": status.progress, "subtask": words[0], "step": words[1],
             })  # fmt: skip
         stages = stage.finished()

@@ -50,7 +50,7 @@ class GivenSubtask:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class PlayedStep:
     """One step of an episode while it is played. ``number`` counts from 1; ``observation`` is what the policy was last shown.
 

@@ -6,21 +6,21 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from etude import machine
 from etude.episodes import Episode
-from etude.evaluation.code import code_of
 from etude.evaluation.plan import Plan
 from etude.evaluation.play import Players
 from etude.evaluation.record import Record
 from etude.evaluation.sitting import introduce, joined, refuse_other_standards
 from etude.evaluation.store import Run, Store, merged, read_run
-from etude.evaluation.worker import Job, Keep
+from etude.evaluation.worker import KEEP, Job, Keep
 from etude.library import find
-from etude.names import EpisodeName, EtudeError
+from etude.names import EpisodeName, EtudeError, unknown
+from etude.plugins import named
 from etude.policies.contract import Contract, refuse_mismatches
 
 EXECUTORS = ("local", "ray")
@@ -30,11 +30,8 @@ SYNC = 1.0  # seconds between writes to the disk itself; a crash of the machine 
 class Executor(Protocol):
     """Something that plays episodes: on this machine, or on a cluster."""
 
-    def contracts(self) -> dict[str, Any]:
-        """What policy and planner ask for."""
-
-    def code(self) -> dict[str, Any]:
-        """What policy and planner are made of."""
+    def hello(self) -> dict[str, Any]:
+        """What policy and planner ask for (``contracts``), and what they are made of (``code``)."""
 
     def play(self, items: Iterable[tuple[str, str]]) -> Iterator[Record]:
         """Records in whatever order the episodes end."""
@@ -55,9 +52,14 @@ class RunSettings:
     address: str = ""
     retry_errors: bool = False
     allow_mixed: bool = False
-    plugins: tuple[str, ...] = ()
+    plugins: tuple[str, ...] = field(default_factory=named)
 
     def __post_init__(self) -> None:
+        for what, value, valid in (("executor", self.executor, EXECUTORS), ("value of --record", self.keep, KEEP)):
+            if value not in valid:
+                raise unknown(what, value, valid)
+        if self.address and self.executor != "ray":
+            raise EtudeError("--ray-address is used by --executor ray, which was not asked for")
         if self.workers < 0:
             raise EtudeError(f"--workers must not be negative, got {self.workers}")
         if not self.timeout > 0:
@@ -110,10 +112,11 @@ def evaluate(
             refuse_other_standards(store)
             own = (plan.policy, str(folder.resolve()), plan.planner, plan.renderer, plan.patience)
             job = make_job(*own, keep=settings.keep, plugins=settings.plugins)
-            alone = None if players is None else Here(job, players)
-            with nullcontext(alone) if alone is not None else make_executor(job, settings, len(store.missing)) as executor:
-                _refuse_misfits(store, executor.contracts())
-                introduce(store, executor.contracts(), executor.code(), settings.allow_mixed)
+            here = nullcontext(Here(job, players)) if players is not None else None
+            with here or make_executor(job, settings, len(store.missing)) as executor:
+                said = executor.hello()
+                _refuse_misfits(store, said["contracts"])
+                introduce(store, said["contracts"], said["code"], settings.allow_mixed)
                 _work_off(store, executor, progress.ended)
         store.seal()
     return read_run(folder)
@@ -125,13 +128,9 @@ class Here:
     def __init__(self, job: Job, players: Players) -> None:
         self._job, self._players = job, players
 
-    def contracts(self) -> dict[str, Any]:
-        """What policy and planner ask for."""
-        return self._players.contracts()
-
-    def code(self) -> dict[str, Any]:
-        """What policy and planner are made of."""
-        return code_of(self._players, Path(self._job.folder))
+    def hello(self) -> dict[str, Any]:
+        """What policy and planner ask for, and what they are made of."""
+        return self._job.hello(self._players)
 
     def play(self, items: Iterable[tuple[str, str]]) -> Iterator[Record]:
         """Records in the order of the plan."""

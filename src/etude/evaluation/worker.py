@@ -16,7 +16,7 @@ from etude.evaluation.code import code_of
 from etude.evaluation.plan import PATIENCE
 from etude.evaluation.play import Players, Trajectory, attempted
 from etude.evaluation.record import Record
-from etude.names import EtudeError, decode, encode, unknown
+from etude.names import EtudeError, decode, encode
 from etude.plugins import load_all
 from etude.policies.calling import in_a_line
 from etude.policies.replay import file_stem, write_actions
@@ -43,10 +43,6 @@ class Job:
     patience: int = PATIENCE
     keep: Keep = "none"
     plugins: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.keep not in KEEP:
-            raise unknown("value of --record", self.keep, KEEP)
 
     def players(self) -> Players:
         """Those who play; whatever goes wrong is one line for the user, for nothing has been played yet."""

@@ -89,9 +89,11 @@ def load_planner(text: str) -> Planner:
     return fitting("planner", text, _loaded("planner", text, PLANNERS))
 
 
-def address_of(player: Policy | Planner | str) -> str:
-    """The text under which a run notes who plays: of a live object, the module and the class it is of."""
-    return player if isinstance(player, str) else f"{type(player).__module__}:{type(player).__qualname__}"
+def address_of(player: Policy | Planner | str | None) -> str:
+    """The text under which a run notes who plays: of a live object, the module and the class it is of; empty for nobody."""
+    if player is None or isinstance(player, str):
+        return player or ""
+    return f"{type(player).__module__}:{type(player).__qualname__}"
 
 
 def _loaded(what: str, text: str, table: Registry[Maker[T]]) -> T:
