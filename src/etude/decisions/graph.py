@@ -85,7 +85,11 @@ def rebuilt(node: Operator, change: Callable[[Operator], Operator]) -> Operator:
 
 def canonical(node: Operator) -> Operator:
     """The same question with the inputs of commutative operators in a fixed order: equal questions become equal values."""
-    return rebuilt(node, lambda n: n.with_inputs(sorted(n.inputs(), key=canonical_json)) if n.commutative else n)
+    return rebuilt(node, _ordered)
+
+
+def _ordered(node: Operator) -> Operator:
+    return node.with_inputs(sorted(node.inputs(), key=canonical_json)) if node.commutative else node
 
 
 def structure(task: DecisionGraph) -> str:
@@ -94,4 +98,4 @@ def structure(task: DecisionGraph) -> str:
     Frames are renumbered in the order of time, without the empty ones.
     """
     order = {task.frames - 1 - frame: k for k, frame in enumerate(reversed(task.seen))}
-    return canonical_json(canonical(rebuilt(task.root, lambda n: replace(n, when=order[n.when]) if isinstance(n, Select) else n)))
+    return canonical_json(rebuilt(task.root, lambda n: replace(n, when=order[n.when]) if isinstance(n, Select) else _ordered(n)))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from etude.decisions.formulas import Branch, Formula, Outcome, holds, negated
-from etude.decisions.operator import Kind, Operator, Value, input_fields
+from etude.decisions.operator import Kind, Operator, Value, layout_of
 from etude.decisions.space import StimulusSpace
 from etude.decisions.templates import EXACT, FLUENT
 from etude.names import EtudeError
@@ -42,7 +42,7 @@ class Connective(Operator, abstract=True):
 
     @classmethod
     def joins(cls) -> int:
-        return len(input_fields(cls)) - 1
+        return len(layout_of(cls).fields) - 1
 
     @classmethod
     def takes(cls, attempt: GraphAttempt) -> tuple[str, ...]:
