@@ -150,8 +150,10 @@ LISTS = ("choices", "frame_answers", "attributes")
 
 def columns() -> dict[str, str]:
     """The flat columns with their types; those after them hold lists. "images" and "messages" are what trainers of language models read."""
-    texts = ("trial_id", "name", "suite", "task", "level", "task_id", "question", "question_fluent", "answer", "answer_type", "graph_json")
-    texts += ("objects_json", "stimuli", "stimuli_version")
+    texts = (
+        "trial_id", "name", "suite", "task", "level", "task_id", "question", "question_fluent", "answer", "answer_type", "graph_json",
+        "objects_json", "stimuli", "stimuli_version",
+    )  # fmt: skip
     numbers = ("n_frames", "n_objects", "n_delays", "n_questions", *_counted())
     return dict.fromkeys(texts, _TEXT) | {"seed": "int64"} | dict.fromkeys(numbers, _WHOLE)
 

@@ -68,11 +68,6 @@ def operators(node: Operator) -> dict[str, int]:
     return found
 
 
-def depth(node: Operator) -> int:
-    """The longest way from the root to a leaf, in nodes."""
-    return 1 + max((depth(part) for part in node.inputs()), default=0)
-
-
 def properties_of(node: Operator) -> set[str]:
     """The properties a question speaks of."""
     return set().union(*(part.properties() for part in walk(node)))

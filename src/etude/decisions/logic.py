@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from etude.decisions.formulas import Branch, Formula, Outcome, holds, negated
 from etude.decisions.operator import Kind, Operator, Value, layout_of
@@ -87,51 +87,40 @@ class Negation(Connective, kind="Not"):
 
 
 @dataclass(frozen=True)
-class And(Connective):
+class _Pair(Connective):
+    left: Operator
+    right: Operator
+
+    sign: ClassVar[str] = ""
+    commutative = True
+
+    def combined(self, *parts: Formula) -> Formula:
+        left, right = parts
+        return self.sign, left, right
+
+
+class And(_Pair):
     """Are both true?"""
 
-    left: Operator
-    right: Operator
-
+    sign = "and"
     exact = "{left} and {right}"
     fluent = "both {left} and {right}"
-    commutative = True
-
-    def combined(self, *parts: Formula) -> Formula:
-        left, right = parts
-        return "and", left, right
 
 
-@dataclass(frozen=True)
-class Or(Connective):
+class Or(_Pair):
     """Is at least one true?"""
 
-    left: Operator
-    right: Operator
-
+    sign = "or"
     exact = "{left} or {right}"
     fluent = "{left} or {right} or both"
-    commutative = True
-
-    def combined(self, *parts: Formula) -> Formula:
-        left, right = parts
-        return "or", left, right
 
 
-@dataclass(frozen=True)
-class Xor(Connective):
+class Xor(_Pair):
     """Is exactly one true?"""
 
-    left: Operator
-    right: Operator
-
+    sign = "xor"
     exact = "{left} xor {right}"
     fluent = "either {left} or {right} but not both"
-    commutative = True
-
-    def combined(self, *parts: Formula) -> Formula:
-        left, right = parts
-        return "xor", left, right
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import NamedTuple
 
-from etude.decisions.looks import Comparison, Select
+from etude.decisions.looks import Select, ValueComparison
 from etude.decisions.operator import Operator, field_types
 from etude.decisions.templates import TextPiece, keys, pieces
 
@@ -45,7 +45,7 @@ def patterns(grammar: str, count: int) -> GrammarPatterns:
 
 
 @functools.lru_cache(maxsize=16)
-def signs(grammar: str, count: int) -> list[tuple[list[str], type[Comparison]]]:
+def signs(grammar: str, count: int) -> list[tuple[list[str], type[ValueComparison]]]:
     """The words between two values that are compared, the longest first, and what they mean."""
-    found = [(keys(s), kind) for kind in Operator.kinds.values() if issubclass(kind, Comparison) for s in kind.signs.get(grammar, ())]
+    found = [(keys(s), kind) for kind in Operator.kinds.values() if issubclass(kind, ValueComparison) for s in kind.signs.get(grammar, ())]
     return sorted(found, key=lambda pair: -len(pair[0]))

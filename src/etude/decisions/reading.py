@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from etude.decisions.graph import DecisionGraph, selects
-from etude.decisions.looks import Comparison, Const, Count, Get, Match, Select
+from etude.decisions.looks import Const, Count, Get, Match, Select, ValueComparison
 from etude.decisions.operator import Operator, field_types
 from etude.decisions.patterns import GrammarPatterns, WordPattern, patterns, signs
 from etude.decisions.space import LOCATION, NUMBER, StimulusSpace
@@ -372,14 +372,14 @@ class SentenceReader(ABC):
         """A part of a question that stands alone."""
         return self.named_value(part) if isinstance(part, NamedWords) else part
 
-    def sign(self) -> type[Comparison] | None:
+    def sign(self) -> type[ValueComparison] | None:
         """The words between two values that are compared, if they come."""
         for words, kind in signs(self.grammar, len(Operator.kinds)):
             if self.tokens.accept(*words):
                 return kind
         return None
 
-    def compared(self, sign: type[Comparison], left: Operator | NamedWords, right: Operator | NamedWords) -> Operator:
+    def compared(self, sign: type[ValueComparison], left: Operator | NamedWords, right: Operator | NamedWords) -> Operator:
         """A comparison; a value says nothing of its property, so the other side must."""
         if isinstance(left, NamedWords):
             left = self.const(self._kind(right), left)
