@@ -20,7 +20,7 @@ def test_every_example_in_the_documentation_runs(page, code, tmp_path):
     if "data/clevrskills" in code:  # which the page has made before
         made(order([f"clevrskills/pick@train#{k}" for k in range(2)]), tmp_path / "data/clevrskills")
     # In a process of its own: some examples register shapes and tasks.
-    done = forked(lambda: exec(compile(code, page.name, "exec"), {"__name__": "__main__"}), tmp_path)
+    done = forked(lambda: exec(compile(code, page.name, "exec", dont_inherit=True), {"__name__": "__main__"}), tmp_path)
     assert done.returncode == 0, f"{page.name}: {done.stderr}"
 
 

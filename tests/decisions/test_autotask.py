@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from dataclasses import replace
 
 import pytest
 from agreement import OPERATORS, RICH
 
-from etude.decisions.autotask import MOST_MISSES, auto_question, auto_task, distinct_tasks, spread
+from etude.decisions.autotask import MOST_MISSES, auto_question, auto_task, distinct_tasks
 from etude.decisions.connectivity import TaskSpace
-from etude.decisions.graph import depth, operators, selects, structure, walk
+from etude.decisions.graph import operators, selects, structure, walk
 from etude.decisions.logic import Switch
 from etude.decisions.looks import Const
 from etude.decisions.operator import Operator
@@ -40,6 +42,11 @@ def test_levels_have_the_numbers_of_the_paper(settings: TaskSpace, frames: int, 
             assert depth(part) <= settings.max_depth
             assert sum(operators(part).values()) <= settings.max_operators
     assert seen == joins
+
+
+def depth(node: Operator) -> int:
+    """The longest way from the root to a leaf, in nodes."""
+    return 1 + max((depth(part) for part in node.inputs()), default=0)
 
 
 def test_all_operators_are_drawn_and_all_tasks_make_sense() -> None:
@@ -106,10 +113,10 @@ def test_distinct_tasks_are_distinct() -> None:
 
 def test_tasks_are_spread_evenly_over_structures() -> None:
     stream = rng("spread", "tasks")
-    low = spread(auto_question(LOW, stream, DOMAIN).task for _ in range(2000))
-    high = spread(auto_question(HIGH, stream, DOMAIN).task for _ in range(1000))
-    assert low.structures > 600 and low.most_frequent < 0.02 and low.evenness > 0.9
-    assert high.structures > 950 and high.most_frequent < 0.01 and high.evenness > 0.99
+    for settings, tasks, structures, most_frequent, evenness in ((LOW, 2000, 600, 0.02, 0.9), (HIGH, 1000, 950, 0.01, 0.99)):
+        counts = Counter(structure(auto_question(settings, stream, DOMAIN).task) for _ in range(tasks))
+        assert len(counts) > structures and max(counts.values()) / tasks < most_frequent
+        assert -sum(n / tasks * math.log(n / tasks) for n in counts.values()) / math.log(len(counts)) > evenness  # entropy / its most
 
 
 def test_a_space_of_tasks_that_is_used_up_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

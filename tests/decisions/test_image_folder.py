@@ -51,7 +51,6 @@ def test_a_table_declares_items_properties_and_views(tmp_path: Path, table: str)
     assert found.classes == {"category": (0, 0, 1, 1), "identity": (0, 1, 2, 3), "size": (0, 1, 0, 1)}
     assert (found.views("train"), found.views("test", 2), found.angles) == ((0,), (30,), ("0", "30"))
     assert found.angle(30) == 1
-    assert found.record(2, 30)["file"] == "hats-1-30.png"
 
 
 def test_pictures_are_letterboxed_with_nothing_above_and_below(tmp_path: Path) -> None:

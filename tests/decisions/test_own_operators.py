@@ -19,7 +19,7 @@ from etude.decisions.connectivity import TaskSpace
 from etude.decisions.formulas import Formula, exactly, negated
 from etude.decisions.graph import DecisionGraph, operators, properties_of, structure
 from etude.decisions.logic import And, Connective, Switch
-from etude.decisions.looks import Const, Exist, Get, IsSame, LooksCompared, Match, Relative, Select
+from etude.decisions.looks import Const, Exist, Get, IsSame, Match, Relative, Select, ValueComparison
 from etude.decisions.meaning import answer
 from etude.decisions.networks import from_networkx, to_networkx
 from etude.decisions.operator import Operator
@@ -93,9 +93,6 @@ class Squares:
         found[..., item // 2] = 120 if item % 2 == 0 else 240
         found[..., 3] = 255
         return found
-
-    def record(self, item: int, view: int) -> dict[str, int]:
-        return {"item": item, "view": view}
 
 
 SPACE = standard_space()
@@ -274,8 +271,8 @@ def test_names_and_words_that_are_taken_are_refused_with_both_modules() -> None:
         type("And", (Connective,), {"__module__": __name__})
     with pytest.raises(EtudeError, match=rf"{__name__}.Both: etude.decisions.logic.And has fluent words that begin like 'both \{{of\}}'"):
         type("Both", (Connective,), {"__module__": __name__, "fluent": "both {of}"})
-    with pytest.raises(EtudeError, match=r"etude\.decisions\.looks\.IsSame has exact words"):
-        type("Equal", (LooksCompared,), {"__module__": __name__, "signs": {"exact": ("equals",)}})
+    with pytest.raises(EtudeError, match=r"etude.decisions.looks.IsSame has exact words"):
+        type("Equal", (ValueComparison,), {"__module__": __name__, "signs": {"exact": ("equals",)}})
     assert not {"Both", "Equal"} & Operator.kinds.keys()
     with pytest.raises(EtudeError, match=rf"{__name__}: {__name__} has the stimulus set 'squares' already"):
         stimulus_set("squares")(Squares)

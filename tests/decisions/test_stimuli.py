@@ -170,13 +170,6 @@ def test_views_go_all_around_and_none_is_along_an_axis_or_from_above() -> None:
     assert np.diff(sorted(view.yaw for view in VIEWS)).max() <= 35
 
 
-def test_the_record_says_who_is_seen_from_where() -> None:
-    record = Procedural().record(8 * 2 + 5, 13)
-    assert (record["category"], record["identity"], record["title"], record["colour"]) == ("cars", "cars 6", "van", "blue")
-    assert (record["yaw"], record["pitch"], record["angle"]) == (VIEWS[13].yaw, VIEWS[13].pitch, "back left")
-    assert record["split"] == VIEWS[13].split
-
-
 # ------------------------------------------------------------------------------------------------ sprites
 
 

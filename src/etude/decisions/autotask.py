@@ -7,10 +7,7 @@ again.
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 from etude.arithmetic import total
 from etude.decisions.asking import Degenerate, Question, TooLarge, asked
@@ -70,24 +67,6 @@ def distinct_tasks(settings: TaskSpace, stream: Stream, count: int, space: Stimu
         misses = 0
         seen.add(form)
         yield task
-
-
-@dataclass(frozen=True)
-class Spread:
-    """How evenly tasks are spread over structures. ``evenness`` is 1 if all that were seen are equally frequent (entropy / its most)."""
-
-    tasks: int
-    structures: int
-    most_frequent: float
-    evenness: float
-
-
-def spread(tasks: Iterable[DecisionGraph]) -> Spread:
-    """Measured over the structures of some tasks."""
-    counts = Counter(structure(task) for task in tasks)
-    count = counts.total()
-    entropy = -total(n / count * math.log(n / count) for n in counts.values())
-    return Spread(count, len(counts), max(counts.values()) / count, entropy / math.log(len(counts)) if len(counts) > 1 else 1.0)
 
 
 def _check(settings: TaskSpace, space: StimulusSpace) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -60,6 +61,11 @@ class Unfit(Exception):
     """This drawing leads to no task that fits."""
 
 
+@functools.cache
+def _drawable(operators: tuple[str, ...], gives: str) -> tuple[str, ...]:
+    return tuple(name for name in operators if operator_class(name).gives == gives)
+
+
 class GraphAttempt:
     """One attempt at a task. Operators draw themselves, and ask here for looks at objects and for what is below them."""
 
@@ -75,7 +81,7 @@ class GraphAttempt:
 
     def drawable(self, gives: str) -> tuple[str, ...]:
         """The operators that may be drawn as a "truth" or a "value", by name, in the order of the settings."""
-        return tuple(name for name in self.settings.operators if operator_class(name).gives == gives)
+        return _drawable(self.settings.operators, gives)
 
     def part(self, among: tuple[str, ...], joins: int) -> Maker:
         """A question, or condition, that is true or false and has this many joins."""

@@ -68,11 +68,6 @@ def operators(node: Operator) -> dict[str, int]:
     return found
 
 
-def depth(node: Operator) -> int:
-    """The longest way from the root to a leaf, in nodes."""
-    return 1 + max((depth(part) for part in node.inputs()), default=0)
-
-
 def properties_of(node: Operator) -> set[str]:
     """The properties a question speaks of."""
     return set().union(*(part.properties() for part in walk(node)))
@@ -85,7 +80,11 @@ def rebuilt(node: Operator, change: Callable[[Operator], Operator]) -> Operator:
 
 def canonical(node: Operator) -> Operator:
     """The same question with the inputs of commutative operators in a fixed order: equal questions become equal values."""
-    return rebuilt(node, lambda n: n.with_inputs(sorted(n.inputs(), key=canonical_json)) if n.commutative else n)
+    return rebuilt(node, _ordered)
+
+
+def _ordered(node: Operator) -> Operator:
+    return node.with_inputs(sorted(node.inputs(), key=canonical_json)) if node.commutative else node
 
 
 def structure(task: DecisionGraph) -> str:
@@ -94,4 +93,4 @@ def structure(task: DecisionGraph) -> str:
     Frames are renumbered in the order of time, without the empty ones.
     """
     order = {task.frames - 1 - frame: k for k, frame in enumerate(reversed(task.seen))}
-    return canonical_json(canonical(rebuilt(task.root, lambda n: replace(n, when=order[n.when]) if isinstance(n, Select) else n)))
+    return canonical_json(rebuilt(task.root, lambda n: replace(n, when=order[n.when]) if isinstance(n, Select) else _ordered(n)))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from etude.decisions.formulas import Branch, Formula, Outcome, holds, negated
-from etude.decisions.operator import Kind, Operator, Value, input_fields
+from etude.decisions.operator import Kind, Operator, Value, layout_of
 from etude.decisions.space import StimulusSpace
 from etude.decisions.templates import EXACT, FLUENT
 from etude.names import EtudeError
@@ -42,7 +42,7 @@ class Connective(Operator, abstract=True):
 
     @classmethod
     def joins(cls) -> int:
-        return len(input_fields(cls)) - 1
+        return len(layout_of(cls).fields) - 1
 
     @classmethod
     def takes(cls, attempt: GraphAttempt) -> tuple[str, ...]:
@@ -87,51 +87,40 @@ class Negation(Connective, kind="Not"):
 
 
 @dataclass(frozen=True)
-class And(Connective):
+class _Pair(Connective):
+    left: Operator
+    right: Operator
+
+    sign: ClassVar[str] = ""
+    commutative = True
+
+    def combined(self, *parts: Formula) -> Formula:
+        left, right = parts
+        return self.sign, left, right
+
+
+class And(_Pair):
     """Are both true?"""
 
-    left: Operator
-    right: Operator
-
+    sign = "and"
     exact = "{left} and {right}"
     fluent = "both {left} and {right}"
-    commutative = True
-
-    def combined(self, *parts: Formula) -> Formula:
-        left, right = parts
-        return "and", left, right
 
 
-@dataclass(frozen=True)
-class Or(Connective):
+class Or(_Pair):
     """Is at least one true?"""
 
-    left: Operator
-    right: Operator
-
+    sign = "or"
     exact = "{left} or {right}"
     fluent = "{left} or {right} or both"
-    commutative = True
-
-    def combined(self, *parts: Formula) -> Formula:
-        left, right = parts
-        return "or", left, right
 
 
-@dataclass(frozen=True)
-class Xor(Connective):
+class Xor(_Pair):
     """Is exactly one true?"""
 
-    left: Operator
-    right: Operator
-
+    sign = "xor"
     exact = "{left} xor {right}"
     fluent = "either {left} or {right} but not both"
-    commutative = True
-
-    def combined(self, *parts: Formula) -> Formula:
-        left, right = parts
-        return "xor", left, right
 
 
 @dataclass(frozen=True)

@@ -243,7 +243,7 @@ class Count(Operator):
 
 
 @dataclass(frozen=True)
-class LooksCompared(Operator, abstract=True):
+class ValueComparison(Operator, abstract=True):
     """Two values of one property, of which something is true. What is, say ``compare`` forward and ``formula`` backward.
 
     ``signs`` are the words between them, by grammar; the last fluent one stands before a constant.
@@ -291,7 +291,7 @@ class LooksCompared(Operator, abstract=True):
 
 
 @dataclass(frozen=True)
-class IsSame(LooksCompared):
+class IsSame(ValueComparison):
     """Are both values the same?"""
 
     signs: ClassVar = {EXACT: ("equals",), ORIGINAL: ("equals", "equal"), FLUENT: ("the same as", "equal to")}
@@ -304,7 +304,7 @@ class IsSame(LooksCompared):
 
 
 @dataclass(frozen=True)
-class NotSame(LooksCompared):
+class NotSame(ValueComparison):
     """Are the values different?"""
 
     signs: ClassVar = {EXACT: ("not equals",), ORIGINAL: ("not equals", "not equal"), FLUENT: ("different from",)}

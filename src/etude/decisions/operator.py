@@ -8,9 +8,10 @@ Operators of truths are shorter still: see :class:`~etude.decisions.logic.Connec
 
 from __future__ import annotations
 
+import operator
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from etude.decisions.formulas import Atom, Branch, Formula, Outcome
@@ -67,31 +68,23 @@ class Operator(Family):
 
     def inputs(self) -> tuple[Operator, ...]:
         """What it takes, in order: the fields that are operators, or several of them."""
-        found: list[Operator] = []
-        for name, many in input_fields(type(self)):
-            part = getattr(self, name)
-            if many:
-                found += part
-            else:
-                found.append(part)
-        return tuple(found)
+        return layout_of(type(self)).inputs(self)
 
     def roles(self) -> list[str]:
         """What each input is for: the name of its field, with a number where there are several."""
         found: list[str] = []
-        for name, many in input_fields(type(self)):
+        for name, many in layout_of(type(self)).fields:
             found += [f"{name} {k}" for k in range(len(getattr(self, name)))] if many else [name]
         return found
 
     def settings(self) -> dict[str, Any]:
         """What it is set to, its inputs aside."""
-        taken = {name for name, _ in input_fields(type(self))}
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in taken}  # type: ignore[arg-type]
+        return {name: getattr(self, name) for name in layout_of(type(self)).settings}
 
     @classmethod
     def assembled(cls, settings: Mapping[str, Any], inputs: Sequence[tuple[str, Operator]]) -> Self:
         """The operator of some settings and of inputs with their roles."""
-        given: dict[str, Any] = {name: () for name, many in input_fields(cls) if many}
+        given: dict[str, Any] = {name: () for name, many in layout_of(cls).fields if many}
         for role, part in inputs:
             name = role.split(" ")[0]
             given[name] = (*given[name], part) if isinstance(given.get(name), tuple) else part
@@ -99,6 +92,8 @@ class Operator(Family):
 
     def with_inputs(self, inputs: Sequence[Operator]) -> Self:
         """The same with other inputs."""
+        if all(map(operator.is_, self.inputs(), inputs)):
+            return self
         return self.assembled(self.settings(), list(zip(self.roles(), inputs, strict=True)))
 
     # ---------------------------------------------------------------------------------------- what it means
@@ -213,20 +208,31 @@ def field_types(kind: type[Operator]) -> dict[str, Any]:
     return {f.name: hints[f.name] for f in fields(kind)}  # type: ignore[arg-type]
 
 
-_INPUTS: dict[type, tuple[tuple[str, bool], ...]] = {}
+@dataclass(frozen=True)
+class OperatorLayout:
+    """The fields of an operator: those that are inputs, and whether each holds several, and the settings."""
+
+    fields: tuple[tuple[str, bool], ...]
+    settings: tuple[str, ...]
+    inputs: Callable[[Operator], tuple[Operator, ...]]
 
 
-def input_fields(kind: type[Operator]) -> tuple[tuple[str, bool], ...]:
-    """The fields that are inputs, and whether each holds several."""
-    if kind not in _INPUTS:
-        found = []
-        for name, hint in field_types(kind).items():
-            many = typing.get_origin(hint) is tuple
-            one = typing.get_args(hint)[0] if many else hint
-            if isinstance(one, type) and issubclass(one, Operator):
-                found.append((name, many))
-        _INPUTS[kind] = tuple(found)
-    return _INPUTS[kind]
+_LAYOUTS: dict[type, OperatorLayout] = {}
+
+
+def layout_of(kind: type[Operator]) -> OperatorLayout:
+    """The layout of an operator's fields, worked out once."""
+    if kind not in _LAYOUTS:
+        types = field_types(kind)
+        several = {name: typing.get_args(hint)[0] for name, hint in types.items() if typing.get_origin(hint) is tuple}
+        taken = [name for name, hint in (types | several).items() if isinstance(hint, type) and issubclass(hint, Operator)]
+        single = operator.attrgetter(*taken) if len(taken) > 1 and not several else None
+        _LAYOUTS[kind] = OperatorLayout(
+            tuple((name, name in several) for name in taken),
+            tuple(name for name in types if name not in taken),
+            single or (lambda node: tuple(p for n in taken for p in (getattr(node, n) if n in several else (getattr(node, n),)))),
+        )
+    return _LAYOUTS[kind]
 
 
 def operator_class(name: str) -> type[Operator]:

@@ -38,12 +38,18 @@ class _Exact(SentenceReader):
         if self.tokens.accept("if"):
             condition = self.clause()
             self.tokens.expect(",", "then")
-            then = self.clause()
-            self.tokens.expect("?", "else")
+            then = self.branch()
+            self.tokens.expect("else")
             found: Operator = Switch(condition, then, self.within())
         else:
             found = self.clause()
         self.leave()
+        return found
+
+    def branch(self) -> Operator:
+        """The first of two questions, with its mark."""
+        found = self.clause()
+        self.tokens.expect("?")
         return found
 
     def part(self) -> Operator:
@@ -69,20 +75,10 @@ class _Exact(SentenceReader):
 class _Original(_Exact):
     grammar = ORIGINAL
 
-    def within(self) -> Operator:
-        tokens = self.tokens
-        self.enter()
-        if tokens.accept("if"):
-            condition = self.clause()
-            tokens.expect(",", "then")
-            then = self.within()
-            if not tokens.accept(","):  # as it was written before the paper
-                tokens.expect("?")
-            tokens.expect("else")
-            found: Operator = Switch(condition, then, self.within())
-        else:
-            found = self.clause()
-        self.leave()
+    def branch(self) -> Operator:
+        found = self.within()
+        if not self.tokens.accept(","):  # as it was written before the paper
+            self.tokens.expect("?")
         return found
 
     def clause(self) -> Operator:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import functools
 import typing
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from etude.decisions.graph import DecisionGraph, selects
-from etude.decisions.looks import Const, Count, Get, LooksCompared, Match, Select
+from etude.decisions.looks import Const, Count, Get, Match, Select, ValueComparison
 from etude.decisions.operator import Operator, field_types
+from etude.decisions.patterns import GrammarPatterns, WordPattern, patterns, signs
 from etude.decisions.space import LOCATION, NUMBER, StimulusSpace
-from etude.decisions.templates import EXACT, TextPiece, keys, pieces
+from etude.decisions.templates import EXACT, TextPiece, keys
 from etude.decisions.tokens import Token, TokenReader
 from etude.decisions.trial import Placed
 from etude.decisions.wording import spoken
@@ -44,40 +44,6 @@ class _Asked:
     label: int
     after: int | None
     given: str
-
-
-class _Pattern(NamedTuple):
-    """The words of an operator after those by which it is recognised, which are ``keys``; ``given`` is the field read before them."""
-
-    keys: tuple[str, ...]
-    kind: type[Operator]
-    given: str
-    rest: tuple[TextPiece, ...]
-
-
-class _Patterns(NamedTuple):
-    """All that operators say in a grammar: those that begin with words of their own, with an object, or with another question."""
-
-    opening: list[_Pattern]
-    of_objects: list[_Pattern]
-    joining: list[_Pattern]
-
-
-@functools.lru_cache(maxsize=16)
-def _patterns(grammar: str, count: int) -> _Patterns:
-    """The patterns of a grammar; ``count`` is the number of operators there are by now."""
-    found = _Patterns([], [], [])
-    for kind in Operator.kinds.values():
-        if pattern := getattr(kind, grammar, ""):
-            first, *rest = pieces(pattern)
-            if not first.name:
-                found.opening.append(_Pattern(first.keys, kind, "", tuple(rest)))
-            else:
-                table = found.of_objects if field_types(kind)[first.name] is Select else found.joining
-                table.append(_Pattern(rest[0].keys, kind, first.name, tuple(rest[1:])))
-    for table in found:
-        table.sort(key=lambda pattern: -len(pattern.keys))
-    return found
 
 
 class SentenceReader(ABC):
@@ -211,13 +177,13 @@ class SentenceReader(ABC):
         return found
 
     @property
-    def _known(self) -> _Patterns:
-        return _patterns(self.grammar, len(Operator.kinds))
+    def _known(self) -> GrammarPatterns:
+        return patterns(self.grammar, len(Operator.kinds))
 
     def opened(self, bracketed: bool | None = None, grammar: str = "") -> Operator | None:
         """An operator that begins with words of its own, if one comes. With ``bracketed`` it is one of those that stand in brackets within
         others, or one of those that do not."""
-        table = _patterns(grammar or self.grammar, len(Operator.kinds)).opening
+        table = patterns(grammar or self.grammar, len(Operator.kinds)).opening
         return self._recognised([p for p in table if bracketed in (None, self.grammar in p.kind.bracketed)])
 
     def about(self, select: Select, asked: bool = False) -> Operator:
@@ -230,9 +196,9 @@ class SentenceReader(ABC):
             raise self.tokens.wrong(" or ".join(sorted({repr(p.keys[0]) for p in table if p.keys})) or "what is said of the object")
         return found
 
-    def _recognised(self, patterns: Iterable[_Pattern], before: Operator | None = None) -> Operator | None:
+    def _recognised(self, table: Iterable[WordPattern], before: Operator | None = None) -> Operator | None:
         """The first of these operators whose words come; ``before`` is what was read already."""
-        for pattern in patterns:
+        for pattern in table:
             if not self.tokens.accept(*pattern.keys):
                 continue
             self.enter()
@@ -406,14 +372,14 @@ class SentenceReader(ABC):
         """A part of a question that stands alone."""
         return self.named_value(part) if isinstance(part, NamedWords) else part
 
-    def sign(self) -> type[LooksCompared] | None:
+    def sign(self) -> type[ValueComparison] | None:
         """The words between two values that are compared, if they come."""
-        for words, kind in _signs(self.grammar, len(Operator.kinds)):
+        for words, kind in signs(self.grammar, len(Operator.kinds)):
             if self.tokens.accept(*words):
                 return kind
         return None
 
-    def compared(self, sign: type[LooksCompared], left: Operator | NamedWords, right: Operator | NamedWords) -> Operator:
+    def compared(self, sign: type[ValueComparison], left: Operator | NamedWords, right: Operator | NamedWords) -> Operator:
         """A comparison; a value says nothing of its property, so the other side must."""
         if isinstance(left, NamedWords):
             left = self.const(self._kind(right), left)
@@ -426,12 +392,6 @@ class SentenceReader(ABC):
             return "" if isinstance(part, NamedWords) else part.kind()
         except EtudeError as error:
             raise self.tokens.wrong(f"something that can be compared: {error}") from None
-
-
-@functools.lru_cache(maxsize=16)
-def _signs(grammar: str, count: int) -> list[tuple[list[str], type[LooksCompared]]]:
-    found = [(keys(s), kind) for kind in Operator.kinds.values() if issubclass(kind, LooksCompared) for s in kind.signs.get(grammar, ())]
-    return sorted(found, key=lambda pair: -len(pair[0]))
 
 
 def _signature(tokens: tuple[Token, ...] | list[Token]) -> list[str]:

@@ -87,13 +87,6 @@ def report(trials: Iterable[Trial], domain: Domain) -> list[Shortcut]:
     return rows
 
 
-def table(rows: Iterable[Shortcut]) -> str:
-    """The report as text."""
-    lines = [f"{'shortcut':14} {'answers':>8} {'score':>7} {'chance':>7} {'floor':>7} {'excess':>7}"]
-    lines += [f"{r.name:14} {r.applies:8d} {r.score:7.3f} {r.chance:7.3f} {r.floor:7.3f} {r.excess:+7.3f}" for r in rows if r.applies]
-    return "\n".join(lines)
-
-
 def answers_due(trial: Trial) -> Iterator[Asked]:
     """The answers of a trial, each with its task."""
     answered: list[str] = []

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
 from etude.decisions.logic import And, Or, Switch
-from etude.decisions.looks import Const, Get, IsSame, LooksCompared, Match, NotSame, Select
+from etude.decisions.looks import Const, Get, IsSame, Match, NotSame, Select, ValueComparison
 from etude.decisions.operator import Operator
 from etude.decisions.space import LOCATION, NUMBER, VIEW, StimulusSpace
 from etude.decisions.templates import EXACT, FLUENT, RESERVED, pieces
@@ -50,7 +50,7 @@ class SentenceWriter(ABC):
         """The root of a task, as a question with its mark."""
 
     @abstractmethod
-    def compared(self, node: LooksCompared) -> str:
+    def compared(self, node: ValueComparison) -> str:
         """A comparison as a part of a sentence."""
 
     @abstractmethod
@@ -125,7 +125,7 @@ class Exact(SentenceWriter):
     def question(self, node: Operator) -> str:
         return f"{node.written(self)}?"
 
-    def compared(self, node: LooksCompared) -> str:
+    def compared(self, node: ValueComparison) -> str:
         left, right = (self.value(part) if isinstance(part, Const) else self.part(part) for part in node.inputs())
         return f"{left} {node.signs[EXACT][0]} {right}"
 
@@ -209,11 +209,11 @@ class Fluent(SentenceWriter):
     def nested(self, node: Operator) -> str:
         return node.written(self) if isinstance(node, Switch) else super().nested(node)  # which has its brackets
 
-    def compared(self, node: LooksCompared) -> str:
+    def compared(self, node: ValueComparison) -> str:
         subject, rest = self.said_of(node)
         return f"{subject} is {rest}"
 
-    def said_of(self, node: LooksCompared) -> tuple[str, str]:
+    def said_of(self, node: ValueComparison) -> tuple[str, str]:
         """What a comparison is about, and what it says of it."""
         left, right = (node.right, node.left) if isinstance(node.left, Const) and node.commutative else (node.left, node.right)
         signs = node.signs[FLUENT]

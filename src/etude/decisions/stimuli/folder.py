@@ -105,13 +105,6 @@ class ImageFolder:
             raise EtudeError(f"{self._folder}: item {item} has no view {view}")
         return self._album.get(item, view, pixels)
 
-    def record(self, item: int, view: int) -> dict[str, Any]:
-        """The row of the table."""
-        image = self._images[item, view]
-        values = {prop: words[self.classes[prop][item]] for prop, words in self.properties.items()}
-        file = image.path.relative_to(self._folder.resolve()).as_posix()
-        return {"item": item, **values, "view": view, "split": image.split, "file": file, "generator": self.version}
-
     @functools.cached_property
     def _views(self) -> dict[tuple[str, int | None], tuple[int, ...]]:
         """The views of a split and an item; under None those that all items have."""

@@ -52,144 +52,87 @@ def _lights(front: float, rear: float, z: float, y: float, size: float = 0.10) -
     return heads, tails
 
 
+def _car(
+    upper: Sequence[Vec2], floor: float, axles: Sequence[float], radius: float, half: float, lights: Sequence[float], *,
+    track: float = 0.0, bevel: float = 0.04, width: float = 0.20, **more: list[Mesh],
+) -> Parts:  # fmt: skip
+    """A body on wheels with its lights (:func:`_lights`); ``more`` are further meshes, by role, and ``track`` the half width at the wheels
+    where it is not the body's."""
+    tyres, hubs = _wheels(axles, radius, track or half, width)
+    heads, tails = _lights(*lights)
+    own = {"body": [_body(upper, floor, axles, radius, half, bevel)], "tyre": tyres, "metal": hubs, "glow": heads, "tail": tails}
+    return {
+        role: [*own.get(role, []), *more.get(role, [])] for role in ("body", "accent", "trim", "glass", "tyre", "metal", "glow", "tail")
+    }
+
+
 def saloon() -> Parts:
     """Three boxes: bonnet, cabin, boot."""
-    axles = (-1.25, 1.30)
-    body = _body(
-        [(-2.1, 0.30), (-2.15, 0.62), (-2.05, 0.86), (-0.9, 0.90), (0.85, 0.88), (1.9, 0.76), (2.1, 0.60), (2.1, 0.30)],
-        0.30,
-        axles,
-        0.34,
-        0.84,
-    )
+    outline = [(-2.1, 0.30), (-2.15, 0.62), (-2.05, 0.86), (-0.9, 0.90), (0.85, 0.88), (1.9, 0.76), (2.1, 0.60), (2.1, 0.30)]
     glass, roof, pillars = _cabin((-1.45, 1.05), (-0.90, 0.42), (0.86, 1.36), (0.76, 0.60))
-    tyres, hubs = _wheels(axles, 0.34, 0.84)
-    heads, tails = _lights(2.08, -2.13, 0.62, 0.60, 0.11)
     bumpers = [block((2.05, 2.17), (-0.80, 0.80), (0.30, 0.42)), block((-2.20, -2.08), (-0.80, 0.80), (0.30, 0.42))]
-    return {"body": [body, roof, *pillars], "glass": [glass], "tyre": tyres, "metal": [*hubs, *bumpers], "glow": heads, "tail": tails}
+    lights = (2.08, -2.13, 0.62, 0.60, 0.11)
+    return _car(outline, 0.30, (-1.25, 1.30), 0.34, 0.84, lights, body=[roof, *pillars], glass=[glass], metal=bumpers)
 
 
 def city_car() -> Parts:
     """Short and tall, with a round back and a roof of another colour."""
-    axles = (-0.95, 0.98)
-    body = _body(
-        [(-1.45, 0.32), (-1.52, 0.60), (-1.45, 0.98), (0.70, 0.98), (1.30, 0.86), (1.48, 0.66), (1.50, 0.32)], 0.32, axles, 0.36, 0.80, 0.06
-    )
+    outline = [(-1.45, 0.32), (-1.52, 0.60), (-1.45, 0.98), (0.70, 0.98), (1.30, 0.86), (1.48, 0.66), (1.50, 0.32)]
     glass, roof, pillars = _cabin((-1.42, 0.86), (-1.18, 0.38), (0.95, 1.50), (0.74, 0.62))
-    tyres, hubs = _wheels(axles, 0.36, 0.80)
-    heads, tails = _lights(1.46, -1.48, 0.74, 0.54, 0.16)
-    stripes = both(beam((0.72, 0.22, 0.985), (1.30, 0.22, 0.87), 0.16, 0.03))
-    return {
-        "body": [body, *pillars],
-        "accent": [roof, *stripes],
-        "glass": [glass],
-        "tyre": tyres,
-        "metal": hubs,
-        "glow": heads,
-        "tail": tails,
-    }
+    accent = [roof, *both(beam((0.72, 0.22, 0.985), (1.30, 0.22, 0.87), 0.16, 0.03))]
+    lights = (1.46, -1.48, 0.74, 0.54, 0.16)
+    return _car(outline, 0.32, (-0.95, 0.98), 0.36, 0.80, lights, bevel=0.06, body=pillars, accent=accent, glass=[glass])
 
 
 def pickup() -> Parts:
     """A cabin in front of an open bed."""
-    axles = (-1.45, 1.45)
-    body = _body(
-        [(-2.35, 0.42), (-2.35, 0.72), (0.20, 0.72), (0.20, 1.08), (1.05, 1.06), (2.15, 1.0), (2.25, 0.80), (2.25, 0.42)],
-        0.42,
-        axles,
-        0.44,
-        0.88,
-    )
+    outline = [(-2.35, 0.42), (-2.35, 0.72), (0.20, 0.72), (0.20, 1.08), (1.05, 1.06), (2.15, 1.0), (2.25, 0.80), (2.25, 0.42)]
+    glass, roof, pillars = _cabin((-0.02, 1.25), (0.05, 0.80), (1.06, 1.62), (0.80, 0.68))
     sides = [
         *both(block((-2.35, 0.10), (0.78, 0.88), (0.70, 1.08))),
         block((-2.35, -2.25), (-0.86, 0.86), (0.70, 1.06)),
         block((-0.02, 0.12), (-0.86, 0.86), (0.70, 1.08)),
     ]
-    bed = block((-2.25, 0.0), (-0.78, 0.78), (0.71, 0.75))
-    glass, roof, pillars = _cabin((-0.02, 1.25), (0.05, 0.80), (1.06, 1.62), (0.80, 0.68))
-    tyres, hubs = _wheels(axles, 0.44, 0.88, 0.26)
-    heads, tails = _lights(2.23, -2.36, 0.80, 0.66, 0.12)
-    grille = block((2.22, 2.30), (-0.45, 0.45), (0.62, 0.92))
-    return {
-        "body": [body, roof, *pillars, *sides],
-        "trim": [bed, grille],
-        "glass": [glass],
-        "tyre": tyres,
-        "metal": hubs,
-        "glow": heads,
-        "tail": tails,
-    }
+    bed, grille = block((-2.25, 0.0), (-0.78, 0.78), (0.71, 0.75)), block((2.22, 2.30), (-0.45, 0.45), (0.62, 0.92))
+    body, lights = [roof, *pillars, *sides], (2.23, -2.36, 0.80, 0.66, 0.12)
+    return _car(outline, 0.42, (-1.45, 1.45), 0.44, 0.88, lights, width=0.26, body=body, trim=[bed, grille], glass=[glass])
 
 
 def van() -> Parts:
     """One tall box with a slanting nose and a band of another colour."""
-    axles = (-1.35, 1.30)
-    body = _body(
-        [(-2.05, 0.34), (-2.10, 1.0), (-2.0, 1.90), (-1.8, 1.98), (0.75, 1.98), (1.0, 1.88), (1.60, 1.10), (2.02, 0.92), (2.10, 0.34)],
-        0.34,
-        axles,
-        0.36,
-        0.86,
-        0.06,
-    )
+    outline = [(-2.05, 0.34), (-2.10, 1.0), (-2.0, 1.90), (-1.8, 1.98), (0.75, 1.98), (1.0, 1.88), (1.60, 1.10), (2.02, 0.92), (2.10, 0.34)]
     door = across_y([(0.62, 1.12), (1.42, 1.12), (0.98, 1.76), (0.62, 1.76)], (0.85, 0.875))
     panes = both(door, *(block(x, (0.85, 0.875), (1.12, 1.76)) for x in ((-0.7, 0.45), (-1.85, -0.85))))
     screen = beam((1.58, 0.0, 1.16), (1.06, 0.0, 1.84), 1.44, 0.05)
     rear = block((-2.09, -2.03), (-0.66, 0.66), (1.12, 1.72))
-    band = [*both(block((-2.02, 1.98), (0.85, 0.88), (0.66, 0.84)))]
-    tyres, hubs = _wheels(axles, 0.36, 0.86)
-    heads, tails = _lights(2.06, -2.10, 0.70, 0.62, 0.12)
-    return {"body": [body], "accent": band, "glass": [*panes, screen, rear], "tyre": tyres, "metal": hubs, "glow": heads, "tail": tails}
+    band = both(block((-2.02, 1.98), (0.85, 0.88), (0.66, 0.84)))
+    lights = (2.06, -2.10, 0.70, 0.62, 0.12)
+    return _car(outline, 0.34, (-1.35, 1.30), 0.36, 0.86, lights, bevel=0.06, accent=band, glass=[*panes, screen, rear])
 
 
 def roadster() -> Parts:
     """Open, long in front, with two seats, a wind screen and a spoiler."""
-    axles = (-1.15, 1.25)
-    body = _body(
-        [(-1.95, 0.28), (-2.02, 0.56), (-1.85, 0.80), (-1.0, 0.84), (-0.95, 0.62), (0.25, 0.62), (0.35, 0.82), (1.3, 0.72),
-         (2.05, 0.52), (2.12, 0.28)],
-        0.28, axles, 0.34, 0.84,
-    )  # fmt: skip
+    outline = [(-1.95, 0.28), (-2.02, 0.56), (-1.85, 0.80), (-1.0, 0.84), (-0.95, 0.62), (0.25, 0.62), (0.35, 0.82), (1.3, 0.72),
+               (2.05, 0.52), (2.12, 0.28)]  # fmt: skip
     doors = both(block((-1.0, 0.36), (0.72, 0.83), (0.55, 0.80)))
     seats = both(cushion((-0.95, -0.70), (0.10, 0.58), (0.60, 1.08), 0.3), cushion((-0.80, -0.20), (0.10, 0.58), (0.58, 0.72), 0.3))
     screen = beam((0.34, 0.0, 0.80), (0.06, 0.0, 1.14), 1.40, 0.04)
     spoiler = [block((-2.02, -1.72), (-0.82, 0.82), (1.02, 1.07)), *both(block((-1.92, -1.80), (0.55, 0.62), (0.78, 1.04)))]
     stripe = [beam((0.36, 0.0, 0.83), (1.30, 0.0, 0.73), 0.30, 0.03), beam((1.28, 0.0, 0.735), (2.04, 0.0, 0.53), 0.30, 0.03)]
-    tyres, hubs = _wheels(axles, 0.34, 0.84, 0.24)
-    heads, tails = _lights(1.94, -2.0, 0.58, 0.60, 0.10)
-    return {
-        "body": [body, *doors, *spoiler],
-        "accent": [*seats, *stripe],
-        "glass": [screen],
-        "tyre": tyres,
-        "metal": hubs,
-        "glow": heads,
-        "tail": tails,
-    }
+    body, accent, lights = [*doors, *spoiler], [*seats, *stripe], (1.94, -2.0, 0.58, 0.60, 0.10)
+    return _car(outline, 0.28, (-1.15, 1.25), 0.34, 0.84, lights, width=0.24, body=body, accent=accent, glass=[screen])
 
 
 def jeep() -> Parts:
     """Square and high, with wings over big wheels and a spare wheel behind."""
-    axles = (-1.05, 1.15)
-    body = _body([(-1.65, 0.55), (-1.65, 1.10), (0.55, 1.10), (1.65, 1.05), (1.65, 0.55)], 0.55, axles, 0.46, 0.70, 0.03)
+    outline = [(-1.65, 0.55), (-1.65, 1.10), (0.55, 1.10), (1.65, 1.05), (1.65, 0.55)]
     wings = both(block((0.70, 1.72), (0.68, 0.92), (0.98, 1.05)), block((-1.60, -0.52), (0.68, 0.92), (0.98, 1.05)))
     glass, roof, pillars = _cabin((-1.60, 0.62), (-1.58, 0.48), (1.08, 1.76), (0.68, 0.66))
-    tyres, hubs = _wheels(axles, 0.46, 0.86, 0.26)
-    spare = drum(0.40, (-1.78, 0.0, 1.05), 0.20, "x", 18)
-    cap = drum(0.24, (-1.89, 0.0, 1.05), 0.03, "x", 12)
+    spare, cap = drum(0.40, (-1.78, 0.0, 1.05), 0.20, "x", 18), drum(0.24, (-1.89, 0.0, 1.05), 0.03, "x", 12)
     slots = [block((1.64, 1.68), (y - 0.035, y + 0.035), (0.72, 0.98)) for y in (-0.24, -0.12, 0.0, 0.12, 0.24)]
-    heads, tails = _lights(1.67, -1.66, 0.88, 0.50, 0.12)
     bumper = block((1.66, 1.86), (-0.80, 0.80), (0.52, 0.64))
-    return {
-        "body": [body, *wings, *pillars],
-        "accent": [roof, cap],
-        "glass": [glass],
-        "tyre": [*tyres, spare],
-        "metal": hubs,
-        "trim": [*slots, bumper],
-        "glow": heads,
-        "tail": tails,
-    }
+    more = {"body": [*wings, *pillars], "accent": [roof, cap], "glass": [glass], "tyre": [spare], "trim": [*slots, bumper]}
+    return _car(outline, 0.55, (-1.05, 1.15), 0.46, 0.70, (1.67, -1.66, 0.88, 0.50, 0.12), track=0.86, bevel=0.03, width=0.26, **more)
 
 
 def racing_car() -> Parts:

@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from etude.decisions.space import SPLITS
 from etude.decisions.stimuli.album import Rgba
-from etude.decisions.stimuli.models import BUILDERS, IDENTITIES, PALETTES, colour_of, model
+from etude.decisions.stimuli.models import BUILDERS, IDENTITIES, PALETTES, colour_of
 from etude.decisions.stimuli.rendering import ANGLES, VIEWS, sprite
 from etude.names import EtudeError, unknown
 from etude.registry import Registry
 from etude.render.renderer import VERSION as RENDERER
 
 GENERATOR = "etude-stimuli-1"  # counts up whenever a model, a view or the light changes
-LICENCE = "Apache-2.0"
 
 
 class StimulusSet(Protocol):
@@ -54,9 +53,6 @@ class StimulusSet(Protocol):
 
     def picture(self, item: int, view: int, pixels: int = 112) -> Rgba:
         """An item from a view, (pixels, pixels, 4), read-only."""
-
-    def record(self, item: int, view: int) -> dict[str, Any]:
-        """All that is known about a picture, as JSON data."""
 
 
 STIMULUS_SETS: Registry[Callable[[], StimulusSet]] = Registry("stimulus set")
@@ -119,27 +115,6 @@ class Procedural:
     def picture(self, item: int, view: int, pixels: int = 112) -> Rgba:
         """An item from a view, (pixels, pixels, 4), read-only."""
         return sprite(*self._which(item), view, pixels)
-
-    def record(self, item: int, view: int) -> dict[str, Any]:
-        """Who is seen, from where, and who made the picture. Angles are in degrees."""
-        category, identity = self._which(item)
-        place = VIEWS[view]
-        return {
-            "item": item,
-            "category": category,
-            "identity": self.properties["identity"][item],
-            "colour": colour_of(identity),
-            "title": model(category, identity).title,
-            "view": view,
-            "angle": ANGLES[place.angle],
-            "yaw": place.yaw,
-            "pitch": place.pitch,
-            "roll": 0.0,
-            "light": list(place.light),
-            "split": place.split,
-            "generator": self.version,
-            "licence": LICENCE,
-        }
 
     def _which(self, item: int) -> tuple[str, int]:
         if not 0 <= item < len(BUILDERS) * IDENTITIES:

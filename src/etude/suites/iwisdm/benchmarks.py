@@ -29,7 +29,7 @@ from etude.decisions.listing import BOOLEAN, Lister, TrialDraw, fresh_thing
 from etude.decisions.solver import Domain
 from etude.decisions.space import LOCATION
 from etude.decisions.trial import Placed, Trial
-from etude.names import EtudeError, Stream, digest, pick
+from etude.names import EtudeError, Stream, pick
 from etude.suites.iwisdm import abilities, levels
 
 SUITE = "iwisdm"
@@ -151,8 +151,3 @@ def trial(task: str, split: str, seed: int, domain: Domain | None = None, stimul
 
     lister = pick("list of trials", task, LISTS)
     return lister(TrialDraw(SUITE, task, split, seed, domain or domain_of(stimuli, split), stimuli))
-
-
-def fingerprint(task: str, split: str, count: int = 100) -> str:
-    """The digest of the first trials of a list. A list is frozen: its fingerprint changes with :data:`VERSION` only."""
-    return digest([trial(task, split, seed).id for seed in range(count)])
