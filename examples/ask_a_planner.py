@@ -1,17 +1,14 @@
 """Let a planner of your own say what comes next while the oracle's skills act: python examples/ask_a_planner.py runs/planner 5"""
 
-import json
 import sys
-from pathlib import Path
 
-from etude.cli import app
-from etude.policies.contract import Contract
+import etude
 
 
 class ReadingAloud:
     """Goes through the sub-tasks there are words for, one after the other; a language model would choose among them."""
 
-    contract = Contract(cameras=("base",), size=(96, 96))
+    contract = etude.Contract(cameras=("base",), size=(96, 96))
 
     def reset(self, instruction, pictures, episode):
         pass
@@ -22,10 +19,10 @@ class ReadingAloud:
 
 
 if __name__ == "__main__":
-    out, episodes = Path(sys.argv[1]), sys.argv[2]
-    choice = ["--suite", "clevrskills", "--task", "place", "--split", "test", "--episodes", episodes, "--patience", "60"]
-    app(["evaluate", *choice, "--mode", "planner", "--planner", "ask_a_planner:ReadingAloud", "--out", str(out)], standalone_mode=False)
-    for record in map(json.loads, (out / "episodes.jsonl").read_text().splitlines()):
-        print(record["episode"], record["outcome"], "– first at fault:", record["fault"])
-        for stage in record["stages"]:
-            print("  ", "right" if stage["right"] else "wrong", "and done:" if stage["done"] else "and not done:", stage["subtask"])
+    out, episodes = sys.argv[1], int(sys.argv[2])
+    wanted = {"episodes": episodes, "patience": 60, "mode": "planner", "out": out}
+    run = etude.evaluate(None, "clevrskills/place@test", planner=ReadingAloud(), **wanted)
+    for record in run.records:
+        print(record.episode, record.outcome, "– first at fault:", record.fault)
+        for stage in record.stages:
+            print("  ", "right" if stage.right else "wrong", "and done:" if stage.done else "and not done:", stage.subtask)

@@ -3,15 +3,15 @@
 import sys
 from pathlib import Path
 
-from etude.cli import app
+import etude
 
 POLICIES = {"steady": "oracle", "shaky": "oracle:noise=0.02"}
 
 if __name__ == "__main__":
-    out, episodes = Path(sys.argv[1]), sys.argv[2]
-    runs = [str(out / name) for name in POLICIES]
-    choice = ["--suite", "clevrskills", "--task", "touch", "--task", "pick", "--split", "test", "--episodes", episodes]
-    for run, policy in zip(runs, POLICIES.values(), strict=True):
-        app(["evaluate", *choice, "--policy", policy, "--out", run], standalone_mode=False)
-    app(["compare", *runs], standalone_mode=False)  # paired: McNemar's test and Newcombe's interval, in words
-    app(["report", *runs, "--out", str(out / "report.html")], standalone_mode=False)
+    out, episodes = Path(sys.argv[1]), int(sys.argv[2])
+    tasks = ["clevrskills/touch@test", "clevrskills/pick@test"]
+    steady, shaky = (etude.evaluate(policy, tasks, episodes=episodes, out=out / name) for name, policy in POLICIES.items())
+    found = etude.compare(steady, shaky)  # paired: McNemar's test and Newcombe's interval, in words
+    print(found.table())
+    print(found.verdict)
+    found.report(out / "report.html")

@@ -4,14 +4,13 @@ import sys
 
 import numpy as np
 
-from etude.cli import app
-from etude.policies.contract import Contract
+import etude
 
 
 class Lowering:
     """Brings the open hand down in chunks of four actions, whatever it sees and is told."""
 
-    contract = Contract(action="ee_delta", cameras=("base",), size=(64, 64), chunk=4)
+    contract = etude.Contract(action="ee_delta", cameras=("base",), size=(64, 64), chunk=4)
 
     def reset(self, instruction, pictures, episode):
         self.instruction = instruction  # "Touch the …": a real policy would encode it here, once
@@ -24,7 +23,7 @@ class Lowering:
 
 
 if __name__ == "__main__":
-    out, episodes = sys.argv[1], sys.argv[2]
-    choice = ["--suite", "clevrskills", "--task", "touch", "--split", "test", "--episodes", episodes]
-    app(["evaluate", *choice, "--policy", "evaluate_my_policy:Lowering", "--out", out], standalone_mode=False)
-    app(["report", out], standalone_mode=False)  # a page beside the results: report.html
+    out, episodes = sys.argv[1], int(sys.argv[2])
+    run = etude.evaluate(Lowering(), "clevrskills/touch@test", episodes=episodes, out=out)  # "module:Lowering" would play on all cores
+    print(run.table())
+    run.report(f"{out}/report.html")  # a page that needs nothing else

@@ -2,13 +2,11 @@
 
 import sys
 
-import gymnasium
-
-import etude  # registers the environments  # noqa: F401
+import etude
 
 if __name__ == "__main__":
     seed, steps = int(sys.argv[1]), int(sys.argv[2])
-    env = gymnasium.make("etude/clevrskills.stack-v1", cameras=("base",), size=(64, 64))
+    env = etude.make("clevrskills", "stack", cameras=("base",), size=(64, 64))  # or gymnasium.make("etude/clevrskills.stack-v1", …)
     observation, info = env.reset(seed=seed)  # this seed is this episode, on every machine
     print(info["episode"], "–", observation["instruction"])
     env.action_space.seed(seed)

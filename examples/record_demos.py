@@ -3,13 +3,13 @@
 import sys
 from pathlib import Path
 
-from etude.cli import app
+import etude
 from etude.datasets.reader import DatasetReader
+from etude.datasets.taking import RecordingSpec
 
 if __name__ == "__main__":
-    out, episodes = Path(sys.argv[1]), sys.argv[2]
-    choice = ["--suite", "clevrskills", "--task", "pick", "--episodes", episodes, "--size", "64"]
-    app(["demos", *choice, "--out", str(out)], standalone_mode=False)
+    out, episodes = Path(sys.argv[1]), int(sys.argv[2])
+    etude.demos("clevrskills/pick", episodes=episodes, spec=RecordingSpec(size=(64, 64)), out=out)
 
     reader = DatasetReader(out)
     print(f"{len(reader)} episodes at {reader.fps} frames a second, cameras: {', '.join(reader.cameras)}")
