@@ -14,7 +14,21 @@ from test_resuming import Quiet
 from etude.evaluation.plan import Plan
 from etude.evaluation.run import RunSettings, evaluate
 
-SUITE = ["evaluate", "--suite", "clevrskills", "--task", "touch", "--episodes", "1", "--policy", "noop", "--workers", "1"]
+SUITE = [
+    "evaluate",
+    "--suite",
+    "clevrskills",
+    "--task",
+    "touch",
+    "--split",
+    "train",
+    "--episodes",
+    "1",
+    "--policy",
+    "noop",
+    "--workers",
+    "1",
+]
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +139,7 @@ def edited(folder: Path, key: str, value: object) -> None:
     (folder / "plan.json").write_text(json.dumps({**data, key: value}))
 
 
-SAME = ["--suite", "clevrskills", "--task", "touch", "--episodes", "1", "--policy", "noop", "--workers", "1"]
+SAME = ["--suite", "clevrskills", "--task", "touch", "--split", "train", "--episodes", "1", "--policy", "noop", "--workers", "1"]
 CORRUPTIONS = {
     "a plan that is not JSON": (lambda f: tampered(f, "plan.json", "{"), "plan.json is not JSON"),
     "a plan that is a list": (lambda f: tampered(f, "plan.json", "[]"), "plan.json is not a JSON object"),
@@ -232,7 +246,7 @@ def test_an_edited_id_is_told_by_a_comparison(finished, capsys, monkeypatch, tmp
 def test_a_start_that_failed_is_repeated_with_other_episodes_and_another_policy(capsys, monkeypatch, tmp_path):
     folder = tmp_path / "run"
     assert "did you mean 'noop'" in refused(capsys, monkeypatch, *SUITE[:-4], "--policy", "nop", "--workers", "1", "--out", str(folder))
-    other = [*SUITE[:5], "--episodes", "2", "--policy", "noop", "--workers", "1", "--json", "--out", str(folder)]
+    other = [*SUITE[:7], "--episodes", "2", "--policy", "noop", "--workers", "1", "--json", "--out", str(folder)]
     assert json.loads(told(capsys, monkeypatch, *other))["groups"][0]["episodes"] == 2
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -84,6 +84,5 @@ def test_a_list_cannot_be_held_to_where_none_is_given() -> None:
 def test_results_from_before_exact_matches_were_noted_can_be_read() -> None:
     record = Record(f"{NAME}~0", NAME, "offline", "A", "success", stages=(GivenSubtask("a", ("a",), True, True, 0, 5, True),))
     data = json.loads(record.to_line())
-    assert set(data["stages"][0]) == set(asdict(record.stages[0]))
     del data["stages"][0]["exact"]
     assert Record.from_line(json.dumps(data)) == replace(record, stages=(replace(record.stages[0], exact=None),))
