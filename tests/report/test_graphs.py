@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import combinations
 from xml.etree import ElementTree
 
@@ -163,3 +164,10 @@ def test_show_writes_an_episode_with_the_pictures_of_its_instruction(tmp_path):
 def test_show_refuses_in_one_line(tmp_path, arguments, message):
     done = CliRunner().invoke(cli.app, ["show", "--out", str(tmp_path / "x.html"), *arguments])
     assert isinstance(done.exception, EtudeError) and message in str(done.exception)
+
+
+def test_networkx_is_asked_for_only_where_it_is_needed(monkeypatch):
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    assert draw_task(EVERYTHING).boxes
+    with pytest.raises(EtudeError, match=r"need networkx, which is not installed: pip install 'etude\[graphs\]'"):
+        to_networkx(EVERYTHING)
