@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from etude.evaluation.record import Record
 from etude.evaluation.tables import name_of, perturbation_of
-from etude.library import tasks
+from etude.suites.suite import SUITES
 
 CHANCE = 1 / (50 * 12 + 100 * 2)  # of one action being right by luck (CoGeLoT D.1: bins added up, not multiplied; quoted, not defended)
 READINGS = ("success", "no mistakes", "chance")
@@ -51,7 +51,8 @@ def matrices(records: Sequence[Record]) -> list[Matrix]:
 
 def _matrix(suite: str, records: Sequence[Record]) -> Matrix:
     there = {name_of(r).task for r in records}
-    columns = tuple(task for task in tasks(suite) if task in there)
+    order = SUITES[suite].tasks if suite in SUITES else dict.fromkeys(name_of(r).task for r in records)  # of a plug-in that is not here
+    columns = tuple(task for task in order if task in there)
     rows = []
     for condition in dict.fromkeys(map(_condition, records)):
         for level in sorted({_level(r) for r in records if _condition(r) == condition}):
