@@ -8,11 +8,26 @@ there too.
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from etude.index import register_envs
 from etude.names import PROTOCOL, EpisodeName, EtudeError
 from etude.plugins import load, load_installed
+
+if TYPE_CHECKING:
+    from etude.api import compare, demos, evaluate, make, rollout
+    from etude.episodes import Episode
+    from etude.evaluation.store import Run
+    from etude.library import episode, tasks
+    from etude.perturb.perturbation import perturbation
+    from etude.policies.contract import Contract
+    from etude.prompts.instruction import instruction
+    from etude.scene.robots import Arm
+    from etude.suites.suite import Draft, Draw, Suite
+
+    def suites() -> dict[str, Suite]:
+        """All suites by name."""
+
 
 __version__ = "0.1.0"
 
@@ -37,7 +52,10 @@ _PLACES = {
     "tasks": "etude.library",
 }
 
-__all__ = ["PROTOCOL", "EpisodeName", "EtudeError", "__version__", "load", *sorted(_PLACES)]
+__all__ = [
+    "PROTOCOL", "Arm", "Contract", "Draft", "Draw", "Episode", "EpisodeName", "EtudeError", "Run", "Suite", "__version__", "compare",
+    "demos", "episode", "evaluate", "instruction", "load", "make", "perturbation", "rollout", "suites", "tasks",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
