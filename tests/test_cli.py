@@ -100,7 +100,7 @@ def test_bench_json_has_the_documented_form():
 def test_doctor_tells_what_works_and_what_is_missing():
     report = json.loads(etude("doctor", "--json").stdout)
     assert report["packages"]["mujoco-core"] == "4.0.1"
-    assert set(report["extras"]) == {"gl", "video", "ray", "parquet", "inspect"}
+    assert set(report["extras"]) == {"gl", "graphs", "meshes", "video", "ray", "parquet", "inspect"}
     assert isinstance(report["opengl"]["usable"], bool)
     assert "raster" in report["renderer"]
     assert "etude" in etude("doctor").stdout

@@ -13,6 +13,7 @@ EXTRAS = {
     "ray": ("ray", "evaluation on a Ray cluster"),
     "parquet": ("pyarrow", "export as parquet"),
     "graphs": ("networkx", "task graphs for networkx"),
+    "meshes": ("coacd", "convex pieces of mesh files"),
     "inspect": ("inspect_ai", "language models under inspect_ai"),
 }
 

@@ -43,7 +43,6 @@ def refused(*call: Any, **arguments: Any) -> str:
         ({"cameras": 3}, "cameras must be a list of names, got 3"),
         ({"size": "big"}, "size is (width, height) in pixels, from 1 to 4096 each; got 'big'"),
         ({"size": 128}, "size is (width, height) in pixels"),
-        ({"size": None}, "size is (width, height) in pixels"),
         ({"size": (64,)}, "got (64,)"),
         ({"size": (64, 64, 3)}, "got (64, 64, 3)"),
         ({"size": (-64, 64)}, "got (-64, 64)"),

@@ -12,7 +12,7 @@ import numpy as np
 
 from etude.policies.contract import Contract
 
-BAD = "clevrskills/touch@train#1"
+BAD = "clevrskills/touch@test#1"
 
 
 class Faulty:

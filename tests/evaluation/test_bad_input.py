@@ -251,7 +251,7 @@ def test_a_start_that_failed_is_repeated_with_other_episodes_and_another_policy(
 
 
 def test_a_policy_that_asks_to_end_the_process_is_no_success(capsys, monkeypatch):
-    line = refused(capsys, monkeypatch, "rollout", "clevrskills/touch@train#1", "--policy", "faulty:Quitter?at=later")
+    line = refused(capsys, monkeypatch, "rollout", "clevrskills/touch@test#1", "--policy", "faulty:Quitter?at=later")
     assert line.startswith("error: SystemExit: 0 (in the policy: ") and "faulty.py:" in line
 
 

@@ -113,7 +113,7 @@ def test_the_page_has_a_section_only_where_decisions_were_asked_for(records):
 
 
 def test_the_tables_can_be_exported(records):
-    tables = {t.name: t for t in collect([run_of(records, Path("x"), policy="human:ann")], lambda _: None)}
+    tables = {t.name: t for t in collect([run_of(records, Path("x"), policy="human:ann")])}
     rows = [dict(zip(tables["decisions"].columns, row, strict=True)) for row in tables["decisions"].rows]
     low = next(r for r in rows if (r["breakdown"], r["value"]) == ("level", "low"))
     assert (low["accuracy"], low["chance"], low["median_seconds"]) == (1.0, 0.5, 2.0)

@@ -102,7 +102,7 @@ def test_a_finished_run_is_extended_and_the_first_command_still_works(tmp_path):
     small = Plan("noop", make_names(["clevrskills"], ["touch"], episodes=2))
     evaluate(small, folder, RunSettings(workers=1), Quiet())
     evaluate(small, folder, RunSettings(workers=1), two, more=2)
-    assert two.played == ["clevrskills/touch@train#2", "clevrskills/touch@train#3"]
+    assert two.played == ["clevrskills/touch@test#2", "clevrskills/touch@test#3"]
     evaluate(small, folder, RunSettings(workers=1), four)
     assert four.played == [] and len(read_run(folder).records) == 4
 
@@ -124,7 +124,7 @@ def test_two_processes_cannot_work_on_one_run(whole):
 
 def test_matched_controls_are_planned_unless_told_otherwise():
     both = make_names(["clevrskills"], ["pick"], perturbations=["mask_language"], episodes=2)
-    assert both == tuple(f"clevrskills/pick@train#{k}{p}" for p in ("", "+mask_language") for k in range(2))
+    assert both == tuple(f"clevrskills/pick@test#{k}{p}" for p in ("", "+mask_language") for k in range(2))
     alone = make_names(["clevrskills"], ["pick"], perturbations=["mask_language"], episodes=2, control=False)
     assert alone == both[2:]
 

@@ -159,20 +159,20 @@ def test_any_instruction_at_all_gets_other_words_and_loses_none_of_its_pictures(
     red, blue = ObjectPicture("the red star", "star"), ObjectPicture("the blue bowl", "bowl")
     half = len(words) // 2
     original = instruction("Fetch ", " ".join(words[:half]), " ", red, " ", " ".join(words[half:]), " ", blue)
-    name = EpisodeName.parse(f"elsewhere/task@train#{seed}")
+    name = EpisodeName.parse(f"himan/task@train#{seed}")
     other = paraphrased(original, name, rng(name, "test"))
     assert other.template() != original.template()
     assert Counter(other.pictures()) == Counter((red, blue))
 
 
-def test_instructions_of_unknown_suites_have_twenty_phrasings():
+def test_instructions_of_suites_without_rewordings_have_twenty_phrasings():
     for original in (instruction("Open the top drawer"), instruction("Öffne die Schublade."), instruction("What is this? Wipe it.")):
-        assert len({p.text for p in phrasings(original, "elsewhere/task@train#0", 200)}) >= PHRASINGS
+        assert len({p.text for p in phrasings(original, "himan/task@train#0", 200)}) >= PHRASINGS
 
 
 def test_an_instruction_without_words_is_refused():
     with pytest.raises(EtudeError, match="no words"):
-        paraphrased(Instruction((Words(" "),)), EpisodeName.parse("elsewhere/task@train#0"), rng("x", "test"))
+        paraphrased(Instruction((Words(" "),)), EpisodeName.parse("himan/task@train#0"), rng("x", "test"))
 
 
 def test_brackets_that_do_not_match_are_noticed():

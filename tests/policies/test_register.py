@@ -75,6 +75,6 @@ def test_workers_import_the_plug_ins_of_a_run_first(tmp_path, monkeypatch):
         "trembling:much=0.001", "clevrskills/touch@train#0", out="run", settings=RunSettings(1, plugins=("brings_trembling",))
     )
     assert [r.outcome for r in run.records] == ["success"]
-    assert run.info["plugins"] == ["brings_trembling"] and run.info["code"]["policy"]["module"] == "brings_trembling"
+    assert [p["module"] for p in run.info["plugins"]] == ["brings_trembling"] and run.info["code"]["policy"]["module"] == "brings_trembling"
     with pytest.raises(EtudeError, match="there is no module 'brings_nothing' here"):
         api.evaluate("trembling", "clevrskills/touch@train#0", out="other", settings=RunSettings(1, plugins=("brings_nothing",)))

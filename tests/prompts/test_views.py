@@ -138,7 +138,7 @@ def test_pictures_have_the_proportions_of_their_camera():
     text, pictures = multimodal(told, ROOM, 256)
     assert text == "Put the {image:0} here: {image:1}." and [p.shape for p in pictures] == [(128, 256, 3)] * 2
     assert np.array_equal(pictures[0], part_views(STAR, ROOM)["front"].rgb)
-    assert [part["type"] for part in messages(instruction, ROOM)[0]["content"]] == ["text", "image_url"] * 2 + ["text"]
+    assert [part["type"] for part in messages(told, ROOM)[0]["content"]] == ["text", "image_url"] * 2 + ["text"]
     assert part_picture(replace(STAR, camera=""), ROOM, 64).shape == (64, 64, 3)
     assert part_picture(replace(STAR, camera="top"), ROOM, 3).shape == (2, 3, 3)
 

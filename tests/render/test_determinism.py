@@ -79,7 +79,7 @@ def test_the_cache_works_where_the_package_cannot_be_written(tmp_path: Path) -> 
     code = """
 import numpy as np
 from etude.render import raster
-view = raster.View(np.zeros(3), np.eye(3), True, 1.0, 1.0, 1.0, 0.1, 9.0, 2, 2, 8, 128)
+view = raster.Projection(np.zeros(3), np.eye(3), True, 1.0, 1.0, 1.0, 0.1, 9.0, 2, 2, 8, 128)
 raster.clear(view, np.empty((2, 2), np.float32), np.empty((2, 2), np.int32))
 print(raster.__file__, sum(raster.clear.stats.cache_hits.values()))
 """

@@ -62,4 +62,4 @@ def test_sweeping_is_done_with_strokes_of_a_spatula():
     table = tasks("vima")
     found = episode("vima/sweep_without_touching@L4#0")
     assert found.control == "sweep" and found.scene.robot.hand == "spatula"
-    assert table["sweep_without_exceeding"].splits == ("train", "L1", "L2") and table["sweep_without_touching"].splits == ("L4",)
+    assert table["sweep_without_exceeding"].splits == ("train", "val", "L1", "L2") and table["sweep_without_touching"].splits == ("L4",)

@@ -62,7 +62,7 @@ def deciding(policy: Policy, trial: Trial) -> Generator[PlayedStep, None, Record
         for k, number in zip(places, answers.tolist(), strict=True):
             given[k] = chosen(number, trial.choices)
         right = [given[k] == trial.answers[k] for k in places if k in asked]
-        yield PlayedStep(places[-1] + 1, seen, answers, float(total(right)), {"asked": len(right), "right": sum(right)})
+        yield PlayedStep(places[-1] + 1, seen, answers, float(total(right)), {"asked": len(right), "right": right.count(True)})
     remarks: object = called("policy", getattr, policy, "remarks") if called("policy", isinstance, policy, RemarkingPolicy) else ()
     if isinstance(remarks, str) or not isinstance(remarks, Sequence) or not all(isinstance(remark, str) for remark in remarks):
         raise EtudeError(f"the policy's attribute 'remarks' must be a list of texts, one for each answer; got {remarks!r:.60}")

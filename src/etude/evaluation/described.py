@@ -3,13 +3,13 @@ read where they are not installed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from etude.evaluation.plan import Plan
 from etude.names import EpisodeName
 from etude.perturb.perturbation import known_perturbations
-from etude.plugins import named, provenance
+from etude.plugins import provenance
 from etude.policies.register import PLANNERS, POLICIES
 from etude.scene.robots import ARMS
 from etude.suites.suite import SUITES
@@ -26,11 +26,11 @@ def described(suites: Iterable[str], perturbations: Iterable[str]) -> dict[str, 
     }
 
 
-def facts(plan: Plan) -> dict[str, Any]:
-    """Of everything in a plan, and the plug-ins that it cannot be played without."""
+def facts(plan: Plan, plugins: Sequence[str]) -> dict[str, Any]:
+    """Of everything in a plan, and the plug-ins that it cannot be played without: those named for it, and those it names things of."""
     names = [EpisodeName.parse(name) for name in plan.names]
     told = described(dict.fromkeys(n.suite for n in names), dict.fromkeys(p for n in names for p in n.perturbations))
-    return {**told, "plugins": provenance([*named(), *_modules(plan, names)])}
+    return {**told, "plugins": provenance([*plugins, *_modules(plan, names)])}
 
 
 def _modules(plan: Plan, names: Iterable[EpisodeName]) -> Iterator[str]:

@@ -116,7 +116,7 @@ def evaluate(
             with here or make_executor(job, settings, len(store.missing)) as executor:
                 said = executor.hello()
                 _refuse_misfits(store, said["contracts"])
-                introduce(store, said["contracts"], said["code"], settings.allow_mixed)
+                introduce(store, said["contracts"], said["code"], settings.allow_mixed, settings.plugins)
                 _work_off(store, executor, progress.ended)
         store.seal()
     return read_run(folder)

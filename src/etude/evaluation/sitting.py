@@ -34,10 +34,10 @@ def refuse_other_standards(store: Store) -> None:
             )
 
 
-def introduce(store: Store, contracts: dict[str, Any], code: dict[str, Any], allow_mixed: bool) -> None:
+def introduce(store: Store, contracts: dict[str, Any], code: dict[str, Any], allow_mixed: bool, plugins: Sequence[str]) -> None:
     """Write down who plays here, and with what."""
     sitting = {"machine": machine.describe(), "command": shlex.join(["etude", *sys.argv[1:]]), "code": code}
-    told = facts(store.plan)
+    told = facts(store.plan, plugins)
     earlier = store.info()
     if not earlier:
         pinned = standards(store.plan.renderer)
