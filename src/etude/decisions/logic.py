@@ -87,51 +87,38 @@ class Negation(Connective, kind="Not"):
 
 
 @dataclass(frozen=True)
-class And(Connective):
-    """Are both true?"""
+class Joined(Connective, abstract=True):
+    """Two truths, joined as its formula is called."""
 
     left: Operator
     right: Operator
+
+    commutative = True
+
+    def combined(self, *parts: Formula) -> Formula:
+        left, right = parts
+        return self.json_kind.lower(), left, right
+
+
+class And(Joined):
+    """Are both true?"""
 
     exact = "{left} and {right}"
     fluent = "both {left} and {right}"
-    commutative = True
-
-    def combined(self, *parts: Formula) -> Formula:
-        left, right = parts
-        return "and", left, right
 
 
-@dataclass(frozen=True)
-class Or(Connective):
+class Or(Joined):
     """Is at least one true?"""
-
-    left: Operator
-    right: Operator
 
     exact = "{left} or {right}"
     fluent = "{left} or {right} or both"
-    commutative = True
-
-    def combined(self, *parts: Formula) -> Formula:
-        left, right = parts
-        return "or", left, right
 
 
-@dataclass(frozen=True)
-class Xor(Connective):
+class Xor(Joined):
     """Is exactly one true?"""
-
-    left: Operator
-    right: Operator
 
     exact = "{left} xor {right}"
     fluent = "either {left} or {right} but not both"
-    commutative = True
-
-    def combined(self, *parts: Formula) -> Formula:
-        left, right = parts
-        return "xor", left, right
 
 
 @dataclass(frozen=True)

@@ -30,46 +30,32 @@ class _ExactSteps:
 
     writer: type[SentenceWriter] = Exact
     blank_answers = True  # a blank frame on which a question is asked is a delay like others
+    delay, long_delay = "delay,", "delay for {} frames,"
+    begins, labelled = "task {} begins,", "task {}: {}"
+    conditional = "if the answer to task {after} is {given}, then do task {task}: {question}"
 
     def look(self, number: int, frame: int | None, names: Names, space: StimulusSpace) -> str:
         return f"observe object {number}{_anchor(frame)}{_told(names, space)},"
 
     def delays(self, count: int, runs: bool) -> list[str]:
-        return [f"delay for {count} frames,"] if runs and count > 1 else ["delay,"] * count
-
-    def begins(self, task: int) -> str:
-        return f"task {task} begins,"
-
-    def labelled(self, task: int, question: str) -> str:
-        return f"task {task}: {question}"
-
-    def conditional(self, task: int, after: int, given: str, question: str) -> str:
-        return f"if the answer to task {after} is {spoken(given)}, then do task {task}: {question}"
+        return [self.long_delay.format(count)] if runs and count > 1 else [self.delay] * count
 
 
 class _FluentSteps(_ExactSteps):
     writer = Fluent
+    delay, long_delay = "Wait.", "Wait for {} frames."
+    begins, labelled = "Task {} begins.", "Task {}: {}"
+    conditional = "If the answer to task {after} is {given}, do task {task}: {question}"
 
     def look(self, number: int, frame: int | None, names: Names, space: StimulusSpace) -> str:
         meant = f", the one{_told(names, space)}" if names else ""
         return f"Look at object {number}{_anchor(frame)}{meant}."
 
-    def delays(self, count: int, runs: bool) -> list[str]:
-        return [f"Wait for {count} frames."] if runs and count > 1 else ["Wait."] * count
-
-    def begins(self, task: int) -> str:
-        return f"Task {task} begins."
-
-    def labelled(self, task: int, question: str) -> str:
-        return f"Task {task}: {question}"
-
-    def conditional(self, task: int, after: int, given: str, question: str) -> str:
-        return f"If the answer to task {after} is {spoken(given)}, do task {task}: {question}"
-
 
 class _OriginalSteps(_ExactSteps):
     writer = Original
     blank_answers = False
+    conditional = ""
 
     def look(self, number: int, frame: int | None, names: Names, space: StimulusSpace) -> str:
         given = dict(names)
@@ -81,10 +67,7 @@ class _OriginalSteps(_ExactSteps):
         return f"observe object {number}{_anchor(frame)}{words},"
 
     def delays(self, count: int, runs: bool) -> list[str]:
-        return ["delay,"] * min(count, 1)
-
-    def conditional(self, task: int, after: int, given: str, question: str) -> str:
-        raise EtudeError("the original grammar has no words for a task that depends on an answer; valid: exact, fluent")
+        return [self.delay] * min(count, 1)
 
 
 _STEPS: dict[str, _ExactSteps] = {EXACT: _ExactSteps(), FLUENT: _FluentSteps(), ORIGINAL: _OriginalSteps()}
@@ -161,7 +144,7 @@ def _written(tasks: Sequence[Placed], shown: Sequence[Names | None], space: Stim
     said: list[str] = []
     blank = 0
     for frame, names in enumerate(shown):
-        begun = [steps.begins(i + 1) for i in begin.get(frame, ())]
+        begun = [steps.begins.format(i + 1) for i in begin.get(frame, ())]
         asked = [_asked(i, tasks, numbers, space, steps, labelled) for i, p in enumerate(tasks) if p.end == frame]
         if begun or names is not None:
             said += [*steps.delays(blank, runs), *begun]
@@ -192,5 +175,7 @@ def _asked(i: int, tasks: Sequence[Placed], numbers: Mapping[int, int], space: S
     if placed.after is not None:
         if placed.after == i or not 0 <= placed.after < len(tasks):
             raise EtudeError(f"task {i + 1} depends on task {placed.after + 1}, which is not another task of the trial")
-        return steps.conditional(i + 1, placed.after + 1, placed.given, said)
-    return steps.labelled(i + 1, said) if labelled else said
+        if not steps.conditional:
+            raise EtudeError("the original grammar has no words for a task that depends on an answer; valid: exact, fluent")
+        return steps.conditional.format(after=placed.after + 1, given=spoken(placed.given), task=i + 1, question=said)
+    return steps.labelled.format(i + 1, said) if labelled else said

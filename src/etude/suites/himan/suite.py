@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from etude.bench.result import Result
 from etude.scene.rooms import RLBENCH_LOWER, RLBENCH_REACH, RLBENCH_UPPER, rlbench_room
 from etude.suites.himan.recipes import ATOMIC, COMPOSITIONAL, LEVELS, MISSING, evaluation, training
-from etude.suites.suite import Draft, Draw, Suite, SuiteTable
+from etude.suites.himan.stage import HimanSceneBuilder
+from etude.suites.suite import Draft, Suite, SuiteTable
 
 
 def _tables() -> Sequence[SuiteTable]:
@@ -28,6 +29,7 @@ himan = Suite(
     "HiMan-Bench",
     paper="RoboHiMan: A Hierarchical Evaluation Paradigm for Compositional Generalization in Long-Horizon Manipulation (2025)",
     splits={"train": "training", "test": "test"},
+    builder=HimanSceneBuilder,
     room=rlbench_room,
     workspace=(RLBENCH_LOWER, RLBENCH_UPPER),
     reach=RLBENCH_REACH,
@@ -44,7 +46,7 @@ himan = Suite(
     benches={"perturb": _bench},
 )
 
-Register = Callable[[Callable[[Draw], Draft]], Callable[[Draw], Draft]]
+Register = Callable[[Callable[[HimanSceneBuilder], Draft]], Callable[[HimanSceneBuilder], Draft]]
 
 
 # With the budgets of HiMan-Bench 3.5: keyposes, or control steps in other action spaces.

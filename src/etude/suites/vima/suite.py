@@ -6,6 +6,7 @@ from etude.bench.result import Result
 from etude.scene.rooms import UR5_LOWER, UR5_UPPER, ur5_room
 from etude.suites.suite import SUITES, Suite
 from etude.suites.vima.rewording import reword
+from etude.suites.vima.stage import VimaSceneBuilder
 
 LEVELS = ("L1", "L2", "L3", "L4")
 SPLITS = ("train", "val", *LEVELS[:3])  # of the tasks that are trained on
@@ -34,6 +35,7 @@ vima = Suite(
     paper="VIMA: General Robot Manipulation with Multimodal Prompts (2023), with the evaluation framework CoGeLoT (2024)",
     splits={"train": "training", "val": "validation", **dict.fromkeys(LEVELS, "test")},
     alike={"val": "train"},
+    builder=VimaSceneBuilder,
     room=ur5_room,
     workspace=(UR5_LOWER, UR5_UPPER),
     horizon=10,  # actions (CoGeLoT 4.8)

@@ -9,7 +9,7 @@ from etude.goals.detecting import Detected
 from etude.goals.regions import About, OnLine, Region
 from etude.goals.units import Composed, Control, MoveFree
 from etude.pose import Pose
-from etude.suites.suite import Draft, Draw
+from etude.suites.suite import Draft
 from etude.suites.vlmbench.stage import BASE, BASKET, PENCIL, SIDES, UnitActor, UnitSceneBuilder, scaled, sides
 from etude.suites.vlmbench.suite import vlmbench
 
@@ -54,9 +54,8 @@ def _draft(stage: UnitSceneBuilder, pencils: Sequence[UnitActor], baskets: Seque
 
 
 @vlmbench.task(level="drop")
-def drop_color(draw: Draw) -> Draft:
+def drop_color(stage: UnitSceneBuilder) -> Draft:
     """Drop the pencil of a colour into the basket of a colour."""
-    stage = UnitSceneBuilder(draw)
     colours = stage.some_colours(2, stage.colours[stage.variation(len(stage.colours))])
     pencils = [stage.actor(PENCIL, c) for c in colours]
     baskets = [stage.actor(BASKET, c) for c in stage.some_colours(2)]
@@ -65,9 +64,8 @@ def drop_color(draw: Draw) -> Draft:
 
 
 @vlmbench.task(level="drop")
-def drop_relative(draw: Draw) -> Draft:
+def drop_relative(stage: UnitSceneBuilder) -> Draft:
     """Drop the pencil on a side into the basket on a side."""
-    stage = UnitSceneBuilder(draw)
     one, other = tuple(product(SIDES, SIDES))[stage.variation(16)]
     pencils = [stage.actor(PENCIL, c) for c in stage.some_colours(2)]
     baskets = [stage.actor(BASKET, c) for c in stage.some_colours(2)]
@@ -76,9 +74,8 @@ def drop_relative(draw: Draw) -> Draft:
 
 
 @vlmbench.task(level="drop")
-def drop_size(draw: Draw) -> Draft:
+def drop_size(stage: UnitSceneBuilder) -> Draft:
     """Drop the larger or smaller pencil into the larger or smaller basket."""
-    stage = UnitSceneBuilder(draw)
     one, other = tuple(product(WORD, WORD))[stage.variation(4)]
     pencils = [
         stage.actor(PENCIL, c, stage.stream.uniform(*PENCIL_SCALES[s])) for c, s in zip(stage.some_colours(2), _both(one), strict=True)

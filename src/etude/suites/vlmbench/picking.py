@@ -8,7 +8,7 @@ from itertools import product
 from etude.goals.detecting import Detected
 from etude.goals.regions import AnyTurn, InBox, Region
 from etude.goals.units import Composed, Control, MoveFree
-from etude.suites.suite import Draft, Draw
+from etude.suites.suite import Draft
 from etude.suites.vlmbench.stage import CONTAINER, SIDES, UnitActor, UnitSceneBuilder, scaled, sides
 from etude.suites.vlmbench.suite import vlmbench
 
@@ -40,9 +40,8 @@ def _draft(stage: UnitSceneBuilder, objects: Sequence[UnitActor], containers: Se
 
 
 @vlmbench.task(level="pick")
-def pick_color(draw: Draw) -> Draft:
+def pick_color(stage: UnitSceneBuilder) -> Draft:
     """Put the object of a colour into the container of a colour."""
-    stage = UnitSceneBuilder(draw)
     colours = stage.some_colours(2, stage.colours[stage.variation(len(stage.colours))])
     kind = stage.stream.choice(stage.shapes)
     objects = [stage.actor(kind, c, stage.stream.uniform(0.8, 1.2)) for c in colours]
@@ -53,9 +52,8 @@ def pick_color(draw: Draw) -> Draft:
 
 
 @vlmbench.task(level="pick")
-def pick_relative(draw: Draw) -> Draft:
+def pick_relative(stage: UnitSceneBuilder) -> Draft:
     """Put the object on a side into the container on a side."""
-    stage = UnitSceneBuilder(draw)
     one, other = tuple(product(SIDES, SIDES))[stage.variation(16)]
     kind = stage.stream.choice(stage.shapes)
     objects = [stage.actor(kind, c) for c in stage.some_colours(2)]
@@ -66,9 +64,8 @@ def pick_relative(draw: Draw) -> Draft:
 
 
 @vlmbench.task(level="pick")
-def pick_shape(draw: Draw) -> Draft:
+def pick_shape(stage: UnitSceneBuilder) -> Draft:
     """Put the object of a shape into the container of a colour."""
-    stage = UnitSceneBuilder(draw)
     kind = stage.shapes[stage.variation(len(stage.shapes))]
     others = [k for k in stage.shapes if k != kind]
     kinds = [kind, *stage.stream.sample(others, stage.stream.integer(1, len(others)))]
@@ -80,9 +77,8 @@ def pick_shape(draw: Draw) -> Draft:
 
 
 @vlmbench.task(level="pick")
-def pick_size(draw: Draw) -> Draft:
+def pick_size(stage: UnitSceneBuilder) -> Draft:
     """Put the larger or smaller object into the larger or smaller container."""
-    stage = UnitSceneBuilder(draw)
     one, other = tuple(product(("small", "large"), repeat=2))[stage.variation(4)]
     kind = stage.stream.choice(stage.shapes)
     sizes = {"small": stage.stream.uniform(0.6, 0.9), "large": stage.stream.uniform(1.1, 1.2)}

@@ -10,6 +10,7 @@ from etude.scene.rooms import RLBENCH_LOWER, RLBENCH_REACH, RLBENCH_UPPER, rlben
 from etude.suites.suite import Suite, SuiteTable
 from etude.suites.vlmbench.lists import SIZES, SPLITS, names
 from etude.suites.vlmbench.rewording import reword
+from etude.suites.vlmbench.stage import UnitSceneBuilder
 
 
 def _tables() -> Sequence[SuiteTable]:
@@ -29,6 +30,7 @@ vlmbench = Suite(
     "VLMbench",
     paper="VLMbench: A Compositional Benchmark for Vision-and-Language Manipulation (2022)",
     splits=SPLITS,
+    builder=UnitSceneBuilder,
     room=rlbench_room,
     workspace=(RLBENCH_LOWER, RLBENCH_UPPER),
     reach=RLBENCH_REACH,
