@@ -78,8 +78,7 @@ class Scales:
 @skill(Balanced)
 def keep_balance(context: Context) -> Aim:
     """Take the wrong blocks off, put the others where the chosen split has them."""
-    watch, goal, memory = context.watch, context.node.goal, context.node.memory
-    assert isinstance(goal, Balanced)
+    watch, goal, memory = context.watch, context.goal(Balanced), context.node.memory
     scales = Scales(watch, goal, memory["standing"], memory["wanted"], memory["range"][1])
     held = watch.held
     if held is not None and held not in scales.wanted:

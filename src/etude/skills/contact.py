@@ -280,8 +280,7 @@ def _strike(
 @skill(Touched)
 def touch(context: Context) -> Aim:
     """Touch a thing, push it away, or knock it over."""
-    goal, watch, memory = context.node.goal, context.watch, context.node.memory
-    assert isinstance(goal, Touched)
+    goal, watch, memory = context.goal(Touched), context.watch, context.node.memory
     thing, verb = goal.thing, goal.manner.capitalize()
     low, top = watch.extent(thing)
     gap = watch.gap("hand", thing)
@@ -306,8 +305,7 @@ def touch(context: Context) -> Aim:
 @skill(StructureToppled)
 def topple(context: Context) -> Aim:
     """Shove the lowest thing that does not lie on the table, with what stands on it, until all of them do."""
-    goal, watch = context.node.goal, context.watch
-    assert isinstance(goal, StructureToppled)
+    goal, watch = context.goal(StructureToppled), context.watch
     up = sorted((t for t in goal.things if not watch.touches(t, "table")), key=lambda t: watch.extent(t)[0])
     thing = up[0]
     height = watch.extent(thing)[1] - BELOW_TOP
@@ -391,8 +389,7 @@ def push_to(context: Context) -> Aim:
 @skill(PushedTowards)
 def push_towards(context: Context) -> Aim:
     """Push a thing a good part of the way to a place."""
-    goal = context.node.goal
-    assert isinstance(goal, PushedTowards)
+    goal = context.goal(PushedTowards)
     start = context.node.memory["start"][:2]
     stop = start + SHARE * goal.share * (np.array(goal.position[:2]) - start)
     return replace(_push(context, goal.thing, stop), task=goal.words())

@@ -30,8 +30,7 @@ def lay(context: Context) -> Stroke:
 
     What lies upon it goes first.
     """
-    goal, watch = context.node.goal, context.watch
-    assert isinstance(goal, Laid)
+    goal, watch = context.goal(Laid), context.watch
     above = covering(watch, goal.thing, grip_point(watch, goal.thing))
     if above is not None:
         return carried(watch, above, free_place(watch, above, (goal.place,), goal.tolerance))
@@ -68,8 +67,7 @@ def wait(context: Context) -> Stroke:
 @planned(Clear, Away)
 def put_away(context: Context) -> Stroke:
     """Take what lies in the way to a place that is free and wanted by nobody."""
-    goal, watch = context.node.goal, context.watch
-    assert isinstance(goal, Clear)
+    goal, watch = context.goal(Clear), context.watch
     thing = goal.intruder(watch)
     assert thing is not None
     return carried(watch, thing, free_place(watch, thing, goal.places, goal.tolerance))

@@ -89,8 +89,7 @@ def _facing(watch: Watch, position: Vec3) -> list[Pose]:
 @skill(TipAtPosition)
 def move_to_position(context: Context) -> Aim:
     """Bring the tip to a place."""
-    goal = context.node.goal
-    assert isinstance(goal, TipAtPosition)
+    goal = context.goal(TipAtPosition)
     spoken = spoken_place(goal.position, height=True)
     return go(context, lambda: _facing(context.watch, goal.position), goal.words(), f"Move to {spoken}")
 
@@ -98,8 +97,7 @@ def move_to_position(context: Context) -> Aim:
 @skill(TipAtPose)
 def move_to_pose(context: Context) -> Aim:
     """Bring the tip to a place, turned as asked."""
-    goal = context.node.goal
-    assert isinstance(goal, TipAtPose)
+    goal = context.goal(TipAtPose)
     spoken = spoken_place(goal.pose.position, height=True)
     return go(context, lambda: [goal.pose], goal.words(), f"Move to {spoken}")
 
@@ -107,8 +105,7 @@ def move_to_pose(context: Context) -> Aim:
 @skill(Traced)
 def move_to_marker(context: Context) -> Aim:
     """Bring the tip to the next marker."""
-    goal = context.node.goal
-    assert isinstance(goal, Traced)
+    goal = context.goal(Traced)
     spoken = spoken_place(goal.position, height=True)
     return go(context, lambda: _facing(context.watch, goal.position), goal.words(), f"Moving end-effector to {spoken}")
 

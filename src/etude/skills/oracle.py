@@ -22,6 +22,7 @@ from etude.skills.journeys import Journey, Keypose
 from etude.skills.strokes import Motion, Stroke
 
 T = TypeVar("T")
+G = TypeVar("G", bound=Goal)
 
 
 @dataclass
@@ -33,6 +34,11 @@ class Context:
     stream: Stream
     hints: dict[str, object]
     parent: GoalNode | None = None
+
+    def goal(self, kind: type[G]) -> G:
+        """The leaf, which is of the kind that the skill is registered for."""
+        assert isinstance(self.node.goal, kind)
+        return self.node.goal
 
 
 Skill = Callable[[Context], Aim]

@@ -21,8 +21,7 @@ COMFORTABLE = 0.42  # m from the base, where the hand reaches highest: towers ar
 @skill(Picked)
 def pick_up(context: Context) -> Aim:
     """Take it and hold it up."""
-    goal = context.node.goal
-    assert isinstance(goal, Picked)
+    goal = context.goal(Picked)
     return named(pick(context.watch, goal.thing, 0.1), goal.words())
 
 
@@ -59,8 +58,7 @@ def _leave(watch: Watch, thing: str, task: str) -> Aim:
 @skill(AtPosition)
 def put_at(context: Context) -> Aim:
     """Pick, carry, put down at a place."""
-    goal = context.node.goal
-    assert isinstance(goal, AtPosition)
+    goal = context.goal(AtPosition)
     task = goal.words()
     if _arrived(context):
         return _leave(context.watch, goal.thing, task)
@@ -70,8 +68,7 @@ def put_at(context: Context) -> Aim:
 @skill(AtPose)
 def put_turned(context: Context) -> Aim:
     """Pick, carry, turn, put down at a pose."""
-    goal = context.node.goal
-    assert isinstance(goal, AtPose)
+    goal = context.goal(AtPose)
     task = goal.words()
     if _arrived(context):
         return _leave(context.watch, goal.thing, task)
@@ -81,8 +78,7 @@ def put_turned(context: Context) -> Aim:
 @skill(OnTop, Inside)
 def put_on(context: Context) -> Aim:
     """Pick, carry, put down on or in another thing."""
-    goal = context.node.goal
-    assert isinstance(goal, OnTop)
+    goal = context.goal(OnTop)
     task = goal.words()
     if _arrived(context):
         return _leave(context.watch, goal.top, task)
@@ -98,8 +94,7 @@ def _put_on(context: Context, top: str, bottom: str, task: str) -> Aim:
 @skill(Stacked)
 def build(context: Context) -> Aim:
     """Build one tower: the tallest there is grows, by what is nearest to the hand."""
-    goal, watch = context.node.goal, context.watch
-    assert isinstance(goal, Stacked)
+    goal, watch = context.goal(Stacked), context.watch
     below = goal.carriers(watch)
     above = {b: t for t, b in below.items()}
     for thing in below:  # a tower that sways is left alone
@@ -135,6 +130,6 @@ def _from_tip(watch: Watch, thing: str) -> float:
 @skill(Not)
 def undo(context: Context) -> Aim:
     """Take off what shall not (yet) be there."""
-    goal = context.node.goal
-    assert isinstance(goal, Not) and isinstance(goal.member, OnTop)
+    goal = context.goal(Not)
+    assert isinstance(goal.member, OnTop)
     return named(pick(context.watch, goal.member.top, 0.1), goal.words())

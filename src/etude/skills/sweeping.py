@@ -181,8 +181,7 @@ def pushes_needed(board: Board, goal: Gathered, most: int) -> int | None:
 @planned(Gathered)
 def sweep_in(context: Context) -> Stroke:
     """Sweep one more thing towards the zone."""
-    goal, watch = context.node.goal, context.watch
-    assert isinstance(goal, Gathered)
+    goal, watch = context.goal(Gathered), context.watch
     board = board_of(watch.world.scene, goal, watch)
     push = next_push(board, goal) or aside(board, goal)
     if push is None:

@@ -91,8 +91,7 @@ def _pitch(tip: Pose, heading: float) -> float:
 @skill(Hit)
 def throw(context: Context) -> Aim:
     """Pick it up, wind up, throw; wait for what happens; again if it can still be reached."""
-    goal, watch = context.node.goal, context.watch
-    assert isinstance(goal, Hit)
+    goal, watch = context.goal(Hit), context.watch
     task = goal.words()
     if watch.grasped(goal.thrown):
         return named(_throw(context, goal), task)

@@ -102,8 +102,7 @@ def _retreat(watch: Watch, home: bool) -> Keypose:
 @planned(Composed)
 def compose(context: Context) -> Keypose:
     """Carry out the units one after the other; from the one that is next."""
-    goal = context.node.goal
-    assert isinstance(goal, Composed)
+    goal = context.goal(Composed)
     turn, count = context.node.memory["turn"], len(goal.units)
     return _next(context, goal.units, turn % count, count)  # all done, and yet not what was wanted: once more
 

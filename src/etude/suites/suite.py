@@ -13,6 +13,7 @@ Samplers raise :class:`~etude.scene.placement.NoRoom` when a layout cannot be co
 from __future__ import annotations
 
 import functools
+import importlib
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -239,6 +240,16 @@ class Suite:
     def split_of(self, task: Task, purpose: Purpose) -> str | None:
         """The first split of a task that is for this; None where it has none."""
         return next((split for split in self.splits if self.splits[split] == purpose and split in task.splits), None)
+
+
+def later(module: str, name: str) -> Callable[[], Any]:
+    """What a module of a suite holds or gives under a name; the module is imported when it is asked for."""
+
+    def asked() -> Any:
+        found = getattr(importlib.import_module(module), name)
+        return found() if callable(found) else found
+
+    return asked
 
 
 class _Indexed(Registry[Suite]):

@@ -3,26 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from etude.bench.result import Result
 from etude.scene.rooms import RLBENCH_LOWER, RLBENCH_REACH, RLBENCH_UPPER, rlbench_room
 from etude.suites.himan.recipes import ATOMIC, COMPOSITIONAL, LEVELS, MISSING, evaluation, training
 from etude.suites.himan.stage import HimanSceneBuilder
-from etude.suites.suite import Draft, Suite, SuiteTable
-
-
-def _tables() -> Sequence[SuiteTable]:
-    from etude.suites.himan.tables import TABLES
-
-    return TABLES
-
-
-def _bench() -> list[Result]:
-    from etude.suites.himan.bench import resets
-
-    return resets()
-
+from etude.suites.suite import Draft, Suite, later
 
 himan = Suite(
     "himan",
@@ -42,8 +28,8 @@ himan = Suite(
         **{level: functools.partial(training, level) for level in LEVELS},
     },
     asked_every={"A": 10, "C": 30},  # HiMan-Bench 3.5, mode 3
-    tables=_tables,
-    benches={"perturb": _bench},
+    tables=later("etude.suites.himan.tables", "TABLES"),
+    benches={"perturb": later("etude.suites.himan.bench", "resets")},
 )
 
 Register = Callable[[Callable[[HimanSceneBuilder], Draft]], Callable[[HimanSceneBuilder], Draft]]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from etude.bench.result import Result
 from etude.scene.rooms import UR5_LOWER, UR5_UPPER, ur5_room
-from etude.suites.suite import SUITES, Suite
+from etude.suites.suite import SUITES, Suite, later
 from etude.suites.vima.rewording import reword
 from etude.suites.vima.stage import VimaSceneBuilder
 
@@ -23,12 +22,6 @@ def _two_hundred() -> tuple[str, ...]:
     return tuple(f"vima/{task}@{level}#{seed}" for task, level in places for seed in range(SEEDS))
 
 
-def _bench() -> list[Result]:
-    from etude.suites.vima.bench import episodes
-
-    return episodes()
-
-
 vima = Suite(
     "vima",
     "VIMA-Bench",
@@ -44,5 +37,5 @@ vima = Suite(
     order=ORDER,
     plans={str(SEEDS): _two_hundred},
     reword=reword,
-    benches={"vima": _bench},
+    benches={"vima": later("etude.suites.vima.bench", "episodes")},
 )

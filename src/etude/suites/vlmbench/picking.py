@@ -7,9 +7,8 @@ from itertools import product
 
 from etude.goals.detecting import Detected
 from etude.goals.regions import AnyTurn, InBox, Region
-from etude.goals.units import Composed, Control, MoveFree
 from etude.suites.suite import Draft
-from etude.suites.vlmbench.stage import CONTAINER, SIDES, UnitActor, UnitSceneBuilder, scaled, sides
+from etude.suites.vlmbench.stage import CONTAINER, SIDES, UnitActor, UnitSceneBuilder, both_sizes, brought, scaled, sides
 from etude.suites.vlmbench.suite import vlmbench
 
 INSIDE = ((-0.10, -0.06, -0.025), (0.10, 0.06, 0.04))  # m: what the container's detector sees, in the container's frame
@@ -24,18 +23,9 @@ def _draft(stage: UnitSceneBuilder, objects: Sequence[UnitActor], containers: Se
     room = min(object_.radius, 0.045)
     goal_lower = (-0.09 * container.scale + room, -0.05 * container.scale + min(room, 0.04), 0.033 * container.scale + half)
     goal_upper = (-goal_lower[0], -goal_lower[1], goal_lower[2] + 0.03)
-    goal = Composed(
-        Detected(object_.name, container.name, lower, upper),
-        (
-            Control(object_.name, f"Grasp {{{object_.name}}}."),
-            MoveFree(
-                object_.name,
-                Region(container.name, InBox(goal_lower, goal_upper), AnyTurn()),
-                f"Move the object above {{{container.name}}}. Release the gripper.",
-            ),
-        ),
-        tuple(a.name for a in containers[1:]),
-    )
+    result = Detected(object_.name, container.name, lower, upper)
+    above = Region(container.name, InBox(goal_lower, goal_upper), AnyTurn())
+    goal = brought(result, object_, above, f"Move the object above {{{container.name}}}.", containers[1:])
     return stage.draft(f"Pick up {thing} and place it into {place}.", goal, object_.name, container.name)
 
 
@@ -85,12 +75,8 @@ def pick_size(stage: UnitSceneBuilder) -> Draft:
     holds = {"small": stage.stream.uniform(0.8, 0.9), "large": stage.stream.uniform(1.1, 1.25)}
     word = {"small": "smaller", "large": "larger"}
     colours = stage.some_colours(2)
-    objects = [stage.actor(kind, c, sizes[s]) for c, s in zip(colours, _first(one), strict=True)]
-    containers = [stage.actor(CONTAINER, c, holds[s]) for c, s in zip(stage.some_colours(2), _first(other), strict=True)]
+    objects = [stage.actor(kind, c, sizes[s]) for c, s in zip(colours, both_sizes(one), strict=True)]
+    containers = [stage.actor(CONTAINER, c, holds[s]) for c, s in zip(stage.some_colours(2), both_sizes(other), strict=True)]
     stage.set(containers, stage.strew(containers, APART))
     stage.set(objects, stage.strew(objects))
     return _draft(stage, objects, containers, f"the {word[one]} object", f"the {word[other]} container")
-
-
-def _first(size: str) -> tuple[str, str]:
-    return (size, "large" if size == "small" else "small")

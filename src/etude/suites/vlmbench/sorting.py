@@ -12,12 +12,24 @@ from etude.arithmetic import dot
 from etude.catalog.sorter import BOX, HOLES, LID
 from etude.goals.detecting import Detected
 from etude.goals.regions import AtPoint, Fixed, Region
-from etude.goals.units import Composed, Control, MoveFree
 from etude.pose import Pose, Vec2, yaw_quat
 from etude.scene.rooms import TABLE_TOP
 from etude.scene.scene import Body
 from etude.suites.suite import Draft
-from etude.suites.vlmbench.stage import BASE, CUBE, CYLINDER, MOON, SIDES, STAR, TRIANGULAR, ObjectKind, UnitActor, UnitSceneBuilder, sides
+from etude.suites.vlmbench.stage import (
+    BASE,
+    CUBE,
+    CYLINDER,
+    MOON,
+    SIDES,
+    STAR,
+    TRIANGULAR,
+    ObjectKind,
+    UnitActor,
+    UnitSceneBuilder,
+    brought,
+    sides,
+)
 from etude.suites.vlmbench.suite import vlmbench
 
 SEEN_PIECES, UNSEEN_PIECES = (STAR, TRIANGULAR, CYLINDER, CUBE), (MOON, STAR, TRIANGULAR, CYLINDER, CUBE)
@@ -68,18 +80,9 @@ def _draft(stage: UnitSceneBuilder, pieces: Sequence[UnitActor], words: str) -> 
     centre = (round(float(mass[0]), 6), round(float(mass[1]), 6), 0.0)
     above = LID[2] / 2 + piece.size[2] / 2 - ENTERED
     x, y, z = Pose((*hole.position, above), yaw_quat(hole.yaw)).apply(centre).round(6).tolist()
-    goal = Composed(
-        Detected(piece.name, "sorter box", *INSIDE),
-        (
-            Control(piece.name, f"Grasp {{{piece.name}}}."),
-            MoveFree(
-                piece.name,
-                Region("sorter lid", AtPoint((x, y, z)), Fixed(yaw_quat(hole.yaw), piece.kind.symmetry), point=centre),
-                f"Move the object to the hole of {piece.kind.words} shape. Release the gripper.",
-                back=BACK,
-            ),
-        ),
-    )
+    through = Region("sorter lid", AtPoint((x, y, z)), Fixed(yaw_quat(hole.yaw), piece.kind.symmetry), point=centre)
+    said = f"Move the object to the hole of {piece.kind.words} shape."
+    goal = brought(Detected(piece.name, "sorter box", *INSIDE), piece, through, said, back=BACK)
     return stage.draft(f"Put {words} into the shape sorter.", goal, piece.name, "sorter box")
 
 

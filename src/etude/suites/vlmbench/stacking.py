@@ -7,9 +7,8 @@ from itertools import permutations, product
 
 from etude.goals.detecting import Piled
 from etude.goals.regions import About, Alike, OnPlane, Region
-from etude.goals.units import Composed, Control, MoveFree
 from etude.suites.suite import Draft
-from etude.suites.vlmbench.stage import MOON, SIDES, ObjectKind, UnitActor, UnitSceneBuilder, sides
+from etude.suites.vlmbench.stage import MOON, SIDES, ObjectKind, UnitActor, UnitSceneBuilder, brought, sides
 from etude.suites.vlmbench.suite import vlmbench
 
 LARGER = 1.5  # things to stack are this much larger than elsewhere (VLMbench 1.5)
@@ -35,18 +34,8 @@ def _draft(stage: UnitSceneBuilder, objects: Sequence[UnitActor], lower: str, up
     # Crescents that cross touch at their horns only, and fall.
     turned = Alike() if below.kind == above.kind == MOON else About()
     under = (float(load[0]), float(load[1]), -above.size[2] / 2)
-    goal = Composed(
-        Piled(above.name, below.name),
-        (
-            Control(above.name, f"Grasp {{{above.name}}}."),
-            MoveFree(
-                above.name,
-                Region(below.name, plane, turned, upright=True, point=under),
-                f"Move the object on {{{below.name}}}. Release the gripper.",
-            ),
-        ),
-        tuple(a.name for a in objects[2:]),
-    )
+    on = Region(below.name, plane, turned, upright=True, point=under)
+    goal = brought(Piled(above.name, below.name), above, on, f"Move the object on {{{below.name}}}.", objects[2:])
     return stage.draft(f"Stack {lower} and {upper} in sequence.", goal, above.name, below.name)
 
 

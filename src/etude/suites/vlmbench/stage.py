@@ -11,7 +11,8 @@ from etude.catalog.colours import SEEN, UNSEEN
 from etude.catalog.registry import shape
 from etude.catalog.shape import Shape
 from etude.goals.goal import Goal
-from etude.goals.units import Composed, Unit
+from etude.goals.regions import Region
+from etude.goals.units import Composed, Control, MoveFree, Unit
 from etude.pose import Pose, Vec2, Vec3
 from etude.prompts.instruction import instruction
 from etude.scene.placement import FULL_TURN, NoRoom
@@ -154,6 +155,12 @@ class UnitSceneBuilder(RoomBuilder):
         return self.drafted(goal, told, [manipulated], [receiving] if receiving else [])
 
 
+def brought(result: Goal, thing: UnitActor, to: Region, said: str, other_places: Sequence[UnitActor] = (), back: float = 0.0) -> Composed:
+    """Control(thing) + M1(thing): grasp it and bring it there, where it is let go; so comes the result."""
+    units = Control(thing.name, f"Grasp {{{thing.name}}}."), MoveFree(thing.name, to, f"{said} Release the gripper.", back=back)
+    return Composed(result, units, tuple(actor.name for actor in other_places))
+
+
 def spoken(text: str, words: dict[str, str]) -> str:
     """The sentence with the names of things replaced by how they are spoken of."""
     for name, said in words.items():
@@ -172,6 +179,11 @@ def side(one: Pose, other: Pose) -> str:
 def sides(wanted: Sequence[str]) -> Callable[[Sequence[Pose]], bool]:
     """Is, of two things each, the first on its wanted side of the second?"""
     return lambda poses: all(side(poses[2 * k], poses[2 * k + 1]) == w for k, w in enumerate(wanted))
+
+
+def both_sizes(first: str) -> tuple[str, str]:
+    """This one of "small" and "large", then the other."""
+    return first, "large" if first == "small" else "small"
 
 
 def scaled(box: tuple[Vec3, Vec3], scale: float) -> tuple[Vec3, Vec3]:
