@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t
 
-from etude.evaluation.student import quantile
+from etude.evaluation.inference import student_quantile as quantile
 
 
 @pytest.mark.parametrize(

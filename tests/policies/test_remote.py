@@ -22,8 +22,8 @@ from websockets.http11 import Request, Response
 from websockets.sync.server import ServerConnection, serve
 
 from etude.names import EtudeError
+from etude.policies.address import axis_angle
 from etude.policies.contract import Contract
-from etude.policies.layouts import axis_angle
 from etude.policies.remote import PolicyError, RemotePolicy
 
 STATED = "action=ee_delta&cameras=base,hand_view&size=8x8&chunk=10"

@@ -6,7 +6,10 @@ import contextlib
 import importlib.util
 import multiprocessing
 import os
+import resource
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +21,6 @@ from typing import Any
 import mujoco
 
 from etude.bench.result import Result
-from etude.bench.start import bench_start
 from etude.envs.simulation import Simulation
 from etude.evaluation.plan import Plan
 from etude.evaluation.record import Record
@@ -199,6 +201,36 @@ def _engine(names: Sequence[str], workers: int) -> tuple[float, float]:
 
 def _shifted(scene: Any, k: int) -> list[Any]:
     return [replace(e, pose=e.pose.moved(z=0.001 * (k + 1))) for e in scene.entities]
+
+
+ROUNDS = 5
+PROGRAMS = {
+    "start: import etude": "import etude",
+    "start: etude --help": "import sys; sys.argv = ['etude', '--help']; from etude.cli import main; main()",
+    "start: first frame of a second process": (
+        "from etude.scene import World; from etude.scene.examples import example; from etude.render.studio import Studio\n"
+        "Studio(World(example('bench'))).shoot('front', (64, 64))"
+    ),
+}
+
+
+def bench_start() -> list[Result]:
+    """CPU seconds of whole processes, beside one that does nothing; the first of each may have to compile and is not counted."""
+    _spent("")
+    bare = _seconds("")
+    return [Result(case, _seconds(program), "CPU s", "python -c ''", bare) for case, program in PROGRAMS.items()]
+
+
+def _seconds(program: str) -> float:
+    _spent(program)
+    return round(statistics.median(_spent(program) for _ in range(ROUNDS)), 3)
+
+
+def _spent(program: str) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-c", program], check=True, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 BENCHES: dict[str, Callable[[], list[Result]]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from etude.arithmetic import product
 from etude.catalog.drawing import Disc, Drawing, Part, fitted
 from etude.catalog.mesh import Mesh, prism
 from etude.catalog.polygon import Outline, rim_distance
+from etude.catalog.registry import shape_maker
 from etude.catalog.shape import Piece, Shape, cylinder_piece, prism_piece
 from etude.pose import Array, Vec3
 
@@ -29,6 +31,11 @@ def extruded(drawing: Drawing, size: Vec3, density: float = 500.0, rough: float 
     mesh = prism(plane.outline, size[2], bevel=bevel, lower_bevel=0.0 if corners > MANY_CORNERS else bevel)
     pieces = tuple(raised(p, size[2]) for p in plane.parts)
     return Shape("", mesh, pieces, symmetry_of(plane.outline, rough), density)
+
+
+def enter_drawing(name: str, size: Vec3, draw: Callable[[], Drawing], group: str = "flat") -> None:
+    """Enter the extrusion of a drawing into the catalogue, under its usual extents in metres."""
+    shape_maker(name, size=size, group=group)(lambda wanted: extruded(draw(), wanted))
 
 
 def bevel_for(size: Vec3) -> float:

@@ -20,7 +20,7 @@ import numpy as np
 from etude import arithmetic
 from etude.arithmetic import norm
 from etude.catalog.drawing import Drawing, arc, bar, disc, polygon, together
-from etude.catalog.extrusion import extruded
+from etude.catalog.extrusion import enter_drawing
 from etude.catalog.mesh import prism
 from etude.catalog.polygon import Outline, circle, hull, rectangle
 from etude.catalog.registry import shape_maker
@@ -28,117 +28,41 @@ from etude.catalog.shape import Shape, box_piece
 from etude.pose import Array, Vec3
 
 KIT = (0.1, 0.1, 0.025)  # ClevrSkills
+VIMA = (0.096, 0.096, 0.0291)
 STRIP = 0.04  # VIMA's square and three-sided rectangle
 FRAME_BAR = 0.009  # VIMA: 180 outer, 162 inner
 
 
-def _star(points: int, inner: float, start: float) -> Array:
-    """A star of outer radius 1, first tip at angle ``start``."""
-    ring = circle(1.0, 2 * points, start)
-    ring[1::2] *= inner
+def _star(points: int) -> Array:
+    """A star of outer radius 1 and inner radius a half, first tip at +x."""
+    ring = circle(1.0, 2 * points)
+    ring[1::2] *= 0.5
     return ring
-
-
-@shape_maker("triangle", size=(0.096, 0.096, 0.0291), group="flat")
-def triangle(size: Vec3) -> Shape:
-    """VIMA's stands on its tip: the base is at +y."""
-    return extruded(polygon([(-1, 1), (0, -1), (1, 1)]), size)
-
-
-@shape_maker("triangular prism", size=(0.0456, 0.0395, 0.0392), group="flat")
-def triangular_prism(size: Vec3) -> Shape:
-    """Equilateral at its usual size (VLMbench), tip at +y."""
-    return extruded(polygon(circle(1.0, 3, math.pi / 2)), size)
-
-
-@shape_maker("rectangle", size=(0.1, 0.06, 0.025), group="flat")
-@shape_maker("solid square", size=KIT, group="flat")
-@shape_maker("line", size=(0.25, 0.04, 0.001), group="zone")
-def rectangular(size: Vec3) -> Shape:
-    return extruded(polygon(rectangle(1, 1)), size)
-
-
-@shape_maker("diamond", size=(0.12, 0.096, 0.0291), group="flat")
-def diamond(size: Vec3) -> Shape:
-    return extruded(polygon(circle(1.0, 4)), size)
-
-
-@shape_maker("pentagon", size=(0.1029, 0.0978, 0.0328), group="flat")
-def pentagon(size: Vec3) -> Shape:
-    """Tip at −y, as VIMA draws it."""
-    return extruded(polygon(circle(1.0, 5, -math.pi / 2)), size)
-
-
-@shape_maker("hexagon", size=(0.0935, 0.108, 0.0327), group="flat")
-def hexagon(size: Vec3) -> Shape:
-    """Tips at ±y."""
-    return extruded(polygon(circle(1.0, 6, math.pi / 2)), size)
-
-
-@shape_maker("star", size=(0.1036, 0.1089, 0.0327), group="flat")
-def star(size: Vec3) -> Shape:
-    """Five points, the first at +x."""
-    return extruded(polygon(five_points()), size)
 
 
 def five_points() -> Array:
     """The corners (10, 2) of a five-pointed star, first tip at +x; inner radius half the outer one (VIMA)."""
-    return _star(5, 0.5, 0.0)
+    return _star(5)
 
 
-@shape_maker("six-pointed star", size=(0.1, 0.1, 0.05), group="flat")
-def six_pointed_star(size: Vec3) -> Shape:
-    """ClevrSkills' prism: tips at ±x, inner radius half the outer one."""
-    ring = _star(6, 0.5, 0.0)
+def _six_pointed_star() -> Drawing:
+    """ClevrSkills' prism: tips at ±x."""
+    ring = _star(6)
     beams = tuple(hull(ring[[k - 1, k, k + 1, k + 5, (k + 6) % 12, (k + 7) % 12]]) for k in (0, 2, 4))  # from tip to opposite tip
-    return extruded(Drawing(Outline.of(ring), beams), size)
+    return Drawing(Outline.of(ring), beams)
 
 
-@shape_maker("cross", size=(0.096, 0.096, 0.0291), group="flat")
-def cross(size: Vec3) -> Shape:
-    """Arms half as wide as the whole (VIMA)."""
-    return extruded(together([bar(-2, -1, 2, 1), bar(-1, -2, 1, 2)]), size)
-
-
-@shape_maker("plus", size=KIT, group="flat")
-def plus(size: Vec3) -> Shape:
-    """A cross with slender arms."""
-    return extruded(together([bar(-3, -1, 3, 1), bar(-1, -3, 1, 3)]), size)
-
-
-@shape_maker("L-shaped block", size=(0.096, 0.096, 0.0291), group="flat")
-def l_shaped_block(size: Vec3) -> Shape:
-    """Both legs 6 wide of 20 (VIMA)."""
-    return extruded(together([bar(-10, -10, 10, -4), bar(-10, -10, -4, 10)]), size)
-
-
-@shape_maker("disc", size=(0.096, 0.096, 0.0291), group="flat")
-def round_disc(size: Vec3) -> Shape:
-    return extruded(disc(0, 0, 1), size)
-
-
-@shape_maker("ring", size=(0.096, 0.096, 0.0291), group="flat")
-def ring(size: Vec3) -> Shape:
-    """Hole 4.23 of 10 (VIMA)."""
-    return extruded(arc((0, 0), (0.5, 0.5), (0.2115, 0.2115)), size)
-
-
-@shape_maker("flower", size=(0.108, 0.108, 0.0327), group="flat")
-def flower(size: Vec3) -> Shape:
+def _flower() -> Drawing:
     """Four petals: half discs on the sides of a square, so that the radius runs from 7.07 to 10 (VIMA)."""
-    petals = [disc(x, y, 0.5) for x, y in ((0.5, 0), (0, 0.5), (-0.5, 0), (0, -0.5))]
-    return extruded(together([bar(-0.5, -0.5, 0.5, 0.5), *petals]), size)
+    return together([bar(-0.5, -0.5, 0.5, 0.5), *(disc(x, y, 0.5) for x, y in ((0.5, 0), (0, 0.5), (-0.5, 0), (0, -0.5)))])
 
 
-@shape_maker("four bubbles", size=KIT, group="flat")
-def four_bubbles(size: Vec3) -> Shape:
+def _four_bubbles() -> Drawing:
     """Four round corners pressed together."""
-    bubbles = [disc(x, y, 0.56) for x in (-0.44, 0.44) for y in (-0.44, 0.44)]
-    return extruded(together([bar(-0.4, -0.4, 0.4, 0.4), *bubbles]), size)
+    return together([bar(-0.4, -0.4, 0.4, 0.4), *(disc(x, y, 0.56) for x in (-0.44, 0.44) for y in (-0.44, 0.44))])
 
 
-@shape_maker("heart", size=(0.1034, 0.095, 0.0327), group="flat")
-def heart(size: Vec3) -> Shape:
+def _heart() -> Drawing:
     """Tip at −y. Each half is convex: a lobe whose tangent runs to the tip."""
     radius, middle, tip = 0.54, 0.46, -1.28
     notch = math.acos(-middle / radius)  # where the lobe meets the axis
@@ -148,13 +72,7 @@ def heart(size: Vec3) -> Shape:
     right[0, 0] = 0.0
     left = right[-2:0:-1] * [-1, 1]
     whole = np.vstack([right, left])
-    return extruded(Drawing(Outline.of(whole), (hull(right), hull(right * [-1, 1]))), size)
-
-
-@shape_maker("moon", size=(0.0603, 0.0348, 0.0388), group="flat")
-def moon(size: Vec3) -> Shape:
-    """A crescent, horns towards +y (VLMbench)."""
-    return extruded(crescent(), size)
+    return Drawing(Outline.of(whole), (hull(right), hull(right * [-1, 1])))
 
 
 def crescent(outer_corners: int = 14, inner_corners: int = 9) -> Drawing:
@@ -176,41 +94,57 @@ def crescent(outer_corners: int = 14, inner_corners: int = 9) -> Drawing:
     return Drawing(Outline.of(np.vstack([outer, inner(np.linspace(0, 1, inner_corners))])), tuple(parts))
 
 
-def _strips(size: Vec3, strip: float, sides: str) -> Shape:
-    """Flat strips of fixed width along some sides (of "left", "right", "bottom", "top", by their first letters) of a rectangle."""
+enter_drawing("triangle", VIMA, lambda: polygon([(-1, 1), (0, -1), (1, 1)]))  # VIMA's stands on its tip: the base is at +y
+enter_drawing(
+    "triangular prism", (0.0456, 0.0395, 0.0392), lambda: polygon(circle(1.0, 3, math.pi / 2))
+)  # equilateral (VLMbench), tip at +y
+enter_drawing("rectangle", (0.1, 0.06, 0.025), lambda: polygon(rectangle(1, 1)))
+enter_drawing("solid square", KIT, lambda: polygon(rectangle(1, 1)))
+enter_drawing("line", (0.25, 0.04, 0.001), lambda: polygon(rectangle(1, 1)), "zone")
+enter_drawing("diamond", (0.12, 0.096, 0.0291), lambda: polygon(circle(1.0, 4)))
+enter_drawing("pentagon", (0.1029, 0.0978, 0.0328), lambda: polygon(circle(1.0, 5, -math.pi / 2)))  # tip at −y, as VIMA draws it
+enter_drawing("hexagon", (0.0935, 0.108, 0.0327), lambda: polygon(circle(1.0, 6, math.pi / 2)))  # tips at ±y
+enter_drawing("star", (0.1036, 0.1089, 0.0327), lambda: polygon(five_points()))
+enter_drawing("six-pointed star", (0.1, 0.1, 0.05), _six_pointed_star)
+enter_drawing("cross", VIMA, lambda: together([bar(-2, -1, 2, 1), bar(-1, -2, 1, 2)]))  # arms half as wide as the whole (VIMA)
+enter_drawing("plus", KIT, lambda: together([bar(-3, -1, 3, 1), bar(-1, -3, 1, 3)]))  # a cross with slender arms
+enter_drawing("L-shaped block", VIMA, lambda: together([bar(-10, -10, 10, -4), bar(-10, -10, -4, 10)]))  # both legs 6 wide of 20 (VIMA)
+enter_drawing("disc", VIMA, lambda: disc(0, 0, 1))
+enter_drawing("ring", VIMA, lambda: arc((0, 0), (0.5, 0.5), (0.2115, 0.2115)))  # hole 4.23 of 10 (VIMA)
+enter_drawing("flower", (0.108, 0.108, 0.0327), _flower)
+enter_drawing("four bubbles", KIT, _four_bubbles)
+enter_drawing("heart", (0.1034, 0.095, 0.0327), _heart)
+enter_drawing("moon", (0.0603, 0.0348, 0.0388), crescent)  # horns towards +y (VLMbench)
+
+
+# ------------------------------------------------------------------------------------------------ zones
+
+
+def _strips(size: Vec3, strip: float, closed: bool = True) -> Shape:
+    """Flat strips of fixed width along the sides of a rectangle; open towards +y unless ``closed``."""
     x, y, z = size
     w = min(strip, 0.3 * x, 0.3 * y)
     outer = rectangle(x, y)
-    if sides == "lrbt":
+    if closed:
         outline = Outline.of(outer, rectangle(x - 2 * w, y - 2 * w))
     else:
         inner = [(x / 2 - w, y / 2), (x / 2 - w, w - y / 2), (w - x / 2, w - y / 2), (w - x / 2, y / 2)]
         outline = Outline.of([outer[3], outer[0], outer[1], outer[2], *inner])
-    tall, shift = (y - 2 * w, 0.0) if "t" in sides else (y - w, w / 2)
+    tall, shift = (y - 2 * w, 0.0) if closed else (y - w, w / 2)
     pieces = [
         box_piece((w, tall, z), ((w - x) / 2, shift, 0.0)),
         box_piece((w, tall, z), ((x - w) / 2, shift, 0.0)),
         box_piece((x, w, z), (0.0, (w - y) / 2, 0.0)),
     ]
-    if "t" in sides:
+    if closed:
         pieces.append(box_piece((x, w, z), (0.0, (y - w) / 2, 0.0)))
-    symmetry = 1 if "t" not in sides else 4 if abs(x - y) < 1e-9 else 2
+    symmetry = 1 if not closed else 4 if abs(x - y) < 1e-9 else 2
     return Shape("", prism(outline, z), tuple(pieces), symmetry)
 
 
-@shape_maker("square", size=(0.24, 0.24, 0.001), group="zone")
-def hollow_square(size: Vec3) -> Shape:
-    """VIMA's base "square": four 40 mm strips centred on the sides of a 200 mm square."""
-    return _strips(size, STRIP, "lrbt")
-
-
-@shape_maker("frame", size=(0.18, 0.18, 0.0015), group="zone")
-def frame(size: Vec3) -> Shape:
-    """VIMA's frame, also called "zone": 9 mm bars."""
-    return _strips(size, FRAME_BAR, "lrbt")
-
-
-@shape_maker("three-sided rectangle", size=(0.2, 0.2, 0.001), group="zone")
-def three_sided_rectangle(size: Vec3) -> Shape:
-    """VIMA's sweep zone, open towards +y."""
-    return _strips(size, STRIP, "lrb")
+# VIMA's base "square": four 40 mm strips centred on the sides of a 200 mm square.
+shape_maker("square", size=(0.24, 0.24, 0.001), group="zone")(lambda size: _strips(size, STRIP))
+# VIMA's frame, also called "zone": 9 mm bars.
+shape_maker("frame", size=(0.18, 0.18, 0.0015), group="zone")(lambda size: _strips(size, FRAME_BAR))
+# VIMA's sweep zone, open towards +y.
+shape_maker("three-sided rectangle", size=(0.2, 0.2, 0.001), group="zone")(lambda size: _strips(size, STRIP, closed=False))

@@ -56,28 +56,14 @@ def walled_box(size: Vec3, wall: float, floor: float, density: float = 900.0) ->
     return Shape("", mesh, pieces, 4 if is_round(size[0], size[1]) else 2, density, cavity=cavity)
 
 
-@shape_maker("container", size=(0.16, 0.16, 0.0455), group="vessel")
-def container(size: Vec3) -> Shape:
-    """VIMA's open box: walls and floor 2 mm."""
-    return walled_box(size, 0.002, 0.002)
-
-
-@shape_maker("box container", size=(0.2, 0.125, 0.05), group="vessel")
-def box_container(size: Vec3) -> Shape:
-    """VLMbench's open box: walls and floor 1.5 mm."""
-    return walled_box(size, 0.0015, 0.0015)
-
-
-@shape_maker("tray", size=(0.3, 0.2, 0.03), group="vessel")
-def tray(size: Vec3) -> Shape:
-    """A low open box with walls of 6 mm."""
-    return walled_box(size, 0.006, 0.005, 600.0)
-
-
-@shape_maker("crate", size=(0.2, 0.15, 0.1), group="vessel")
-def crate(size: Vec3) -> Shape:
-    """A deep open box of 8 mm boards."""
-    return walled_box(size, 0.008, 0.006, 500.0)
+# VIMA's open box: walls and floor 2 mm.
+shape_maker("container", size=(0.16, 0.16, 0.0455), group="vessel")(lambda size: walled_box(size, 0.002, 0.002))
+# VLMbench's open box: walls and floor 1.5 mm.
+shape_maker("box container", size=(0.2, 0.125, 0.05), group="vessel")(lambda size: walled_box(size, 0.0015, 0.0015))
+# A low open box with walls of 6 mm.
+shape_maker("tray", size=(0.3, 0.2, 0.03), group="vessel")(lambda size: walled_box(size, 0.006, 0.005, 600.0))
+# A deep open box of 8 mm boards.
+shape_maker("crate", size=(0.2, 0.15, 0.1), group="vessel")(lambda size: walled_box(size, 0.008, 0.006, 500.0))
 
 
 # ------------------------------------------------------------------------------------------------ round vessels
@@ -155,22 +141,12 @@ def beaker(size: Vec3, foot: float, wall: float, floor: float) -> Shape:
     return _vessel(mesh, pieces, size, _within(inside[0][0], f - z / 2, z / 2, x, y))
 
 
-@shape_maker("cup", size=(0.07, 0.07, 0.09), group="vessel")
-def cup(size: Vec3) -> Shape:
-    """A beaker without a handle, its wall 2.5 mm thick."""
-    return beaker(size, 0.74, 0.0025, 0.004)
-
-
-@shape_maker("bucket", size=(0.16, 0.16, 0.15), group="vessel")
-def bucket(size: Vec3) -> Shape:
-    """A deep round vessel with walls of 3 mm."""
-    return beaker(size, 0.8, 0.003, 0.004)
-
-
-@shape_maker("round container", size=(0.14, 0.14, 0.05), group="vessel")
-def round_container(size: Vec3) -> Shape:
-    """A low tub with upright walls of 2.5 mm."""
-    return beaker(size, 1.0, 0.0025, 0.0025)
+# A beaker without a handle, its wall 2.5 mm thick.
+shape_maker("cup", size=(0.07, 0.07, 0.09), group="vessel")(lambda size: beaker(size, 0.74, 0.0025, 0.004))
+# A deep round vessel with walls of 3 mm.
+shape_maker("bucket", size=(0.16, 0.16, 0.15), group="vessel")(lambda size: beaker(size, 0.8, 0.003, 0.004))
+# A low tub with upright walls of 2.5 mm.
+shape_maker("round container", size=(0.14, 0.14, 0.05), group="vessel")(lambda size: beaker(size, 1.0, 0.0025, 0.0025))
 
 
 @shape_maker("pan", size=(0.293, 0.169, 0.041), group="vessel")

@@ -25,7 +25,7 @@ def validate(
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
     """Check a data set: files, tables, counters, statistics, videos. Every defect is named; the exit status is 1 if there are any."""
-    from etude.datasets.checks.loading import load_with_lerobot
+    from etude.datasets.validate import load_with_lerobot
     from etude.datasets.validate import validate as check
 
     loaded = load_with_lerobot(folder) if lerobot and folder.is_dir() else []

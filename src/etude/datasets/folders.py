@@ -40,9 +40,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from etude.arithmetic import dots
-from etude.datasets.feeling import feeling_of
 from etude.datasets.lerobot import write_json
-from etude.datasets.take import Take
+from etude.datasets.take import Take, feeling_of
 from etude.datasets.video import Pixels, encoded, frames_of, pixels_of
 from etude.episodes import Episode
 from etude.library import read_episode

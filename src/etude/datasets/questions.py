@@ -16,7 +16,7 @@ from etude.datasets.decisions import new_folder
 from etude.envs.observer import Observer
 from etude.envs.simulation import Simulation
 from etude.episodes import Episode
-from etude.evaluation.stages import Position, asked_every, position
+from etude.evaluation.guide import Position, asked_every, position
 from etude.library import find
 from etude.names import EtudeError
 from etude.policies.scripted import OraclePolicy

@@ -35,8 +35,7 @@ from numpy.typing import NDArray
 from etude import __version__
 from etude.datasets import columns
 from etude.datasets.columns import RecordingKind, kind_of
-from etude.datasets.feeling import feeling_of
-from etude.datasets.take import Take
+from etude.datasets.take import Take, feeling_of
 from etude.datasets.video import pixels_of
 from etude.index import env_id
 from etude.names import EtudeError

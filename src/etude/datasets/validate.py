@@ -7,14 +7,15 @@ checked for what only they have too. The checks are in :mod:`etude.datasets.chec
 
 from __future__ import annotations
 
+import importlib
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
 from etude.datasets.checks.findings import CODES, Defect, Findings, Report, reason
-from etude.datasets.checks.info import V3, Info, check_totals, read_info
+from etude.datasets.checks.info import V3, Info, check_modality, check_totals, read_info
 from etude.datasets.checks.layout import DatasetLayout, read_layout
-from etude.datasets.checks.modality import check_modality
 from etude.datasets.checks.ours import check_ours, is_ours
 from etude.datasets.checks.stats import check_frames
 from etude.datasets.checks.videos import check_videos
@@ -79,3 +80,26 @@ def _made(check: Callable[[], T], where: str, findings: Findings) -> T | None:
     except Exception as error:
         findings.add("check-failed", where, f"{type(error).__name__}: {reason(error)}")
         return None
+
+
+def load_with_lerobot(folder: Path) -> list[Defect]:
+    """What LeRobot cannot do with a data set. Nothing is downloaded: all of it has to be there."""
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")  # what is missing shall not be looked for elsewhere
+    try:
+        reader = importlib.import_module("lerobot.datasets.lerobot_dataset").LeRobotDataset
+    except ImportError as error:
+        raise EtudeError(f"--lerobot needs LeRobot ({reason(error)}): pip install lerobot; the rest is checked without it") from None
+    try:
+        loaded = reader(repo_id=f"local/{folder.resolve().name}", root=folder.resolve())
+        spans = [(e["dataset_from_index"], e["dataset_to_index"]) for e in loaded.meta.episodes]
+    except Exception as error:  # whatever LeRobot does not like
+        return [Defect("lerobot-load", ".", f"LeRobot cannot load it: {type(error).__name__}: {reason(error)}")]
+    found = []
+    for episode, (first, end) in enumerate(spans):
+        for frame in sorted({0, end - first - 1}):
+            try:
+                loaded[first + frame]
+            except Exception as error:
+                text = f"LeRobot cannot read it: {type(error).__name__}: {reason(error)}"
+                found.append(Defect("lerobot-load", f"episode {episode}, frame {frame}", text))
+    return found

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
 
 from etude.envs.observer import Observer
 from etude.envs.simulation import Simulation
-from etude.episodes import PRIMITIVES
+from etude.episodes import PRIMITIVES, Episode
 from etude.evaluation.record import Fault, GivenSubtask
-from etude.evaluation.stages import asked_every, position
 from etude.goals.goal import GoalNode
 from etude.goals.monitor import Monitor
 from etude.names import EtudeError
 from etude.policies.answers import given, lenient, plain, strict
 from etude.policies.calling import called
 from etude.policies.policy import Planner, QuotingPlanner, StrictPlanner
-from etude.skills.subtasks import right_now, vocabulary
+from etude.skills.subtasks import describe, right_now, vocabulary
+from etude.suites.suite import SUITES
 
 SHORTEST = 10  # control steps between questions: a planner that repeats what is done already shall not be asked at every step
 FEWEST = 8  # primitives, at most, that a sub-task may take before the planner is asked again
@@ -25,7 +27,7 @@ class Guide:
     """Asks the planner at the start, when a sub-task is done, and when it has not been for ``patience`` control steps.
 
     With ``follows`` False nobody follows what it says (the offline mode): it is asked whenever what would be right changes, or about
-    frames at a fixed distance in suites that have it so (:func:`~etude.evaluation.stages.asked_every`). Those are questions apart from each
+    frames at a fixed distance in suites that have it so (:func:`~etude.evaluation.guide.asked_every`). Those are questions apart from each
     other: the sub-tasks so far are then those of the demonstration, and answers count that are right once normalised. Otherwise answers
     are read leniently, unless the planner is a :class:`~etude.policies.policy.StrictPlanner`.
     """
@@ -120,3 +122,44 @@ def fault_of(stages: Sequence[GivenSubtask], success: bool) -> Fault | None:
         if not stage.done:
             return "execution"
     return "execution"
+
+
+def asked_every(episode: Episode) -> int:
+    """The number of control steps from one question about a frame to the next; 0 where a suite asks about changes, not about frames."""
+    return SUITES[episode.parsed.suite].asked_every.get(episode.level, 0)
+
+
+@dataclass(frozen=True)
+class Position:
+    """Where a demonstration stands: the number of the stage that is worked on, and the texts of all of them in order."""
+
+    number: int
+    stages: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The stage that is worked on."""
+        return self.stages[self.number]
+
+    @property
+    def earlier(self) -> tuple[str, ...]:
+        """The stages before it, oldest first."""
+        return self.stages[: self.number]
+
+
+def position(monitor: Monitor) -> Position | None:
+    """The stage that is worked on now; None when the goal is reached.
+
+    Leaves next to each other that have the same words are one stage.
+    """
+    now = next(iter(right_now(monitor).values()), None)
+    if now is None:
+        return None
+    groups = [(text, list(members)) for text, members in groupby(_worded(monitor.root), key=lambda node: describe(node.goal))]
+    number = next(k for k, (_, members) in enumerate(groups) if any(member is now for member in members))
+    return Position(number, tuple(text for text, _ in groups))
+
+
+def _worded(node: GoalNode) -> list[GoalNode]:
+    """The nodes of a tree that have words, in order."""
+    return [node] if node.goal.words() else [found for member in node.members for found in _worded(member)]

@@ -14,7 +14,6 @@ from typing import Literal, Self
 
 import numpy as np
 
-from etude.evaluation import student
 from etude.names import EtudeError, rng
 
 NORMAL = NormalDist()
@@ -149,7 +148,7 @@ def _bootstrap(values_by_task: Mapping[str, Sequence[float]], confidence: float,
         drawn_sum += sums[unit]
         drawn_size += sizes[unit]
     # plain percentiles are too narrow for few units: they divide by count, not count − 1, and take a t for a normal distribution
-    tail = NORMAL.cdf(math.sqrt(count / (count - 1)) * student.quantile(_tail(confidence), count - 1))
+    tail = NORMAL.cdf(math.sqrt(count / (count - 1)) * student_quantile(_tail(confidence), count - 1))
     low, high = np.quantile(drawn_sum / drawn_size, [tail, 1 - tail])
     return MeanInterval(mean, float(low), float(high), clusters=len(tasks), clustered=len(tasks) > 1)
 
@@ -316,3 +315,26 @@ def _p_value(p: float) -> str:
 def _about(count: int) -> str:
     """Two digits: the difference this was computed from is known no better."""
     return f"{round(count, -max(0, len(str(count)) - 2)):,}"
+
+
+def student_central(angle: float, freedom: int) -> float:
+    """The probability that Student's |t| is below √freedom · tan(angle), for an angle from 0 to π/2.
+
+    In closed form, for whole degrees of freedom (Abramowitz and Stegun 26.7.3 and 26.7.4).
+    """
+    sine, cosine = math.sin(angle), math.cos(angle)
+    odd = freedom % 2
+    term, series = (cosine if odd else 1.0), 0.0
+    for k in range(1 + odd, freedom, 2):
+        series += term
+        term *= cosine * cosine * k / (k + 1)
+    return (angle + sine * series) * 2 / math.pi if odd else sine * series
+
+
+def student_quantile(probability: float, freedom: int) -> float:
+    """Student's t below which a share ``probability`` (0 to 1, both excluded) of the distribution lies."""
+    wanted = abs(1 - 2 * probability)
+    low, high = 0.0, math.pi / 2
+    while low < (middle := (low + high) / 2) < high:
+        low, high = (middle, high) if student_central(middle, freedom) < wanted else (low, middle)
+    return math.copysign(math.sqrt(freedom) * math.tan(low), probability - 0.5)

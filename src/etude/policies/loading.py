@@ -41,7 +41,7 @@ def _replay(text: str) -> Policy:
 
 @register_policy("takeover", address=True)
 def _takeover(text: str) -> Policy:
-    from etude.policies.takeover import Takeover
+    from etude.policies.scripted import Takeover
 
     chance, colon, first = text.removeprefix("takeover:").partition(":")
     if not colon:

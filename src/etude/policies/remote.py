@@ -18,9 +18,8 @@ from websockets.sync.client import ClientConnection, connect
 
 from etude.envs.simulation import SIZES
 from etude.names import EtudeError
-from etude.policies.address import Address
+from etude.policies.address import LAYOUTS, Address
 from etude.policies.contract import Contract
-from etude.policies.layouts import LAYOUTS
 from etude.policies.policy import Observation, Picture
 from etude.policies.wire import LARGEST_FRAME, pack, unpack
 from etude.pose import Array

@@ -19,10 +19,9 @@ from etude.report import charts
 from etude.report.contestants import Contestant, contestants
 from etude.report.decisions import decisions_section
 from etude.report.failures import errors_section, failures_section, faults_section
-from etude.report.levels import levels_section
 from etude.report.markup import Cell, Column, Row, badge, breakable, esc, fold, listed, section, table
 from etude.report.page import document
-from etude.report.sections import funnels_section, perturbations_section, span, spoken, summary_section, tasks_section
+from etude.report.sections import funnels_section, levels_section, perturbations_section, span, spoken, summary_section, tasks_section
 from etude.report.suite_tables import causes_section, suite_sections
 
 COMPARISONS = 15

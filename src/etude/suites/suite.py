@@ -12,6 +12,8 @@ Samplers raise :class:`~etude.scene.placement.NoRoom` when a layout cannot be co
 
 from __future__ import annotations
 
+import functools
+import importlib
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -142,6 +144,7 @@ class Suite:
     ``splits`` says what each is for: demonstrations are of training splits, evaluations of test splits, unless asked otherwise; the first
     of a purpose is the default. ``alike``: splits that differ from another one in their seeds only.
 
+    ``builder`` makes of a draw what samplers are given in its stead, where a suite sets its tables in its own way.
     ``room`` makes the scene that :meth:`Draw.scene` furnishes; ``workspace`` (m, world) is where things may stand in it, and where pick-
     and-place actions may lead; ``reach`` (m, world) the box in which the tip may be sent to keyposes. ``cameras`` and ``size`` (width,
     height) are what policies see unless they ask for something else: all cameras but the onlooker's where none are named.
@@ -161,6 +164,7 @@ class Suite:
     splits: Mapping[str, Purpose]
     paper: str = ""
     alike: Mapping[str, str] = field(default_factory=dict)
+    builder: Callable[[Draw], Any] | None = None
     room: Callable[[], Scene] | None = None
     workspace: tuple[Vec2, Vec2] | None = None
     reach: tuple[Vec3, Vec3] | None = None
@@ -207,10 +211,16 @@ class Suite:
         budget: int = 0,
         without: Sequence[str] = (),
         described: bool = True,
-    ) -> Callable[[Callable[[Draw], Any]], Callable[[Draw], Any]]:
+        builder: Callable[[Draw], Any] | None = None,
+    ) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
         """Register a sampler as a task, under its own name unless another is given; ``options`` are added to the suite's."""
+        build = builder or self.builder
 
-        def register(sample: Callable[[Draw], Any]) -> Callable[[Draw], Any]:
+        def register(sampler: Callable[[Any], Any]) -> Callable[[Any], Any]:
+            @functools.wraps(sampler)
+            def sample(draw: Draw) -> Any:
+                return sampler(draw if build is None else build(draw))
+
             for split in splits:
                 if split not in self.splits:
                     raise unknown(f"split of {self.name}", split, self.splits)
@@ -223,13 +233,23 @@ class Suite:
             if there is not found:
                 raise EtudeError(f"{found.module}: {there.module} has the task {self.name}/{found.name} already; choose another name")
             register_env(self.name, found.name, found.control)
-            return sample
+            return sampler
 
         return register
 
     def split_of(self, task: Task, purpose: Purpose) -> str | None:
         """The first split of a task that is for this; None where it has none."""
         return next((split for split in self.splits if self.splits[split] == purpose and split in task.splits), None)
+
+
+def later(module: str, name: str) -> Callable[[], Any]:
+    """What a module of a suite holds or gives under a name; the module is imported when it is asked for."""
+
+    def asked() -> Any:
+        found = getattr(importlib.import_module(module), name)
+        return found() if callable(found) else found
+
+    return asked
 
 
 class _Indexed(Registry[Suite]):

@@ -27,6 +27,10 @@ def _seam(radius: float, thickness: float) -> Mesh:
     return tube(radius * line / norms(line)[:, None], thickness, 3, closed=True)
 
 
+def _plain(radius: float, segments: int) -> HouseholdModel:
+    return _ball(ellipsoid((radius, radius, radius), segments))
+
+
 def _seamed(radius: float, thickness: float) -> HouseholdModel:
     return _ball(merge([ellipsoid((radius, radius, radius), 16), _seam(radius, thickness)]))
 
@@ -56,37 +60,15 @@ def mini_soccer_ball() -> HouseholdModel:
     return _ball(merge(parts))
 
 
-@household("softball", (0.096, 0.096, 0.096), "#e3e34a", ycb="054", mass=0.191)
-def softball() -> HouseholdModel:
-    return _seamed(0.048, 0.0012)
-
-
-@household("baseball", (0.075, 0.075, 0.075), "#f1ede2", ycb="055", mass=0.148)
-def baseball() -> HouseholdModel:
-    return _seamed(0.0375, 0.0010)
-
-
-@household("tennis ball", (0.0647, 0.0647, 0.0647), "#cfe03a", ycb="056", mass=0.058)
-def tennis_ball() -> HouseholdModel:
-    return _seamed(0.03235, 0.0007)
-
-
-@household("racquetball", (0.0553, 0.0553, 0.0553), "#2f5fc0", ycb="057", mass=0.041, symmetry=0)
-def racquetball() -> HouseholdModel:
-    return _ball(ellipsoid((0.02765, 0.02765, 0.02765), 20))
+household("softball", (0.096, 0.096, 0.096), "#e3e34a", ycb="054", mass=0.191)(lambda: _seamed(0.048, 0.0012))
+household("baseball", (0.075, 0.075, 0.075), "#f1ede2", ycb="055", mass=0.148)(lambda: _seamed(0.0375, 0.0010))
+household("tennis ball", (0.0647, 0.0647, 0.0647), "#cfe03a", ycb="056", mass=0.058)(lambda: _seamed(0.03235, 0.0007))
+household("racquetball", (0.0553, 0.0553, 0.0553), "#2f5fc0", ycb="057", mass=0.041, symmetry=0)(lambda: _plain(0.02765, 20))
+household("marbles a", (0.025, 0.025, 0.025), "blue swirl", ycb="063-a", mass=0.020, symmetry=0)(lambda: _plain(0.0125, 16))
+household("marbles b", (0.016, 0.016, 0.016), "green swirl", ycb="063-b", mass=0.0053, symmetry=0)(lambda: _plain(0.008, 12))
 
 
 @household("golf ball", (0.0427, 0.0427, 0.0427), "#f4f4f2", ycb="058", mass=0.046)
 def golf_ball() -> HouseholdModel:
     points, faces = icosphere(2)
     return _ball(shaded(0.02135 * points, faces, crease=0.0))  # facets for dimples
-
-
-@household("marbles a", (0.025, 0.025, 0.025), "blue swirl", ycb="063-a", mass=0.020, symmetry=0)
-def large_marble() -> HouseholdModel:
-    return _ball(ellipsoid((0.0125, 0.0125, 0.0125), 16))
-
-
-@household("marbles b", (0.016, 0.016, 0.016), "green swirl", ycb="063-b", mass=0.0053, symmetry=0)
-def small_marble() -> HouseholdModel:
-    return _ball(ellipsoid((0.008, 0.008, 0.008), 12))

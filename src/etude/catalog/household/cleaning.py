@@ -69,9 +69,7 @@ def broom() -> HouseholdModel:
     return stick + back + HouseholdModel(merge(tufts), (hull_of(tuft(0.0, 0.12)),))
 
 
-@household("broom holder", (0.20, 0.10, 0.10), "#597a8a", mass=2.0, symmetry=2)
-def broom_holder() -> HouseholdModel:
-    return chamfered((0.20, 0.10, 0.10), 0.003)
+household("broom holder", (0.20, 0.10, 0.10), "#597a8a", mass=2.0, symmetry=2)(lambda: chamfered((0.20, 0.10, 0.10), 0.003))
 
 
 def _pan() -> HouseholdModel:
@@ -89,9 +87,7 @@ def _pan() -> HouseholdModel:
     )
 
 
-@household("dustpan pan", (0.274, 0.218, 0.083), "#3f5f8f", mass=0.25)
-def dustpan_pan() -> HouseholdModel:
-    return _pan()
+household("dustpan pan", (0.274, 0.218, 0.083), "#3f5f8f", mass=0.25)(_pan)
 
 
 @household("dustpan", (0.274, 0.218, 0.600), "#3f5f8f", mass=0.30)

@@ -101,7 +101,7 @@ def pitcher_base() -> HouseholdModel:
 # ------------------------------------------------------------------------------------------------ mugs
 
 
-def mug(outside: Profile, wall: float, reach: float, low: float, high: float, thickness: float = 0.005) -> HouseholdModel:
+def _mug(outside: Profile, wall: float, reach: float, low: float, high: float, thickness: float) -> HouseholdModel:
     """A mug with its ear along +x. ``wall`` is how thick wall and floor are; the ear spans the heights ``low`` to ``high``."""
     radii, levels = (np.array(v) for v in zip(*outside, strict=True))
 
@@ -113,40 +113,23 @@ def mug(outside: Profile, wall: float, reach: float, low: float, high: float, th
     return body + handle(reach, (radius(low) - wall / 2, low), (radius(high) - wall / 2, high), thickness)
 
 
-@household("ycb mug", (0.117, 0.080, 0.082), "#b3262b", ycb="025", mass=0.118)
-def ycb_mug() -> HouseholdModel:
-    return mug([(0.036, 0.0), (0.040, 0.004), (0.040, 0.078), (0.0395, 0.082)], 0.0035, 0.077, 0.012, 0.072, 0.0055)
-
-
-@household("mug 1", (0.139, 0.100, 0.108), "#2f6fc4", mass=0.149)
-def straight_mug() -> HouseholdModel:
-    return mug([(0.047, 0.0), (0.050, 0.003), (0.050, 0.108)], 0.004, 0.089, 0.016, 0.094)
-
-
-@household("mug 2", (0.134, 0.098, 0.113), "#c8503c", mass=0.207)
-def tapered_mug() -> HouseholdModel:
-    return mug([(0.033, 0.0), (0.035, 0.003), (0.043, 0.055), (0.049, 0.113)], 0.0045, 0.085, 0.028, 0.100)
-
-
-@household("mug 3", (0.188, 0.117, 0.159), "#d8b03a", mass=0.314)
-def stein() -> HouseholdModel:
-    outside = [(0.0585, 0.0), (0.0585, 0.010), (0.052, 0.018), (0.050, 0.135), (0.0535, 0.145), (0.0535, 0.159)]
-    return mug(outside, 0.005, 0.1295, 0.026, 0.136, 0.008)
-
-
-@household("mug 4", (0.138, 0.107, 0.097), "#3f9a6a", mass=0.151)
-def rounded_mug() -> HouseholdModel:
-    outside = [(0.034, 0.0), (0.043, 0.007), (0.0515, 0.025), (0.0535, 0.045), (0.0515, 0.065), (0.047, 0.082), (0.047, 0.097)]
-    return mug(outside, 0.004, 0.0845, 0.022, 0.080)
-
-
-@household("mug 5", (0.123, 0.088, 0.133), "#e8e2d2", mass=0.155)
-def flared_mug() -> HouseholdModel:
-    outside = [(0.034, 0.0), (0.036, 0.004), (0.031, 0.020), (0.033, 0.060), (0.037, 0.100), (0.044, 0.133)]
-    return mug(outside, 0.0035, 0.079, 0.030, 0.104)
-
-
-@household("mug 6", (0.140, 0.101, 0.107), "#5a4a44", mass=0.243)
-def conical_mug() -> HouseholdModel:
-    outside = [(0.0485, 0.0), (0.0505, 0.004), (0.0485, 0.030), (0.042, 0.090), (0.043, 0.107)]
-    return mug(outside, 0.0045, 0.0895, 0.014, 0.090, 0.006)
+# Name, extents (m), colour, mass (kg) and YCB id; the profile (radius, z) outside; wall, reach, low, high and thickness of the ear.
+for _name, _size, _colour, _mass, _id, _outside, _ear in (
+    ("ycb mug", (0.117, 0.080, 0.082), "#b3262b", 0.118, "025",
+     [(0.036, 0.0), (0.040, 0.004), (0.040, 0.078), (0.0395, 0.082)], (0.0035, 0.077, 0.012, 0.072, 0.0055)),
+    ("mug 1", (0.139, 0.100, 0.108), "#2f6fc4", 0.149, "",  # straight
+     [(0.047, 0.0), (0.050, 0.003), (0.050, 0.108)], (0.004, 0.089, 0.016, 0.094, 0.005)),
+    ("mug 2", (0.134, 0.098, 0.113), "#c8503c", 0.207, "",  # tapered
+     [(0.033, 0.0), (0.035, 0.003), (0.043, 0.055), (0.049, 0.113)], (0.0045, 0.085, 0.028, 0.100, 0.005)),
+    ("mug 3", (0.188, 0.117, 0.159), "#d8b03a", 0.314, "",  # a stein
+     [(0.0585, 0.0), (0.0585, 0.010), (0.052, 0.018), (0.050, 0.135), (0.0535, 0.145), (0.0535, 0.159)],
+     (0.005, 0.1295, 0.026, 0.136, 0.008)),
+    ("mug 4", (0.138, 0.107, 0.097), "#3f9a6a", 0.151, "",  # rounded
+     [(0.034, 0.0), (0.043, 0.007), (0.0515, 0.025), (0.0535, 0.045), (0.0515, 0.065), (0.047, 0.082), (0.047, 0.097)],
+     (0.004, 0.0845, 0.022, 0.080, 0.005)),
+    ("mug 5", (0.123, 0.088, 0.133), "#e8e2d2", 0.155, "",  # flared
+     [(0.034, 0.0), (0.036, 0.004), (0.031, 0.020), (0.033, 0.060), (0.037, 0.100), (0.044, 0.133)], (0.0035, 0.079, 0.030, 0.104, 0.005)),
+    ("mug 6", (0.140, 0.101, 0.107), "#5a4a44", 0.243, "",  # conical
+     [(0.0485, 0.0), (0.0505, 0.004), (0.0485, 0.030), (0.042, 0.090), (0.043, 0.107)], (0.0045, 0.0895, 0.014, 0.090, 0.006)),
+):  # fmt: skip
+    household(_name, _size, _colour, ycb=_id, mass=_mass)(functools.partial(_mug, _outside, *_ear))

@@ -31,14 +31,8 @@ def master_chef_can() -> HouseholdModel:
     return HouseholdModel(lathe(profile, 20), (cylinder_piece(radius, height, (0.0, 0.0, height / 2)),))
 
 
-@household("tomato soup can", (0.066, 0.066, 0.101), "#c8362e", ycb="005", mass=0.349, symmetry=0)
-def tomato_soup_can() -> HouseholdModel:
-    return can(0.033, 0.101)
-
-
-@household("tuna fish can", (0.085, 0.085, 0.033), "#3f7fb8", ycb="007", mass=0.171, symmetry=0)
-def tuna_fish_can() -> HouseholdModel:
-    return can(0.0425, 0.033)
+household("tomato soup can", (0.066, 0.066, 0.101), "#c8362e", ycb="005", mass=0.349, symmetry=0)(lambda: can(0.033, 0.101))
+household("tuna fish can", (0.085, 0.085, 0.033), "#3f7fb8", ycb="007", mass=0.171, symmetry=0)(lambda: can(0.0425, 0.033))
 
 
 @household("potted meat can", (0.050, 0.097, 0.082), "#2f4f9a", ycb="010", mass=0.370, symmetry=2)

@@ -52,9 +52,7 @@ def power_drill() -> HouseholdModel:
     )
 
 
-@household("wood block", (0.085, 0.085, 0.200), "wooden", ycb="036", mass=0.729, symmetry=4)
-def wood_block() -> HouseholdModel:
-    return block((0.085, 0.085, 0.200))
+household("wood block", (0.085, 0.085, 0.200), "wooden", ycb="036", mass=0.729, symmetry=4)(lambda: block((0.085, 0.085, 0.200)))
 
 
 @household("scissors", (0.087, 0.200, 0.014), "#e07b2a", ycb="037", mass=0.082)

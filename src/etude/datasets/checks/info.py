@@ -14,7 +14,7 @@ import numpy as np
 
 from etude.datasets import lerobot, lerobot21
 from etude.datasets.checks.findings import Findings, reason, shown
-from etude.datasets.columns import COUNTERS
+from etude.datasets.columns import ACTION, COUNTERS, STATE
 
 PATH = "meta/info.json"
 V3, V21 = lerobot.VERSION, lerobot21.VERSION
@@ -249,3 +249,36 @@ def check_totals(info: Info, found: Mapping[str, int | None], findings: Findings
             findings.add("info-splits", path, f"the split {name!r} is {shown(span)}, not 'first:end'")
         elif episodes is not None and not int(match[1]) <= int(match[2]) <= episodes:
             findings.add("info-splits", path, f"the split {name!r} is {span!r}, but there are {episodes} episodes")
+
+
+MODALITY = "meta/modality.json"
+
+
+def check_modality(folder: Path, info: Info, findings: Findings) -> None:
+    """Check the file where there is one."""
+    path = folder / MODALITY
+    if not path.exists():
+        return
+    data = read_json(path, findings)
+    if data is None:
+        return
+    for group, key in (("state", STATE), ("action", ACTION)):
+        for name, part in _items(data.get(group)):
+            source = part.get("original_key", key)
+            feature = info.features.get(source) if isinstance(source, str) else None
+            start, end = part.get("start"), part.get("end")
+            if feature is None or not feature.number:
+                findings.add("modality-wrong", path, f"{group}.{name} is a part of {shown(source)}, which is not a feature of numbers")
+            elif type(start) is not int or type(end) is not int or not 0 <= start < end <= feature.width:
+                text = f"{group}.{name} is from {shown(start)} to {shown(end)}, but {source!r} has {feature.width} numbers"
+                findings.add("modality-wrong", path, text)
+    for group in ("video", "annotation"):
+        for name, part in _items(data.get(group)):
+            source = part.get("original_key")
+            if source is not None and (not isinstance(source, str) or source not in info.features):
+                findings.add("modality-wrong", path, f"{group}.{name} is {shown(source)}, which is not a feature")
+
+
+def _items(group: Any) -> list[tuple[str, dict[str, Any]]]:
+    """The parts of a group; one that is not an object says nothing, and is wrong wherever something has to be said."""
+    return [(name, part if isinstance(part, dict) else {}) for name, part in group.items()] if isinstance(group, dict) else []

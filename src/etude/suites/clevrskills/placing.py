@@ -32,7 +32,7 @@ def pick(draw: Draw) -> Draft:
         *(instruction(f"{verb} the {target.words}") for verb in verbs),
         *(instruction(f"{verb} the object with ", target.swatch(), " texture") for verb in verbs),
     )
-    return Draft(stage.scene(), Picked(target.name), prompts, roles=(("manipulated", target.name),))
+    return stage.drafted(Picked(target.name), prompts, [target.name])
 
 
 def _prompts(verb: str, top: ClevrActor, base: ClevrActor) -> tuple[Instruction, ...]:
@@ -61,8 +61,7 @@ def simple_manipulation(draw: Draw) -> Draft:
     for actor in (*bases, *tops):
         stage.put(actor, clearance=BESIDE)
     top, base = stage.parts(tops)[0], stage.parts(bases)[0]
-    roles = (("manipulated", top.name), ("receiving", base.name))
-    return Draft(stage.scene(), OnTop(top.name, base.name), _prompts("Pick and place", top, base), roles=roles)
+    return stage.drafted(OnTop(top.name, base.name), _prompts("Pick and place", top, base), [top.name], [base.name])
 
 
 @clevrskills.task(level="L0", horizon=200)
@@ -77,5 +76,4 @@ def place(draw: Draw) -> Draft:
         stage.put(actor)
     held, base = tops[0], stage.parts(bases)[0]
     stage.hand_over(held)
-    roles = (("manipulated", held.name), ("receiving", base.name))
-    return Draft(stage.scene(), OnTop(held.name, base.name), _prompts("Put", held, base), held.name, roles)
+    return stage.drafted(OnTop(held.name, base.name), _prompts("Put", held, base), [held.name], [base.name], held=held.name)

@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from etude.bench.result import Result
 from etude.decisions.trial import Trial
 from etude.suites.iwisdm.benchmarks import LISTS, trial
-from etude.suites.suite import Draw, Suite
-
-
-def _bench() -> list[Result]:
-    from etude.suites.iwisdm.bench import bench_decisions
-
-    return bench_decisions()
-
+from etude.suites.suite import Draw, Suite, later
 
 iwisdm = Suite(
     "iwisdm",
@@ -21,7 +13,7 @@ iwisdm = Suite(
     splits={"val": "test", "train": "training", "test": "test"},  # the paper's benchmarks show views of the split it calls val
     horizon=40,  # frames: more than any trial has
     control="answer",
-    benches={"decisions": _bench},
+    benches={"decisions": later("etude.suites.iwisdm.bench", "bench_decisions")},
 )
 
 

@@ -55,10 +55,12 @@ def _share(values: Iterable[bool]) -> float | None:
     return sum(listed) / len(listed) if listed else None
 
 
-UNITS = SuiteTable(
-    "units",
-    "Grasp and move",
-    "In per cent. G-G: the right thing was taken hold of. G-M: success when the oracle takes hold of it first (the mode grasped). "
-    "SC: success of the whole task. What is called seen uses colours, shapes and furniture of the training split.",
-    unit_rows,
+TABLES = (
+    SuiteTable(
+        "units",
+        "Grasp and move",
+        "In per cent. G-G: the right thing was taken hold of. G-M: success when the oracle takes hold of it first (the mode grasped). "
+        "SC: success of the whole task. What is called seen uses colours, shapes and furniture of the training split.",
+        unit_rows,
+    ),
 )
