@@ -28,7 +28,7 @@ from etude.catalog.shape import Shape, box_piece
 from etude.pose import Array, Vec3
 
 KIT = (0.1, 0.1, 0.025)  # ClevrSkills
-VIMA = (0.096, 0.096, 0.0291)
+TOY = (0.096, 0.096, 0.0291)
 STRIP = 0.04  # VIMA's square and three-sided rectangle
 FRAME_BAR = 0.009  # VIMA: 180 outer, 162 inner
 
@@ -94,7 +94,7 @@ def crescent(outer_corners: int = 14, inner_corners: int = 9) -> Drawing:
     return Drawing(Outline.of(np.vstack([outer, inner(np.linspace(0, 1, inner_corners))])), tuple(parts))
 
 
-enter_drawing("triangle", VIMA, lambda: polygon([(-1, 1), (0, -1), (1, 1)]))  # VIMA's stands on its tip: the base is at +y
+enter_drawing("triangle", TOY, lambda: polygon([(-1, 1), (0, -1), (1, 1)]))  # VIMA's stands on its tip: the base is at +y
 enter_drawing(
     "triangular prism", (0.0456, 0.0395, 0.0392), lambda: polygon(circle(1.0, 3, math.pi / 2))
 )  # equilateral (VLMbench), tip at +y
@@ -106,11 +106,11 @@ enter_drawing("pentagon", (0.1029, 0.0978, 0.0328), lambda: polygon(circle(1.0, 
 enter_drawing("hexagon", (0.0935, 0.108, 0.0327), lambda: polygon(circle(1.0, 6, math.pi / 2)))  # tips at ±y
 enter_drawing("star", (0.1036, 0.1089, 0.0327), lambda: polygon(five_points()))
 enter_drawing("six-pointed star", (0.1, 0.1, 0.05), _six_pointed_star)
-enter_drawing("cross", VIMA, lambda: together([bar(-2, -1, 2, 1), bar(-1, -2, 1, 2)]))  # arms half as wide as the whole (VIMA)
+enter_drawing("cross", TOY, lambda: together([bar(-2, -1, 2, 1), bar(-1, -2, 1, 2)]))  # arms half as wide as the whole (VIMA)
 enter_drawing("plus", KIT, lambda: together([bar(-3, -1, 3, 1), bar(-1, -3, 1, 3)]))  # a cross with slender arms
-enter_drawing("L-shaped block", VIMA, lambda: together([bar(-10, -10, 10, -4), bar(-10, -10, -4, 10)]))  # both legs 6 wide of 20 (VIMA)
-enter_drawing("disc", VIMA, lambda: disc(0, 0, 1))
-enter_drawing("ring", VIMA, lambda: arc((0, 0), (0.5, 0.5), (0.2115, 0.2115)))  # hole 4.23 of 10 (VIMA)
+enter_drawing("L-shaped block", TOY, lambda: together([bar(-10, -10, 10, -4), bar(-10, -10, -4, 10)]))  # both legs 6 wide of 20 (VIMA)
+enter_drawing("disc", TOY, lambda: disc(0, 0, 1))
+enter_drawing("ring", TOY, lambda: arc((0, 0), (0.5, 0.5), (0.2115, 0.2115)))  # hole 4.23 of 10 (VIMA)
 enter_drawing("flower", (0.108, 0.108, 0.0327), _flower)
 enter_drawing("four bubbles", KIT, _four_bubbles)
 enter_drawing("heart", (0.1034, 0.095, 0.0327), _heart)
