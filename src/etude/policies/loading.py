@@ -31,7 +31,7 @@ PLANNERS: dict[str, Callable[..., Planner]] = {"rule": RulePlanner, "oracle": Or
 def load_policy(text: str) -> Policy:
     """A policy: ``oracle``, ``oracle:noise=0.02``, ``oracle:colour_blind``, ``random``, ``noop``, ``replay:RUN``, ``module:attribute``
     (with ``?key=value&…`` as arguments), the address of a server, ``ws://host:port``, a model for decisions,
-    ``chat:MODEL@http://host:port/v1``, or ``takeover:CHANCE:POLICY``, from which the oracle takes over."""
+    ``chat:MODEL@http://host:port/v1``, a trained one, ``learned:PATH``, or ``takeover:CHANCE:POLICY``, from which the oracle takes over."""
     if text.startswith("takeover:"):
         from etude.policies.takeover import Takeover
 
@@ -47,6 +47,10 @@ def load_policy(text: str) -> Policy:
         from etude.policies.chat_decider import chat_decider
 
         return chat_decider(text)
+    if text.startswith("learned:"):
+        from etude.learn.policy import learned_policy
+
+        return learned_policy(text.removeprefix("learned:"))
     found: Policy = _loaded("policy", text, POLICIES)
     return fitting("policy", text, found, POLICY)
 

@@ -1,0 +1,108 @@
+"""CoGeLoT's four architectures (Table 1): objects or patches, prompts by cross-attention or by concatenation; all else the same.
+
+A prompt of words and things goes through an encoder. What was seen at every step, what was done before, and a query stand in a row: a step
+sees itself and those before it. The trunk lets them look at the prompt, and a head reads a stroke from the query and the things of its step.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from etude.learn.buffer import Batch
+from etude.learn.models.strokes import StrokeHead
+from etude.learn.models.tokens import PLACES, StrokeTokens, ThingTokens, WordTokens
+from etude.learn.models.trunk import TransformerBlock
+from etude.learn.recipes import ModelRecipe
+from etude.learn.samples import SCENE, WORD
+
+STEPS = 32  # of a history: more than any horizon that is played
+SLOT_COUNT = 64
+EXTRAS = 2  # tokens of a step besides its things: what was done before, and the query
+
+
+class Cogelot(nn.Module):
+    """``losses`` of a batch to learn from, ``answers`` for the last step of every history."""
+
+    def __init__(self, recipe: ModelRecipe, size: tuple[int, int]) -> None:
+        super().__init__()
+        width, heads = recipe.width, recipe.heads
+        self.concat = recipe.conditioning == "concat"
+        self.things, self.words = ThingTokens(width, size), WordTokens(width)
+        self.kinds, self.places = nn.Embedding(SCENE + 2, width), nn.Embedding(PLACES, width)
+        self.encoder = nn.ModuleList(TransformerBlock(width, heads, recipe.dropout) for _ in range(recipe.prompt_layers))
+        self.told = nn.LayerNorm(width)
+        self.steps = nn.Embedding(STEPS, width)
+        self.slots = nn.Embedding(SLOT_COUNT, width) if recipe.slot_positions else None
+        self.nothing, self.query = (nn.Parameter(0.02 * torch.randn(width)) for _ in range(2))
+        self.trunk = nn.ModuleList(
+            TransformerBlock(width, heads, recipe.dropout, cross=not self.concat) for _ in range(recipe.concat_layers if self.concat else recipe.layers)
+        )
+        self.head = StrokeHead(width, heads, recipe.head_layers, recipe.dropout, recipe.chained)
+        self.done = StrokeTokens(width, self.head.before.low, self.head.before.high)
+        for embedding in (m for m in self.modules() if isinstance(m, nn.Embedding)):
+            nn.init.normal_(embedding.weight, std=0.02)
+
+    def _prompts(self, batch: Batch, things: Tensor) -> tuple[Tensor, Tensor]:
+        """Encoded prompts (B, L, width), and which of their tokens are there (B, L)."""
+        there = batch.kinds > 0
+        x = torch.where((batch.kinds == WORD)[..., None], self.words(batch.words), 0.0)
+        x = x + torch.where((batch.rows >= 0)[..., None], things[batch.rows.clamp(min=0)], 0.0)
+        x = x + self.kinds(batch.kinds) + self.places(batch.places.clamp(max=PLACES - 1))
+        for block in self.encoder:
+            x = block(x, there[:, None, None])
+        return self.told(x), there
+
+    def _read(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """What the trunk makes of every step (B, T, S + 2, width), the query last, and which of the tokens are there."""
+        things = self.things(batch.crops, batch.boxes, batch.mask)
+        prompts, told = self._prompts(batch, things)
+        episodes, steps, slots = batch.seen.shape
+        there = batch.seen >= 0
+        x = torch.where(there[..., None], things[batch.seen.clamp(min=0)], 0.0)
+        if self.slots is not None:
+            x = x + self.slots.weight[:slots]
+        done = torch.where(batch.begun[..., None], self.done(batch.before), self.nothing)
+        x = torch.cat([x, done[:, :, None], self.query.expand(episodes, steps, 1, -1)], 2)
+        x = (x + self.steps.weight[:steps, None]).flatten(1, 2)
+        there = torch.cat([there, there.new_ones(episodes, steps, EXTRAS)], 2)
+        when = torch.arange(steps, device=x.device).repeat_interleave(slots + EXTRAS)
+        allowed = ((when[:, None] >= when) & there.flatten(1)[:, None])[:, None]
+        if self.concat:
+            count = prompts.shape[1]
+            x = torch.cat([prompts, x], 1)
+            wide = told[:, None, None].expand(-1, 1, x.shape[1], -1)
+            blind = allowed.new_zeros(episodes, 1, count, allowed.shape[-1])  # what was told before knows nothing of what is seen later
+            allowed = torch.cat([wide, torch.cat([blind, allowed], 2)], 3)
+            for block in self.trunk:
+                x = block(x, allowed)
+            x = x[:, count:]
+        else:
+            for block in self.trunk:
+                x = block(x, allowed, prompts, told[:, None, None])
+        return x.unflatten(1, (steps, slots + EXTRAS)), there
+
+    def losses(self, batch: Batch) -> Tensor:
+        """Cross-entropy (N, 5) of the N steps that count."""
+        x, there = self._read(batch)
+        x, there = x[batch.counts], there[batch.counts]
+        return self.head.losses(x, there, x[:, -1], batch.labels[batch.counts])
+
+    def guesses(self, batch: Batch) -> Tensor:
+        """Strokes (N, 5) for the N steps that count, each from what was known then."""
+        x, there = self._read(batch)
+        x, there = x[batch.counts], there[batch.counts]
+        return self.head.answers(x, there, x[:, -1])
+
+    def answers(self, batch: Batch) -> Tensor:
+        """Strokes (B, 5) for the last step that each history has."""
+        x, there = self._read(batch)
+        last = (batch.seen >= 0).any(2).float().cumsum(1).argmax(1)
+        row = torch.arange(len(x), device=x.device)
+        x, there = x[row, last], there[row, last]
+        return self.head.answers(x, there, x[:, -1])
+
+
+def parameters_of(model: nn.Module) -> int:
+    """Numbers to be learned."""
+    return sum(p.numel() for p in model.parameters())
