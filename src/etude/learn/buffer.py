@@ -97,7 +97,7 @@ class DemonstrationBuffer:
         things, tokens, steps, episodes = [], [], [], []
         for one in demonstrations:
             told = one.prompt
-            rows = np.where(told.rows >= 0, told.rows + thing, -1)
+            rows = np.where(told.rows >= 0, told.rows.astype(np.int64) + thing, -1)
             tokens.append(np.column_stack([told.kinds, told.words, told.places, rows]).astype(np.int32))
             episodes.append((token, len(told.kinds), step, len(one.seen)))
             things.append(told.things)
