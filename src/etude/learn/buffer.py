@@ -19,7 +19,7 @@ class Batch:
 
     ``kinds``, ``places``, ``rows`` (B, L) and ``words`` (B, L, 2) are of the prompts; ``seen`` (B, T, S) of the observations. ``before``
     (B, T, 5) is what was done before each, ``begun`` (B, T) whether anything was; ``labels`` (B, T, 5) and ``counts`` (B, T) what is
-    learned from.
+    learned from; ``steps`` (B,) how many there are.
     """
 
     crops: Tensor
@@ -34,6 +34,7 @@ class Batch:
     begun: Tensor
     labels: Tensor
     counts: Tensor
+    steps: Tensor
 
 
 class _Rows:
@@ -47,7 +48,7 @@ class _Rows:
         new = torch.from_numpy(np.ascontiguousarray(values))
         needed = self.count + len(new)
         if needed > len(self._values):
-            grown = torch.zeros((max(needed, 2 * len(self._values)), *self._values.shape[1:]), dtype=self._values.dtype, device=self._values.device)
+            grown = self._values.new_zeros((max(needed, 2 * len(self._values)), *self._values.shape[1:]))
             grown[: self.count] = self._values[: self.count]
             self._values = grown
         self._values[self.count : needed] = new.to(self._values.device, self._values.dtype, non_blocking=True)
@@ -150,6 +151,7 @@ class DemonstrationBuffer:
             begun,
             strokes[:, :, 1],
             self._counts.values[when] & real,
+            steps,
         )
 
 

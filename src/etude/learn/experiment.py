@@ -80,6 +80,7 @@ def _experiment(given: argparse.Namespace) -> None:
     if len(ends) > 20:
         low, high = len(ends) // 10, 9 * len(ends) // 10
         say(f"{len(ends)} episodes in {ends[-1]:.1f} s, {(high - low) / (ends[high] - ends[low]):.0f} episodes/s between a tenth and nine tenths")
+    say(f"{policy.decisions} decisions in {policy.calls} batches took {policy.seconds:.1f} s")
     tallies = {(t.task, t.split): t for t in tallied(outcomes)}
     say("| task | " + " | ".join(given.split) + " | steps |")
     for task in source.chosen():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,6 +45,7 @@ class LearnedPolicy:
     def __init__(self, model: Cogelot, recipe: Recipe, contract: Contract | None = None, device: str | torch.device = "cpu") -> None:
         self.contract = contract or contract_for(recipe.model.look)
         self.recipe, self.device = recipe, torch.device(device)
+        self.calls, self.decisions, self.seconds = 0, 0, 0.0  # spent on deciding, so far
         self._model = model
         self._history: History | None = None
 
@@ -61,6 +63,7 @@ class LearnedPolicy:
     @torch.no_grad()
     def act_all(self, histories: Sequence[History]) -> list[Array]:
         """An action (12,) for each history; it is taken for done."""
+        begun = time.perf_counter()
         buffer = DemonstrationBuffer(self.device)
         buffer.add([history.so_far() for history in histories])
         batch = buffer.batch(torch.arange(len(histories)))
@@ -69,6 +72,7 @@ class LearnedPolicy:
         actions = [action_of(stroke) for stroke in strokes]
         for history, action in zip(histories, actions, strict=True):
             history.done.append(numbers_of(action))
+        self.calls, self.decisions, self.seconds = self.calls + 1, self.decisions + len(histories), self.seconds + time.perf_counter() - begun
         return actions
 
     def reset(self, instruction: str, pictures: Sequence[Views], episode: str) -> None:

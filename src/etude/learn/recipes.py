@@ -15,7 +15,8 @@ from etude.names import EtudeError, decode, encode, unknown
 class ModelRecipe:
     """The network. ``conditioning``: how it looks at the prompt; then it has ``layers``, or ``concat_layers`` of about the same size.
 
-    ``chained``: numbers of a stroke are decided one after the other, not each on its own. ``slot_positions``: it knows slots by number.
+    ``chained``: numbers of a stroke are decided one after the other, not each on its own. ``pointing``: places are told from things, not only
+    in bins of the table. ``slot_positions``: it knows slots by number. ``jitter``: how much the colours of crops vary in training.
     """
 
     look: Look = "objects"
@@ -28,7 +29,9 @@ class ModelRecipe:
     head_layers: int = 1
     dropout: float = 0.1
     chained: bool = True
+    pointing: bool = True
     slot_positions: bool = False
+    jitter: float = 0.1
 
 
 @dataclass(frozen=True)

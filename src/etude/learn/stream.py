@@ -177,7 +177,7 @@ class _Player:
 def _play(connection: Connection, how: str) -> None:
     """A player's life."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the parent's to handle
-    os.nice(5)  # the trainer comes first: it feeds the device
+    os.nice(10)  # the trainer comes first: it feeds the device
     given = json.loads(how)
     source: Source = decode(Source, given["source"], "source")
     memory = SharedMemory(given["memory"], create=False)

@@ -45,8 +45,9 @@ class CropEncoder(nn.Module):
 class ThingTokens(nn.Module):
     """Things in V views as tokens (N, width). ``size`` (width, height) is the pictures', in pixels."""
 
-    def __init__(self, width: int, size: tuple[int, int], views: int = 2) -> None:
+    def __init__(self, width: int, size: tuple[int, int], jitter: float = 0.0, views: int = 2) -> None:
         super().__init__()
+        self.jitter = jitter
         self.crop = CropEncoder(width)
         self.view = nn.ModuleList(nn.Linear(width, width, bias=False) for _ in range(views))
         self.box = nn.ModuleList(nn.Linear(4 * HATS, width) for _ in range(views))
@@ -58,7 +59,11 @@ class ThingTokens(nn.Module):
     def forward(self, crops: Tensor, boxes: Tensor, mask: Tensor) -> Tensor:
         count, views = mask.shape
         pixels = crops.flatten(0, 1).permute(0, 3, 1, 2)
-        looks = self.crop(pixels.to(self.unseen.dtype) / 127.5 - 1.0).view(count, views, -1)
+        pixels = pixels.to(self.unseen.dtype) / 127.5 - 1.0
+        if self.training and self.jitter:  # of every crop's three colours, so that no episode is known again by its pixels
+            gain = 1 + self.jitter * torch.randn(len(pixels), 3, 1, 1, device=pixels.device)
+            pixels = (pixels + 1) * gain - 1 + 0.2 * self.jitter * torch.randn_like(pixels)
+        looks = self.crop(pixels).view(count, views, -1)
         x = 0.0
         for v in range(views):
             place = hats(boxes[:, v], 0.0, self.extent).flatten(1).to(looks.dtype)
