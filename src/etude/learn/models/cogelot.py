@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from etude.learn.buffer import Batch
 from etude.learn.models.strokes import Evidence, StrokeHead
-from etude.learn.models.tokens import PLACES, StrokeTokens, ThingTokens, WordTokens
+from etude.learn.models.tokens import PLACES, ThingTokens, WordTokens
 from etude.learn.models.trunk import TransformerBlock
 from etude.learn.recipes import ModelRecipe
 from etude.learn.samples import SCENE, WORD
@@ -41,7 +41,6 @@ class Cogelot(nn.Module):
             for _ in range(recipe.concat_layers if self.concat else recipe.layers)
         )
         self.head = StrokeHead(width, heads, recipe.head_layers, recipe.dropout, recipe.chained, recipe.pointing)
-        self.done = StrokeTokens(width, self.head.before.low, self.head.before.high)
         for embedding in (m for m in self.modules() if isinstance(m, nn.Embedding)):
             nn.init.normal_(embedding.weight, std=0.02)
 
@@ -64,7 +63,7 @@ class Cogelot(nn.Module):
         x = torch.where(there[..., None], things[batch.seen.clamp(min=0)], 0.0)
         if self.slots is not None:
             x = x + self.slots.weight[:slots]
-        done = torch.where(batch.begun[..., None], self.done(batch.before), self.nothing)
+        done = torch.where(batch.begun[..., None], self.head.before(batch.before), self.nothing)
         x = torch.cat([x, done[:, :, None], self.query.expand(episodes, steps, 1, -1)], 2)
         x = (x + self.steps.weight[:steps, None]).flatten(1, 2)
         there = torch.cat([there, there.new_ones(episodes, steps, EXTRAS)], 2).flatten(1)

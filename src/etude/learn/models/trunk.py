@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 from torch.nn import functional
 
-RATIO = 4  # of the hidden width to the width
+RATIO = 3.5  # of the hidden width to the width
 
 
 class Attention(nn.Module):
@@ -31,7 +31,7 @@ class TransformerBlock(nn.Module):
         self.own = Attention(width, heads) if own else None
         self.cross = Attention(width, heads) if cross else None
         self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(1 + own + cross))
-        self.hidden = nn.Sequential(nn.Linear(width, RATIO * width), nn.GELU(), nn.Linear(RATIO * width, width))
+        self.hidden = nn.Sequential(nn.Linear(width, int(RATIO * width)), nn.GELU(), nn.Linear(int(RATIO * width), width))
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor, allowed: Tensor | None = None, tokens: Tensor | None = None, shown: Tensor | None = None) -> Tensor:
