@@ -27,6 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--split", action="append", default=[])
     parser.add_argument("--episodes", type=int, default=50, help="of each task and split that is played")
     parser.add_argument("--judged", type=int, default=600, help="held-out demonstrations on which single strokes are judged")
+    parser.add_argument("--at-most", type=float, default=600.0, metavar="SECONDS", help="for playing; what has ended by then is told")
     given = parser.parse_args(arguments)
     _experiment(given)
 
@@ -75,6 +76,8 @@ def _experiment(given: argparse.Namespace) -> None:
     for outcome in play_all(policy, names, given.workers):
         outcomes.append(outcome)
         ends.append(time.perf_counter() - begun)
+        if ends[-1] > given.at_most:
+            break
     with (given.out / "outcomes.jsonl").open("w") as file:
         file.writelines(json.dumps(outcome.__dict__) + "\n" for outcome in outcomes)
     if len(ends) > 20:
@@ -101,6 +104,7 @@ def judged(trainer, found) -> str:  # type: ignore[no-untyped-def]
     from etude.learn.buffer import DemonstrationBuffer
 
     rows: dict[tuple[str, int], list[tuple[float, float, float]]] = {}
+    losses: list[torch.Tensor] = []
     for start in range(0, len(found), SIZE):
         part = found[start : start + SIZE]
         buffer = DemonstrationBuffer(trainer.device)
@@ -108,6 +112,7 @@ def judged(trainer, found) -> str:  # type: ignore[no-untyped-def]
         batch = buffer.batch(torch.arange(len(part)))
         with torch.no_grad(), torch.autocast(trainer.device.type, torch.bfloat16, enabled=trainer.device.type == "cuda"):
             guesses = trainer.averaged.guesses(batch).float()
+            losses.append(trainer.averaged.losses(batch))
         right = batch.labels[batch.counts]
         off = (guesses - right).cpu().numpy()
         where = batch.counts.nonzero().cpu().numpy()
@@ -121,7 +126,8 @@ def judged(trainer, found) -> str:  # type: ignore[no-untyped-def]
         shares = [(e[:, 0] < 0.015), (e[:, 0] < 0.03), (e[:, 0] < 0.08), (e[:, 1] < 0.03), (e[:, 1] < 0.08), (e[:, 2] < 15)]
         text = [f"{100 * s.mean():.0f}" for s in shares]
         lines.append(f"{task} {step} {len(e)} | {' '.join(text[:3])} | {' '.join(text[3:5])} | {text[5]}")
-    return "\n".join(lines)
+    axes = torch.cat(losses).mean(0).tolist()
+    return "\n".join([*lines, f"held-out loss {sum(axes):.3f} ({' '.join(f'{a:.2f}' for a in axes)})"])
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -34,6 +35,7 @@ class Outcome:
 def simulate(connection: Connection, look: Look) -> None:
     """A simulation's life: a name comes, observations go and actions come, and then an outcome goes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.nice(10)  # who decides for all of them comes first
     contract = contract_for(look)
     try:
         while True:

@@ -75,11 +75,13 @@ class StrokeHead(nn.Module):
         for block in self.blocks:
             asked = block(asked, tokens=evidence.tokens, shown=evidence.shown[:, None, None])
         asked = self.norm(asked)
-        found = []
-        for at, k in enumerate(chosen):
-            plain = functional.log_softmax(self.bins[k](asked[:, at]).float(), -1)
-            found.append(plain if self.pointer is None or AXES[k].wraps else self.pointer(k, asked[:, at], plain, evidence))
-        return found
+        plain = [functional.log_softmax(self.bins[k](asked[:, at]).float(), -1) for at, k in enumerate(chosen)]
+        if self.pointer is None:
+            return plain
+        keys, things = self.pointer.keys(evidence.tokens), self.pointer.thing(evidence.tokens)
+        return [
+            plain[at] if AXES[k].wraps else self.pointer(k, asked[:, at], plain[at], keys, things, evidence) for at, k in enumerate(chosen)
+        ]
 
     def losses(self, evidence: Evidence, labels: Tensor) -> Tensor:
         """How much (N, 5) the answers differ from labels (N, 5): the divergence from a label's own distribution, 0 at best."""
@@ -109,13 +111,13 @@ class Pointer(nn.Module):
         self.view = nn.Parameter(torch.tensor([[0.0, 1.0], [1.0, 0.0]]))  # of x and y, by column and row of the picture
         self.shift = nn.Parameter(torch.zeros(2))
 
-    def forward(self, k: int, asked: Tensor, plain: Tensor, evidence: Evidence) -> Tensor:
-        """Log-probabilities (N, bins) of axis k."""
+    def forward(self, k: int, asked: Tensor, plain: Tensor, keys: Tensor, things: Tensor, evidence: Evidence) -> Tensor:
+        """Log-probabilities (N, bins) of axis k, from those of the ``plain`` bins and what ``keys`` and ``thing`` make of the tokens."""
         axis = AXES[k]
-        scores = torch.einsum("nw,nmw->nm", self.queries[k](asked), self.keys(evidence.tokens)).float() / math.sqrt(asked.shape[-1])
+        scores = torch.einsum("nw,nmw->nm", self.queries[k](asked), keys).float() / math.sqrt(asked.shape[-1])
         scores = scores.masked_fill(~evidence.pointed, -torch.inf)
         chances = functional.log_softmax(torch.cat([scores, self.elsewhere[k](asked).float()], 1), 1)
-        hidden = functional.gelu(self.thing(evidence.tokens) + self.asked[k](asked)[:, None])
+        hidden = functional.gelu(things + self.asked[k](asked)[:, None])
         beside, spread = self.beside[k](hidden).float().unbind(-1)
         with torch.autocast(asked.device.type, enabled=False):
             share = evidence.places.float() @ self.view[k % 2].float() + self.shift[k % 2].float()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -15,6 +16,8 @@ class Attention(nn.Module):
         super().__init__()
         self.heads = heads
         self.query, self.both, self.out = nn.Linear(width, width), nn.Linear(width, 2 * width), nn.Linear(width, width)
+        with torch.no_grad():  # to begin with, like looks at like: prompts and tables show the same things
+            self.both.weight[:width] = self.query.weight
 
     def forward(self, queries: Tensor, tokens: Tensor, allowed: Tensor | None) -> Tensor:
         q, k, v = (x.unflatten(-1, (self.heads, -1)).transpose(1, 2) for x in (self.query(queries), *self.both(tokens).chunk(2, -1)))
