@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from etude.learn.samples import NUMBERS, Demonstration
@@ -44,7 +46,7 @@ class _Rows:
         self._values = torch.zeros((1024, *shape), dtype=dtype, device=device)
         self.count = 0
 
-    def append(self, values: np.ndarray) -> None:  # type: ignore[type-arg]
+    def append(self, values: NDArray[Any]) -> None:
         new = torch.from_numpy(np.ascontiguousarray(values))
         needed = self.count + len(new)
         if needed > len(self._values):
@@ -79,16 +81,6 @@ class DemonstrationBuffer:
 
     def __len__(self) -> int:
         return self._episodes.count
-
-    @property
-    def steps(self) -> int:
-        """Observations in all."""
-        return self._steps.count
-
-    @property
-    def gigabytes(self) -> float:
-        """Of crops: all else is small."""
-        return self._crops.values.numel() / 1e9
 
     def add(self, demonstrations: Sequence[Demonstration]) -> None:
         """Append demonstrations in their order."""

@@ -66,9 +66,16 @@ def demonstrate(name: str, look: Look, recovery: Recovery = Recovery()) -> Demon
     counts: list[bool] = []
     strokes = found.least + (LATER if shaken else 0)
     while not simulation.over and len(seen) < strokes:
-        stroke = oracle.stroke()
+        try:
+            stroke = oracle.stroke()
+        except EtudeError:
+            if not shaken or not seen:
+                raise
+            break  # not every mistake can be mended: what fell off the table stays there
         if not isinstance(stroke, Stroke):
-            raise EtudeError(f"{name}: its demonstration is no stroke from place to place; {found.control!r} cannot be learned in this form")
+            raise EtudeError(
+                f"{name}: its demonstration is no stroke from place to place; {found.control!r} cannot be learned in this form"
+            )
         seen.append(things_seen(observer.look(), contract))
         right = stroke.to_action()
         carried = right.copy()
@@ -87,7 +94,9 @@ def prompt_of(found: Episode, look: Look) -> Prompt:
     """The prompt of an episode. Pictures of single objects are kept, for others show them too."""
     scene = told_in(found)
     bare = replace(scene, entities=(), robot=None)
-    pictures = [_portrait(p, bare, look) if isinstance(p, ObjectPicture) else _pictured(p, scene, look) for p in found.instruction.pictures()]
+    pictures = [
+        _portrait(p, bare, look) if isinstance(p, ObjectPicture) else _pictured(p, scene, look) for p in found.instruction.pictures()
+    ]
     return prompt(found.instruction.template(), pictures)
 
 

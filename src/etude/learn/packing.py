@@ -39,4 +39,5 @@ def unpacked(data: bytes | memoryview) -> Demonstration:
         arrays.append(np.frombuffer(data, np.dtype(dtype), count, at).reshape(shape).copy())
         at += arrays[-1].nbytes
     looks = [Things(*arrays[k : k + 3]) for k in range(4, len(arrays) - 3, 3)]
-    return Demonstration(Prompt(*arrays[:4], looks[0]), tuple(looks[1:]), *arrays[-3:])
+    kinds, words, places, rows = arrays[:4]
+    return Demonstration(Prompt(kinds, words, places, rows, looks[0]), tuple(looks[1:]), *arrays[-3:])

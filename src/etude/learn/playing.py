@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-import time
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from multiprocessing.connection import Connection, wait
 
 import numpy as np
@@ -15,26 +13,26 @@ import numpy as np
 from etude.evaluation.worker import one_thread
 from etude.learn.packing import unpacked
 from etude.learn.policy import History, LearnedPolicy
-from etude.learn.simulating import Outcome, simulate
+from etude.learn.simulating import PlayedEpisode, simulate
 from etude.names import EtudeError
 
 
-def play_all(policy: LearnedPolicy, names: Iterable[str], workers: int, together: int = 2) -> Iterator[Outcome]:
+def play_all(policy: LearnedPolicy, names: Iterable[str], workers: int, together: int = 2) -> Iterator[PlayedEpisode]:
     """Play episodes on ``workers`` cores, ``together`` of them on each so that none waits for the device; outcomes as they end."""
-    queue = deque(names)
+    queue = iter(names)
     context = multiprocessing.get_context("spawn")
     team: dict[Connection, History | None] = {}
     processes = []
     try:
         with one_thread():
-            for _ in range(min(len(queue), workers * together)):
+            for name in islice(queue, workers * together):
                 ours, theirs = context.Pipe()
                 process = context.Process(target=simulate, args=(theirs, policy.recipe.model.look), daemon=True)
                 process.start()
                 theirs.close()
                 processes.append(process)
                 team[ours] = None
-                ours.send_bytes(queue.popleft().encode())
+                ours.send_bytes(name.encode())
         while team:
             asking: list[tuple[Connection, History]] = []
             for connection in wait(list(team)):
@@ -47,9 +45,10 @@ def play_all(policy: LearnedPolicy, names: Iterable[str], workers: int, together
                 if "error" in message:
                     raise EtudeError(message["error"])
                 if not data:
-                    yield Outcome(**message)
-                    if queue:
-                        connection.send_bytes(queue.popleft().encode())
+                    yield PlayedEpisode(**message)
+                    following = next(queue, None)
+                    if following is not None:
+                        connection.send_bytes(following.encode())
                     else:
                         connection.close()
                         del team[connection]
@@ -67,33 +66,3 @@ def play_all(policy: LearnedPolicy, names: Iterable[str], workers: int, together
         for process in processes:
             process.terminate()
             process.join()
-
-
-@dataclass(frozen=True)
-class Tally:
-    """Outcomes of one task and split."""
-
-    task: str
-    split: str
-    episodes: int
-    successes: int
-    steps: float
-
-
-def tallied(outcomes: Sequence[Outcome]) -> list[Tally]:
-    """Outcomes by task and split, in the order in which these first came."""
-    groups: dict[tuple[str, str], list[Outcome]] = {}
-    for outcome in outcomes:
-        task, _, rest = outcome.episode.partition("/")[2].partition("@")
-        groups.setdefault((task, rest.partition("#")[0]), []).append(outcome)
-    return [
-        Tally(task, split, len(found), sum(o.success for o in found), float(np.mean([o.steps for o in found])))
-        for (task, split), found in groups.items()
-    ]
-
-
-def timed(outcomes: Iterator[Outcome]) -> tuple[list[Outcome], float]:
-    """All outcomes, and the episodes played in a second."""
-    begun = time.perf_counter()
-    found = list(outcomes)
-    return found, len(found) / (time.perf_counter() - begun)

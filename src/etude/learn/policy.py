@@ -6,6 +6,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl
 
 import numpy as np
 import torch
@@ -16,11 +18,10 @@ from etude.learn.checkpoint import load_model
 from etude.learn.models.cogelot import Cogelot
 from etude.learn.recipes import Recipe
 from etude.learn.samples import NUMBERS, Demonstration, Prompt, Things, action_of, contract_for, numbers_of, things_seen, told_prompt
-from etude.names import EtudeError, rng
+from etude.names import EtudeError, rng, unknown
 from etude.policies.contract import Contract
 from etude.policies.policy import Observation
 from etude.pose import Array
-from etude.prompts.views import Views
 
 
 @dataclass
@@ -60,23 +61,26 @@ class LearnedPolicy:
             things = Things(things.crops[order], things.boxes[order], things.mask[order])
         history.seen.append(things)
 
-    @torch.no_grad()
     def act_all(self, histories: Sequence[History]) -> list[Array]:
         """An action (12,) for each history; it is taken for done."""
         begun = time.perf_counter()
         buffer = DemonstrationBuffer(self.device)
         buffer.add([history.so_far() for history in histories])
         batch = buffer.batch(torch.arange(len(histories)))
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
+        with torch.no_grad(), torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
             strokes = self._model.answers(batch).float().cpu().numpy()
         actions = [action_of(stroke) for stroke in strokes]
         for history, action in zip(histories, actions, strict=True):
             history.done.append(numbers_of(action))
-        self.calls, self.decisions, self.seconds = self.calls + 1, self.decisions + len(histories), self.seconds + time.perf_counter() - begun
+        self.calls, self.decisions, self.seconds = (
+            self.calls + 1,
+            self.decisions + len(histories),
+            self.seconds + time.perf_counter() - begun,
+        )
         return actions
 
-    def reset(self, instruction: str, pictures: Sequence[Views], episode: str) -> None:
-        """A new episode begins."""
+    def reset(self, instruction: str, pictures: Sequence[Any], episode: str) -> None:
+        """A new episode begins; ``pictures`` are :class:`~etude.prompts.views.Views`."""
         self._history = self.begin(told_prompt(instruction, pictures, self.recipe.model.look), episode)
 
     def act(self, observation: Observation) -> Array:
@@ -87,9 +91,14 @@ class LearnedPolicy:
         return self.act_all([self._history])[0]
 
 
-def learned_policy(path: str, device: str = "") -> LearnedPolicy:
-    """The policy of a checkpoint; on a GPU where there is one."""
-    where = device or ("cuda" if torch.cuda.is_available() else "cpu")
+def learned_policy(text: str) -> LearnedPolicy:
+    """The policy of a checkpoint's path; on a GPU where there is one, unless ``?device=cpu`` follows."""
+    path, _, query = text.partition("?")
+    options = dict(parse_qsl(query, keep_blank_values=True))
+    for key in options:
+        if key != "device":
+            raise unknown("option of a learned policy:", key, ["device"])
+    where = device_named(options.get("device") or ("cuda" if torch.cuda.is_available() else "cpu"))
     model, recipe, contract = load_model(Path(path), where)
     return LearnedPolicy(model, recipe, contract, where)
 
@@ -103,5 +112,3 @@ def device_named(name: str) -> torch.device:
     if found.type == "cuda" and not torch.cuda.is_available():
         raise EtudeError("no GPU is here that torch can use; --device cpu trains and plays without")
     return found
-
-

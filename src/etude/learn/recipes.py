@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
-from typing import Any, Literal, get_type_hints
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, Literal
 
 from etude.learn.samples import Look
 from etude.learn.stream import Source
@@ -15,8 +15,8 @@ from etude.names import EtudeError, decode, encode, unknown
 class ModelRecipe:
     """The network. ``conditioning``: how it looks at the prompt; then it has ``layers``, or ``concat_layers`` of about the same size.
 
-    ``chained``: numbers of a stroke are decided one after the other, not each on its own. ``pointing``: places are told from things, not only
-    in bins of the table. ``slot_positions``: it knows slots by number. ``jitter``: how much the colours of crops vary in training.
+    ``chained``: numbers of a stroke are decided one after the other, not each on its own. ``pointing``: places are told from things, not
+    only in bins of the table. ``slot_positions``: it knows slots by number. ``jitter``: how much the colours of crops vary in training.
     """
 
     look: Look = "objects"
@@ -110,15 +110,17 @@ def recipe_named(name: str, settings: Sequence[str] = ()) -> Recipe:
     look, _, conditioning = form.partition("-")
     model = ModelRecipe(LOOK_NAMES[look], CONDITIONINGS[conditioning])
     found = Recipe(model, DataRecipe(Source(suite, look=model.look)))
+    data = found.to_data()
     for setting in settings:
         key, sign, value = setting.partition("=")
         if not sign:
             raise EtudeError(f"{setting!r} is not of the form key=value, e.g. schedule.batch=256")
-        found = _changed(found, key, key.split("."), value)
-    return found
+        _set(found, data, key, key.split("."), value)
+    return Recipe.from_data(data)
 
 
-def _changed(value: Any, key: str, path: Sequence[str], text: str) -> Any:
+def _set(value: Any, data: dict[str, Any], key: str, path: Sequence[str], text: str) -> None:
+    """Change the plain data of a recipe, of which ``value`` tells the types: only all settings together have to make sense."""
     known = {f.name for f in fields(value)}
     if path[0] not in known:
         raise unknown(f"key of a recipe ({key}):", path[0], known)
@@ -126,10 +128,11 @@ def _changed(value: Any, key: str, path: Sequence[str], text: str) -> Any:
     if len(path) > 1:
         if not is_dataclass(old):
             raise EtudeError(f"{key}: {path[0]!r} has no parts")
-        return replace(value, **{path[0]: _changed(old, key, path[1:], text)})
-    if is_dataclass(old):
+        _set(old, data[path[0]], key, path[1:], text)
+    elif is_dataclass(old):
         raise EtudeError(f"{key} has parts of its own: {', '.join(f'{key}.{f.name}' for f in fields(old))}")
-    return replace(value, **{path[0]: decode(get_type_hints(type(value))[path[0]], _plain(old, text, key), key)})
+    else:
+        data[path[0]] = _plain(old, text, key)
 
 
 def _plain(old: Any, text: str, key: str) -> Any:

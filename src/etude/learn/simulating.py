@@ -21,7 +21,7 @@ from etude.policies.contract import refuse_mismatches
 
 
 @dataclass(frozen=True)
-class Outcome:
+class PlayedEpisode:
     """How an episode ended. ``least`` is the smallest number of strokes it could have taken, ``failed`` what was wrong first."""
 
     episode: str
@@ -56,7 +56,7 @@ def simulate(connection: Connection, look: Look) -> None:
                 connection.send_bytes(json.dumps({"error": f"{name}: {error}"}).encode())
                 return
             status = simulation.status
-            outcome = Outcome(
+            outcome = PlayedEpisode(
                 name, status.satisfied, simulation.steps, found.least, round(status.progress, 4), simulation.monitor.first_failure() or ""
             )
             connection.send_bytes(json.dumps(outcome.__dict__).encode())

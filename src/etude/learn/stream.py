@@ -12,8 +12,9 @@ import multiprocessing
 import os
 import signal
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from multiprocessing.shared_memory import SharedMemory
@@ -78,11 +79,8 @@ class Source:
         chosen = self.chosen()
         weights = dict(self.weights)
         shares = [weights.get(task, 1.0) for task in chosen]
-        left = rng(f"stream/{self.seed}", str(number)).uniform(0.0, sum(shares))
-        for task, share in zip(chosen, shares, strict=True):
-            left -= share
-            if left < 0:
-                break
+        drawn = rng(f"stream/{self.seed}", str(number)).uniform(0.0, sum(shares))
+        task = next((task for task, upto in zip(chosen, accumulate(shares), strict=True) if drawn < upto), chosen[-1])
         return f"{self.suite}/{task}@{self.split}#{self.seed * SEEDS + number}{self.perturb and '+' + self.perturb}"
 
 
@@ -161,6 +159,7 @@ class _Player:
             self._process.join(5.0)
             raise EtudeError(f"a process that plays demonstrations ended (exit status {self._process.exitcode})") from None
         start = place * self._room
+        assert self._memory.buf is not None
         found = unpacked(self._memory.buf[start : start + size])
         with contextlib.suppress(OSError):  # if it is gone, the next look finds out
             self.connection.send_bytes(_MESSAGE.pack(number, place, 0))
@@ -181,6 +180,7 @@ def _play(connection: Connection, how: str) -> None:
     given = json.loads(how)
     source: Source = decode(Source, given["source"], "source")
     memory = SharedMemory(given["memory"], create=False)
+    assert memory.buf is not None
     room, free, number = ROOM[source.look], list(range(AHEAD)), given["first"]
     try:
         while True:
@@ -205,6 +205,6 @@ def _play(connection: Connection, how: str) -> None:
         return
 
 
-def played(source: Source, count: int) -> Sequence[tuple[int, str, Demonstration]]:
-    """The first so many of a source, played in this process: for tests and small sets."""
+def played(source: Source, count: int) -> list[tuple[int, str, Demonstration]]:
+    """The first so many of a source, played in this process: for small sets."""
     return [(k, source.name(k), demonstrate(source.name(k), source.look, source.recovery)) for k in range(count)]

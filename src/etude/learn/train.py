@@ -27,7 +27,7 @@ LEAST_RATE = 0.02  # of the full rate, at the end of the cosine
 
 
 @dataclass(frozen=True)
-class Progress:
+class CurvePoint:
     """A line of the curve: means since the last one. ``seen`` is how often an episode in the buffer was drawn, on average."""
 
     step: int
@@ -135,7 +135,7 @@ def train(
     demonstrations: Iterator[tuple[int, str, Demonstration]],
     ready: Callable[[], Sequence[tuple[int, str, Demonstration]]] | None = None,
     minutes: float | None = None,
-    report: Callable[[Progress], None] = lambda progress: None,
+    report: Callable[[CurvePoint], None] = lambda progress: None,
 ) -> None:
     """Train to the end of the schedule. With ``minutes`` the clock is the schedule, and all that is ``ready`` is taken at every step."""
     begun = last = time.perf_counter()
@@ -160,7 +160,7 @@ def train(
             axes = (total / count).tolist()
             now = time.perf_counter()
             report(
-                Progress(
+                CurvePoint(
                     trainer.done, sum(axes), tuple(axes), trainer.rate(share), len(trainer.buffer), trainer.drawn / len(trainer.buffer),
                     now - begun, count * schedule.batch / (now - last), waited / (now - last),
                 )
@@ -168,7 +168,9 @@ def train(
             total, count, waited, last = None, 0, 0.0, now
 
 
-def run(recipe: Recipe, folder: Path, device: str | torch.device, workers: int, minutes: float | None, say: Callable[[str], None]) -> Trainer:
+def run(
+    recipe: Recipe, folder: Path, device: str | torch.device, workers: int, minutes: float | None, say: Callable[[str], None]
+) -> Trainer:
     """Train a recipe from its stream, into a folder; a folder that holds a state of the same recipe is gone on with."""
     trainer = Trainer(recipe, device)
     if (folder / STATE).exists():
@@ -179,7 +181,7 @@ def run(recipe: Recipe, folder: Path, device: str | torch.device, workers: int, 
     begun = time.perf_counter()
     with DemonstrationStream(recipe.data.source, workers) as stream, (folder / CURVE).open("a") as curve:
 
-        def report(progress: Progress) -> None:
+        def report(progress: CurvePoint) -> None:
             curve.write(json.dumps(progress.__dict__) + "\n")
             curve.flush()
             if progress.step % (10 * EVERY) == 0:

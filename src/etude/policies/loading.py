@@ -48,8 +48,10 @@ def load_policy(text: str) -> Policy:
 
         return chat_decider(text)
     if text.startswith("learned:"):
-        from etude.learn.policy import learned_policy
-
+        try:
+            from etude.learn.policy import learned_policy
+        except ModuleNotFoundError as error:
+            raise EtudeError(f"learned policies need {error.name!r}, which is not installed: pip install 'etude[learn]'") from None
         return learned_policy(text.removeprefix("learned:"))
     found: Policy = _loaded("policy", text, POLICIES)
     return fitting("policy", text, found, POLICY)

@@ -69,7 +69,9 @@ class ThingTokens(nn.Module):
         if self.training and self.jitter:  # of every crop's three colours, so that no episode is known again by its pixels
             gain = 1 + self.jitter * torch.randn(len(pixels), 3, 1, 1, device=pixels.device)
             pixels = (pixels + 1) * gain - 1 + 0.2 * self.jitter * torch.randn_like(pixels)
-        looks = self.crop(functional.pad(pixels, (0, 0) * 3 + (0, rounded(len(pixels)) - len(pixels))))[: count * views].view(count, views, -1)
+        looks = self.crop(functional.pad(pixels, (0, 0) * 3 + (0, rounded(len(pixels)) - len(pixels))))[: count * views].view(
+            count, views, -1
+        )
         x = 0.0
         for v in range(views):
             place = hats(boxes[:, v], 0.0, self.extent).flatten(1).to(looks.dtype)
