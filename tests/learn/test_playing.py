@@ -7,7 +7,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed (extra 'learn')")
 pytest.importorskip("safetensors", reason="safetensors is not installed (extra 'learn')")
 
-from refusing import refused  # noqa: E402
+from refusing import refused, told  # noqa: E402
 from toys import SETTINGS, demonstrations  # noqa: E402
 
 from etude.evaluation.play import Players, Work, play  # noqa: E402
@@ -19,7 +19,7 @@ from etude.names import EtudeError  # noqa: E402
 from etude.policies.loading import load_policy  # noqa: E402
 
 torch.set_num_threads(1)
-NAMES = ["vima/rotate@L1#1", "vima/sweep_without_exceeding@L1#0"]
+NAMES = ["vima/rotate@L1#1", "vima/rotate@L1#2"]
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +69,16 @@ def test_a_wrong_policy_gets_one_line(folder):
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
 def test_no_gpu_where_one_was_asked_for_gets_one_line(capsys, monkeypatch, tmp_path):
     assert "no GPU" in refused(capsys, monkeypatch, "train", "vima/objects-xattn", "--out", str(tmp_path))
+
+
+def test_the_command_trains_and_goes_on(capsys, monkeypatch, tmp_path):
+    settings = [part for setting in (*SETTINGS, "data.start=3", "data.fresh=1", "data.most=4") for part in ("--set", setting)]
+    command = ("train", "vima/objects-xattn", "--out", str(tmp_path), "--device", "cpu", "--workers", "1", "--steps", "2", *settings)
+    assert "parameters" in told(capsys, monkeypatch, *command)
+    assert learned_policy(f"{tmp_path}?device=cpu").recipe.schedule.steps == 2
+    kept = (tmp_path / "model.safetensors").read_bytes()
+    told(capsys, monkeypatch, *command)  # there is nothing left to do
+    assert (tmp_path / "model.safetensors").read_bytes()[-1000:] == kept[-1000:]
 
 
 def test_minutes_and_steps_exclude_each_other(capsys, monkeypatch, tmp_path):
