@@ -74,7 +74,8 @@ def test_no_gpu_where_one_was_asked_for_gets_one_line(capsys, monkeypatch, tmp_p
 def test_the_command_trains_and_goes_on(capsys, monkeypatch, tmp_path):
     settings = [part for setting in (*SETTINGS, "data.start=3", "data.fresh=1", "data.most=4") for part in ("--set", setting)]
     command = ("train", "vima/objects-xattn", "--out", str(tmp_path), "--device", "cpu", "--workers", "1", "--steps", "2", *settings)
-    assert "parameters" in told(capsys, monkeypatch, *command)
+    said = told(capsys, monkeypatch, *command, "--validate", "1")
+    assert "parameters" in said and "| rotate | 0 of 1 |" in said
     assert learned_policy(f"{tmp_path}?device=cpu").recipe.schedule.steps == 2
     kept = (tmp_path / "model.safetensors").read_bytes()
     told(capsys, monkeypatch, *command)  # there is nothing left to do

@@ -146,6 +146,7 @@ def test_a_damaged_or_foreign_checkpoint_gets_one_line(tmp_path):
         ("vima/objects-xattn", ["model.chained=perhaps"], "true or false"),
         ("vima/objects-xattn", ["data.source.split=L1"], "for testing"),
         ("vima/objects-xattn", ["model.look=patches"], "patches"),
+        ("vima/objects-xattn", ["data.source.seed=1048576"], "held out"),
     ],
 )
 def test_a_wrong_recipe_gets_one_line(name, settings, said):

@@ -20,6 +20,7 @@ def train(
     device: Annotated[str, typer.Option(help="cuda or cpu")] = "cuda",
     minutes: Annotated[float | None, typer.Option(help="train so long; the learning rate falls with the clock")] = None,
     steps: Annotated[int | None, typer.Option(help="train so many steps; the same seed gives the same curve")] = None,
+    validate: Annotated[int, typer.Option(help="held-out episodes of the training split to play afterwards", min=0)] = 0,
     workers: Annotated[int | None, typer.Option(help="processes that play demonstrations; all cores but one if not given")] = None,
 ) -> None:
     """Train a policy from a stream of the oracle's demonstrations; play it with --policy learned:OUT."""
@@ -33,11 +34,5 @@ def train(
         raise EtudeError(f"training needs {error.name!r}, which is not installed: pip install 'etude[learn]'") from None
 
     found = recipe_named(recipe, [*(settings or ()), *([f"schedule.steps={steps}"] if steps is not None else ())])
-    run(
-        found,
-        out,
-        device_named(device),
-        workers or max(1, (os.cpu_count() or 2) - 1),
-        minutes,
-        lambda text: console.print(text, highlight=False),
-    )
+    team = workers or max(1, (os.cpu_count() or 2) - 1)
+    run(found, out, device_named(device), team, minutes, validate, lambda text: console.print(text, highlight=False, markup=False))

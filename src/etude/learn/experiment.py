@@ -10,11 +10,8 @@ import json
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
-
-HELD_OUT = 1 << 20  # the seed of a stream that nobody trains on
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -41,7 +38,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _experiment(given: argparse.Namespace) -> None:
-    from etude.learn.demonstrating import Recovery
     from etude.learn.judging import judged, table
     from etude.learn.playing import play_all
     from etude.learn.policy import LearnedPolicy, device_named
@@ -56,11 +52,10 @@ def _experiment(given: argparse.Namespace) -> None:
     recipe = recipe_named(given.recipe, given.set)
     device = device_named(given.device)
     source = recipe.data.source
-    trainer: Trainer = run(recipe, given.out, device, given.workers, given.minutes, say)
+    trainer: Trainer = run(recipe, given.out, device, given.workers, given.minutes, say=say)
     begun = time.perf_counter()
     if given.judged:
-        held_out = replace(source, seed=HELD_OUT, recovery=Recovery())
-        with DemonstrationStream(held_out, given.workers) as stream:
+        with DemonstrationStream(source.held_out(), given.workers) as stream:
             found = []
             for one in stream:
                 found.append(one)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Literal
 
 from etude.learn.samples import Look
-from etude.learn.stream import Source
+from etude.learn.stream import HELD_OUT, Source
 from etude.names import EtudeError, decode, encode, unknown
 
 
@@ -71,6 +71,8 @@ class Recipe:
     def __post_init__(self) -> None:
         if self.model.look != self.data.source.look:
             raise EtudeError(f"the model sees {self.model.look}, but its demonstrations are in {self.data.source.look}")
+        if self.data.source.seed == HELD_OUT:
+            raise EtudeError("the demonstrations are those that are held out for validation; choose a smaller data.source.seed")
         if self.model.width % self.model.heads:
             raise EtudeError(f"a width of {self.model.width} cannot be parted among {self.model.heads} heads")
         for name in ("batch", "steps"):

@@ -13,7 +13,7 @@ import os
 import signal
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -32,6 +32,7 @@ AHEAD = 8  # demonstrations that a process may have ready before it waits
 ROOM = {"objects": 1 << 20, "patches": 8 << 20}  # bytes for one of them
 _MESSAGE = struct.Struct("!qqq")  # number, place in the shared memory, bytes; bytes −1: there is none, and why follows
 PATIENCE = 20  # episodes without a demonstration, before they are taken for more than bad luck
+HELD_OUT = 1 << 20  # the seed of a stream that nobody trains on
 SEEDS = 1 << 31  # every seed of a stream has so many numbers for episodes of its own
 
 
@@ -56,14 +57,18 @@ class Source:
             raise EtudeError(f"a stream takes the training split alone, {TRAINING[0]!r}; {self.split!r} is for testing")
         if self.look not in LOOKS:
             raise unknown("look", self.look, LOOKS)
-        if self.seed < 0:
-            raise EtudeError(f"a stream's seed is a whole number from 0 on, got {self.seed}")
+        if not 0 <= self.seed <= HELD_OUT:
+            raise EtudeError(f"a stream's seed is a whole number from 0 to {HELD_OUT - 1}, got {self.seed}")
         chosen = self.chosen()
         for task, weight in self.weights:
             if task not in chosen:
                 raise unknown("task with a weight", task, chosen)
             if not weight > 0:
                 raise EtudeError(f"the weight of {task} must be positive, got {weight:g}")
+
+    def held_out(self) -> Source:
+        """Episodes of the same tasks that no stream for training has, played without a flaw."""
+        return replace(self, seed=HELD_OUT, recovery=Recovery())
 
     def chosen(self) -> tuple[str, ...]:
         """The tasks, in the suite's order."""

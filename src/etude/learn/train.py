@@ -14,7 +14,10 @@ from torch import Tensor
 
 from etude.learn.buffer import DemonstrationBuffer
 from etude.learn.checkpoint import NAME, metadata_of, read_file, save_model, write_tensors
+from etude.learn.judging import table
 from etude.learn.models.cogelot import Cogelot, parameters_of
+from etude.learn.playing import play_all
+from etude.learn.policy import LearnedPolicy
 from etude.learn.recipes import Recipe
 from etude.learn.samples import Demonstration, contract_for
 from etude.learn.stream import DemonstrationStream
@@ -22,6 +25,7 @@ from etude.names import EtudeError, parse_json
 
 STATE = "state.safetensors"
 CURVE = "curve.jsonl"
+VALIDATION = "validation.jsonl"
 EVERY = 50  # steps between lines of the curve
 LEAST_RATE = 0.02  # of the full rate, at the end of the cosine
 
@@ -169,9 +173,18 @@ def train(
 
 
 def run(
-    recipe: Recipe, folder: Path, device: str | torch.device, workers: int, minutes: float | None, say: Callable[[str], None]
+    recipe: Recipe,
+    folder: Path,
+    device: str | torch.device,
+    workers: int,
+    minutes: float | None = None,
+    validate: int = 0,
+    say: Callable[[str], None] = lambda text: None,
 ) -> Trainer:
-    """Train a recipe from its stream, into a folder; a folder that holds a state of the same recipe is gone on with."""
+    """Train a recipe from its stream, into a folder; a folder that holds a state of the same recipe is gone on with.
+
+    Afterwards, so many episodes of the training split that nobody trains on are played to ``validate`` it.
+    """
     trainer = Trainer(recipe, device)
     if (folder / STATE).exists():
         trainer.resume(folder)
@@ -193,4 +206,10 @@ def run(
 
         train(trainer, iter(stream), stream.ready, minutes, report)
     trainer.save(folder, time.perf_counter() - begun)
+    if validate:
+        held_out = recipe.data.source.held_out()
+        policy = LearnedPolicy(trainer.averaged, recipe, device=device)
+        outcomes = list(play_all(policy, [held_out.name(k) for k in range(validate)], workers))
+        say(table(outcomes, held_out.chosen(), [held_out.split]))
+        (folder / VALIDATION).write_text("".join(json.dumps(outcome.__dict__) + "\n" for outcome in outcomes))
     return trainer
