@@ -28,6 +28,7 @@ from etude.policies.policy import AdaptingPlanner, Observation, Picture, Planner
 from etude.policies.scripted import OraclePolicy, converted, idle
 from etude.pose import Array
 from etude.prompts.pictures import multimodal
+from etude.prompts.views import Views, part_views
 from etude.skills.aim import delta_action
 from etude.skills.oracle import Oracle, held_still
 from etude.skills.subtasks import describe
@@ -255,10 +256,14 @@ class _Stage:
             called("planner", planner.reset, *self._told(eyes), episode.name)
             self._guide = Guide(self.simulation, planner, looker, players.patience, follows=mode != "offline")
 
-    def _told(self, contract: Contract) -> tuple[str, Sequence[Picture]]:
+    def _told(self, contract: Contract) -> tuple[str, Sequence[Picture | Views]]:
+        told = self.episode.instruction
         if contract.told == "text":
-            return self.episode.instruction.text, ()
-        return multimodal(self.episode.instruction, told_in(self.episode), contract.size[0])
+            return told.text, ()
+        if contract.told == "views":
+            scene = told_in(self.episode)
+            return told.template(), [part_views(part, scene, contract.size, contract.cameras) for part in told.pictures()]
+        return multimodal(told, told_in(self.episode), contract.size[0])
 
     def action(self) -> Array:
         """The next action; a planner is asked first where it is time to."""

@@ -11,7 +11,7 @@ from torch.utils.data import Dataset
 from etude.datasets.windows import Windows
 
 
-class WindowDataset(Dataset[dict[str, Any]]):  # type: ignore[misc]
+class WindowDataset(Dataset[dict[str, Any]]):
     """The windows of :class:`~etude.datasets.windows.Windows` as tensors; pictures are (…, 3, H, W) uint8, texts stay texts.
 
     Made for a ``DataLoader`` with workers: files are opened in the process that reads them.

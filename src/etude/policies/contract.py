@@ -20,7 +20,7 @@ Rotation = Literal[
     "axis_angle", "quaternion_wxyz", "quaternion_xyzw", "euler_xyz", "rotation_6d_rows", "rotation_6d_columns", "joint_angles"
 ]
 Orientation = Literal["upright", "rotated_180", "flipped"]
-Told = Literal["text", "multimodal"]
+Told = Literal["text", "multimodal", "views"]
 
 RATE = 20.0  # control steps for each second of simulated time
 
@@ -32,7 +32,8 @@ class Contract:
     ``action``: the space of its actions, the task's own if not given. ``frame``, ``rotation``: in what they are expressed. ``scale``: what
     a 1 stands for, in metres and radians (0.1 for ``ee_delta``, 1 for ``ee_pose``). ``closes``: the sign of the last number that closes
     the hand. ``rate``: actions for each second. ``cameras``, ``size`` (width, height), ``modalities``, ``orientation``: the pictures it
-    wants. ``told``: in text alone, or in text with ``{image:k}`` and pictures. ``chunk``: the most actions it returns at once;
+    wants. ``told``: in text alone, in text with ``{image:k}`` and pictures, or with :class:`~etude.prompts.views.Views` of them: what its
+    cameras see of each, with segmentation. ``chunk``: the most actions it returns at once;
     ``execute``: how many of them are carried out before it is asked again (all when None). ``privileged``: it wants the true state.
     ``whole``: of a decision it wants all frames at once, not one after the other.
 

@@ -57,6 +57,16 @@ def _remote(text: str) -> Policy:
     return RemotePolicy(text)
 
 
+@register_policy("learned", address=True)
+def _learned(text: str) -> Policy:
+    try:
+        module = importlib.import_module("etude.learn.policy")
+    except ModuleNotFoundError as error:
+        raise EtudeError(f"learned policies need {error.name!r}, which is not installed: pip install 'etude[learn]'") from None
+    found: Policy = module.learned_policy(text.removeprefix("learned:"))
+    return found
+
+
 @register_policy("chat", address=True)
 def _chat_decider(text: str) -> Policy:
     from etude.policies.chat_decider import chat_decider
@@ -73,8 +83,8 @@ def _chat_planner(text: str) -> Planner:
 
 def load_policy(text: str) -> Policy:
     """A policy: a registered name (``oracle``, ``oracle:noise=0.02``, ``random``, ``noop``), a registered address (``replay:RUN``,
-    ``ws://host:port``, ``chat:MODEL@http://host:port/v1`` for decisions, ``takeover:CHANCE:POLICY``, from which the oracle takes over), or
-    ``module:attribute`` (with ``?key=value&…`` as arguments)."""
+    ``ws://host:port``, ``learned:PATH``, ``chat:MODEL@http://host:port/v1`` for decisions, ``takeover:CHANCE:POLICY``, from which the
+    oracle takes over), or ``module:attribute`` (with ``?key=value&…`` as arguments)."""
     name = text.partition(":")[0]
     return fitting("policy", text, _loaded("policy", text, DECIDERS if name in DECIDERS and name not in POLICIES else POLICIES))
 

@@ -1,0 +1,92 @@
+"""Checkpoints: weights as safetensors, with the recipe and the contract inside."""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load as read_tensors
+from safetensors.torch import save as written
+from torch import Tensor
+
+from etude.learn.models.cogelot import Cogelot
+from etude.learn.recipes import Recipe
+from etude.learn.samples import contract_for
+from etude.names import PROTOCOL, EtudeError, parse_json
+from etude.policies.contract import Contract
+
+FORMAT = "etude-learned-1"
+NAME = "model.safetensors"
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
+    """Write a file whole or not at all: where the disk is full, the last good one stays."""
+    data = written({name: value.detach().cpu().contiguous() for name, value in tensors.items()}, dict(metadata))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
+            try:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+                Path(file.name).replace(path)
+            except BaseException:
+                Path(file.name).unlink(missing_ok=True)
+                raise
+    except OSError as error:
+        raise EtudeError(f"the checkpoint {path} cannot be written: {error.strerror or error}") from None
+
+
+def read_file(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Tensors and metadata of a file of ours."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise EtudeError(f"the checkpoint {path} cannot be read: {error.strerror or error}") from None
+    try:
+        tensors: dict[str, Tensor] = read_tensors(data)
+        (size,) = struct.unpack("<Q", data[:8])
+        metadata: dict[str, str] = json.loads(data[8 : 8 + size]).get("__metadata__", {})
+    except (SafetensorError, ValueError, struct.error) as error:
+        raise EtudeError(f"{path} is no checkpoint or a damaged one: {str(error)[:120]}") from None
+    if metadata.get("format") != FORMAT:
+        raise EtudeError(f"{path} holds tensors, but is no checkpoint of etude's (format {metadata.get('format')!r}, expected {FORMAT!r})")
+    return tensors, metadata
+
+
+def metadata_of(recipe: Recipe, **more: Any) -> dict[str, str]:
+    """What is kept inside a checkpoint beside its weights."""
+    contract = contract_for(recipe.model.look)
+    return {
+        "format": FORMAT,
+        "protocol": PROTOCOL,
+        "recipe": json.dumps(recipe.to_data()),
+        "contract": json.dumps(contract.to_data()),
+        "history": json.dumps(more),
+    }
+
+
+def save_model(path: Path, model: Cogelot, recipe: Recipe, **history: Any) -> None:
+    """Write the weights in half precision; ``history`` says how they came about (steps, episodes, seconds)."""
+    write_tensors(path, {k: v.half() for k, v in model.state_dict().items()}, metadata_of(recipe, **history))
+
+
+def load_model(path: Path, device: str | torch.device = "cpu") -> tuple[Cogelot, Recipe, Contract]:
+    """The model of a checkpoint file or of a run's folder."""
+    file = path / NAME if path.is_dir() else path
+    tensors, metadata = read_file(file)
+    recipe = Recipe.from_data(parse_json(metadata["recipe"]))
+    contract = Contract.from_data(parse_json(metadata["contract"]))
+    model = Cogelot(recipe.model, contract.size)
+    try:
+        model.load_state_dict({k: v.float() for k, v in tensors.items()})
+    except RuntimeError as error:
+        raise EtudeError(f"{file} does not hold the weights of its own recipe: {' '.join(str(error).split())[:160]}") from None
+    return model.to(device).eval(), recipe, contract

@@ -1,0 +1,49 @@
+"""Trunks: transformer blocks with and without cross-attention, before-normed."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+RATIO = 3.5  # of the hidden width to the width
+
+
+class Attention(nn.Module):
+    """Multi-head attention of queries (B, N, width) over tokens (B, M, width); ``allowed`` bool (B, 1, N or 1, M)."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.query, self.both, self.out = nn.Linear(width, width), nn.Linear(width, 2 * width), nn.Linear(width, width)
+        with torch.no_grad():  # to begin with, like looks at like: prompts and tables show the same things
+            self.both.weight[:width] = self.query.weight
+
+    def forward(self, queries: Tensor, tokens: Tensor, allowed: Tensor | None) -> Tensor:
+        q, k, v = (x.unflatten(-1, (self.heads, -1)).transpose(1, 2) for x in (self.query(queries), *self.both(tokens).chunk(2, -1)))
+        mixed = functional.scaled_dot_product_attention(q, k, v, attn_mask=allowed)
+        out: Tensor = self.out(mixed.transpose(1, 2).flatten(2))
+        return out
+
+
+class TransformerBlock(nn.Module):
+    """Self-attention, cross-attention where the block has it, and a hidden layer."""
+
+    def __init__(self, width: int, heads: int, dropout: float, own: bool = True, cross: bool = False) -> None:
+        super().__init__()
+        self.own = Attention(width, heads) if own else None
+        self.cross = Attention(width, heads) if cross else None
+        self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(1 + own + cross))
+        self.hidden = nn.Sequential(nn.Linear(width, int(RATIO * width)), nn.GELU(), nn.Linear(int(RATIO * width), width))
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: Tensor, allowed: Tensor | None = None, tokens: Tensor | None = None, shown: Tensor | None = None) -> Tensor:
+        norms = iter(self.norms)
+        if self.own is not None:
+            y = next(norms)(x)
+            x = x + self.dropout(self.own(y, y, allowed))
+        if self.cross is not None:
+            assert tokens is not None
+            x = x + self.dropout(self.cross(next(norms)(x), tokens, shown))
+        out: Tensor = x + self.dropout(self.hidden(next(norms)(x)))
+        return out

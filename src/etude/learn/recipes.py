@@ -1,0 +1,157 @@
+"""Recipes: what is trained, on which demonstrations, and how. Small frozen values; a run prints its own and keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, Literal
+
+from etude.learn.samples import Look
+from etude.learn.stream import HELD_OUT, Source
+from etude.names import EtudeError, decode, encode, unknown
+
+
+@dataclass(frozen=True)
+class ModelRecipe:
+    """The network. ``conditioning``: how it looks at the prompt; then it has ``layers``, or ``concat_layers`` of about the same size.
+
+    ``chained``: numbers of a stroke are decided one after the other, not each on its own. ``pointing``: places are told from things, not
+    only in bins of the table. ``slot_positions``: it knows slots by number. ``jitter``: how much the colours of crops vary in training.
+    """
+
+    look: Look = "objects"
+    conditioning: Literal["cross", "concat"] = "cross"
+    width: int = 192
+    heads: int = 6
+    prompt_layers: int = 2
+    layers: int = 4
+    concat_layers: int = 5
+    head_layers: int = 1
+    dropout: float = 0.1
+    chained: bool = True
+    pointing: bool = True
+    slot_positions: bool = False
+    jitter: float = 0.1
+
+
+@dataclass(frozen=True)
+class DataRecipe:
+    """The stream. Training begins with ``start`` episodes; ``fresh`` come with every step until there are ``most``. Slots are shuffled
+    anew whenever a step is drawn, unless ``shuffle`` is off."""
+
+    source: Source
+    start: int = 2000
+    fresh: int = 8
+    most: int = 200_000
+    shuffle: bool = True
+
+
+@dataclass(frozen=True)
+class ScheduleRecipe:
+    """How it is trained: AdamW with warm-up and cosine, gradients clipped, weights averaged (``ema`` is the share kept at a step)."""
+
+    batch: int = 512
+    rate: float = 1e-3
+    warmup: int = 300
+    decay: float = 0.05
+    clip: float = 1.0
+    ema: float = 0.999
+    steps: int = 10_000
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A training run."""
+
+    model: ModelRecipe
+    data: DataRecipe
+    schedule: ScheduleRecipe = field(default_factory=ScheduleRecipe)
+
+    def __post_init__(self) -> None:
+        if self.model.look != self.data.source.look:
+            raise EtudeError(f"the model sees {self.model.look}, but its demonstrations are in {self.data.source.look}")
+        if self.data.source.seed == HELD_OUT:
+            raise EtudeError("the demonstrations are those that are held out for validation; choose a smaller data.source.seed")
+        if self.model.width % self.model.heads:
+            raise EtudeError(f"a width of {self.model.width} cannot be parted among {self.model.heads} heads")
+        for name in ("batch", "steps"):
+            if getattr(self.schedule, name) < 1:
+                raise EtudeError(f"schedule.{name} must be at least 1, got {getattr(self.schedule, name)}")
+        if not 1 <= self.data.start <= self.data.most:
+            raise EtudeError(f"data.start must be from 1 to data.most ({self.data.most}), got {self.data.start}")
+
+    def to_data(self) -> dict[str, Any]:
+        """As plain JSON data."""
+        data: dict[str, Any] = encode(self)
+        return data
+
+    @classmethod
+    def from_data(cls, data: Any) -> Recipe:
+        """From plain JSON data."""
+        found: Recipe = decode(cls, data, "recipe")
+        return found
+
+
+LOOK_NAMES: dict[str, Look] = {"objects": "objects", "patches": "patches"}
+CONDITIONINGS: dict[str, Literal["cross", "concat"]] = {"xattn": "cross", "concat": "concat"}
+
+
+def recipe_names() -> tuple[str, ...]:
+    """The recipes of every suite: each is trained as SUITE/NAME."""
+    return tuple(f"{look}-{conditioning}" for look in LOOK_NAMES for conditioning in CONDITIONINGS)
+
+
+def recipe_named(name: str, settings: Sequence[str] = ()) -> Recipe:
+    """A recipe by its name, SUITE/LOOK-CONDITIONING, with ``key=value`` settings such as ``schedule.batch=256``."""
+    suite, slash, form = name.partition("/")
+    if not slash:
+        raise EtudeError(f"{name!r} is not a recipe; expected SUITE/NAME with one of the names {', '.join(recipe_names())}")
+    if form not in recipe_names():
+        raise unknown(f"recipe of {suite}", form, recipe_names())
+    look, _, conditioning = form.partition("-")
+    model = ModelRecipe(LOOK_NAMES[look], CONDITIONINGS[conditioning])
+    found = Recipe(model, DataRecipe(Source(suite, look=model.look)))
+    data = found.to_data()
+    for setting in settings:
+        key, sign, value = setting.partition("=")
+        if not sign:
+            raise EtudeError(f"{setting!r} is not of the form key=value, e.g. schedule.batch=256")
+        _set(found, data, key, key.split("."), value)
+    return Recipe.from_data(data)
+
+
+def _set(value: Any, data: dict[str, Any], key: str, path: Sequence[str], text: str) -> None:
+    """Change the plain data of a recipe, of which ``value`` tells the types: only all settings together have to make sense."""
+    known = {f.name for f in fields(value)}
+    if path[0] not in known:
+        raise unknown(f"key of a recipe ({key}):", path[0], known)
+    old = getattr(value, path[0])
+    if len(path) > 1:
+        if not is_dataclass(old):
+            raise EtudeError(f"{key}: {path[0]!r} has no parts")
+        _set(old, data[path[0]], key, path[1:], text)
+    elif is_dataclass(old):
+        raise EtudeError(f"{key} has parts of its own: {', '.join(f'{key}.{f.name}' for f in fields(old))}")
+    else:
+        data[path[0]] = _plain(old, text, key)
+
+
+def _plain(old: Any, text: str, key: str) -> Any:
+    if isinstance(old, bool):
+        if text.lower() not in ("true", "false"):
+            raise EtudeError(f"{key} is true or false, got {text!r}")
+        return text.lower() == "true"
+    if isinstance(old, tuple):
+        return [_pair(part, key) if ":" in part else part for part in text.split(",") if part]
+    if isinstance(old, (int, float)):
+        try:
+            return type(old)(text)
+        except ValueError:
+            raise EtudeError(f"{key} is a number such as {old}, got {text!r}") from None
+    return text
+
+
+def _pair(part: str, key: str) -> list[Any]:
+    name, _, number = part.partition(":")
+    return [name, _plain(0.0, number, key)]

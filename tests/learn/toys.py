@@ -1,0 +1,21 @@
+"""A handful of demonstrations, and a recipe so small that a test can train it."""
+
+from __future__ import annotations
+
+import functools
+
+from etude.learn.samples import Demonstration
+from etude.learn.stream import Source, played
+
+SOURCE = Source("vima", tasks=("rotate",), seed=3)
+SETTINGS = (
+    "model.width=32", "model.heads=2", "model.layers=1", "model.concat_layers=1", "model.prompt_layers=1", "model.dropout=0.0",
+    "model.jitter=0.0", "schedule.batch=8", "schedule.warmup=0", "schedule.rate=0.003", "schedule.steps=60", "data.start=20",
+    "data.most=20", "data.source.tasks=rotate", "data.source.seed=3",
+)  # fmt: skip
+
+
+@functools.cache
+def demonstrations() -> list[tuple[int, str, Demonstration]]:
+    """Twenty of them, played once for all tests of a process."""
+    return played(SOURCE, 20)
