@@ -43,11 +43,9 @@ class Degenerate:
     what: str
 
 
-def degenerate(episode: Episode, case: ChoiceCase | None, built: bool) -> Iterator[Degenerate]:
-    """Everything that is wrong with an episode. ``built``: look at its world as well, as it stands before the first action."""
+def degenerate(episode: Episode, built: bool) -> Iterator[Degenerate]:
+    """What is wrong with an episode by itself. ``built``: look at its world as well, as it stands before the first action."""
     found = [*faults(episode.instruction.text), *_same_pictures(episode)]
-    if case is not None:
-        found += _ambiguous(case)
     if built:
         found += _in_its_world(episode)
     for what in found:
@@ -65,7 +63,7 @@ def without_choice(cases: Sequence[ChoiceCase]) -> Iterator[Degenerate]:
 # ------------------------------------------------------------------------------------------------ what is told
 
 
-def _ambiguous(case: ChoiceCase) -> Iterator[str]:
+def ambiguous(case: ChoiceCase) -> Iterator[str]:
     """Two things that look the same, of which only one will do, while no word tells them apart."""
     if TELLING.search(case.text):
         return
