@@ -146,9 +146,7 @@ def scores(task: str, split: str, trials: Sequence[Trial], cheats: dict[str, Cal
         player = make()
         player.learn(taught)
         if asked:
-            found.append(
-                CheatScore(task, split, name, sum(map(player.right, asked)), tuple(1 / len(one.asked.choices) for one in asked))
-            )
+            found.append(CheatScore(task, split, name, sum(map(player.right, asked)), tuple(1 / len(one.asked.choices) for one in asked)))
     return found + _shortcuts(task, split, trials)
 
 

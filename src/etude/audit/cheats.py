@@ -225,9 +225,7 @@ class _UsualTuple(ChoosingCheat):
     def learn(self, cases: Sequence[ChoiceCase]) -> None:
         self._usual: dict[Hashable, Counter[tuple[int, ...]]] = defaultdict(Counter)
         for case in cases:
-            right = tuple(
-                rank(slot, next(c for c in slot.candidates if c.name == slot.right), self.rank_by) for slot in case.slots
-            )
+            right = tuple(rank(slot, next(c for c in slot.candidates if c.name == slot.right), self.rank_by) for slot in case.slots)
             self._usual[_form(case)][right] += 1
 
     def choose(self, case: ChoiceCase, name: str) -> list[str]:

@@ -74,13 +74,13 @@ def judged(
 ) -> Audit:
     """The verdict: cheats are tested against chance, with one correction over the whole suite."""
     tested = corrected(scores)
-    rows = tuple(_row(suite, key, chance, [s for s in tested if (s.task, s.split) == key], oracle.get(key)) for key, chance in chances.items())
+    rows = tuple(
+        _row(suite, key, chance, [s for s in tested if (s.task, s.split) == key], oracle.get(key)) for key, chance in chances.items()
+    )
     return Audit(suite.name, rows, tuple(tested), tuple(dict.fromkeys(broken)), tuple(leaks))
 
 
-def _row(
-    suite: Suite, key: tuple[str, str], chance: float, scores: Sequence[CheatScore], oracle: tuple[int, int] | None
-) -> AuditRow:
+def _row(suite: Suite, key: tuple[str, str], chance: float, scores: Sequence[CheatScore], oracle: tuple[int, int] | None) -> AuditRow:
     conceded = {one.cheat: one.reason for one in suite.exceptions if one.task == key[0]}
     above = [s for s in scores if s.above]
     wrong = [s for s in above if s.cheat not in conceded]

@@ -11,12 +11,12 @@ import numpy as np
 from etude.audit.cheats import cheat
 from etude.envs.simulation import Simulation
 from etude.episodes import PRIMITIVES, Episode
+from etude.evaluation.plan import LAST_SEED
 from etude.evaluation.play import Players, Rollout, attempted
 from etude.evaluation.record import Record
 from etude.goals.contact import Untouched
 from etude.goals.goal import Always, every
 from etude.goals.tip import TipAtPose, TipAtPosition
-from etude.evaluation.plan import LAST_SEED
 from etude.names import EpisodeName, EtudeError
 from etude.policies.contract import Contract
 from etude.policies.policy import Observation, Picture

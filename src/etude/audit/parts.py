@@ -13,7 +13,8 @@ from typing import Any
 from etude.audit.symmetry import Pattern, assignments, canonical, mentions, symmetries
 from etude.catalog.registry import shape as find_shape
 from etude.episodes import Episode
-from etude.goals.goal import All, Either, Sequence as InSequence, Swap
+from etude.goals.goal import All, Either, Swap
+from etude.goals.goal import Sequence as InSequence
 from etude.pose import Pose, Vec2
 from etude.scene.scene import Area, Body, Entity, Fixture, Scene
 from etude.suites.building import workspace
@@ -177,7 +178,7 @@ def _leaf(value: Any, numbers: Mapping[str, int], starts: Mapping[str, Vec2], va
         if isinstance(value, _UNORDERED) and f.name == "members":  # what must hold in the end; of a swap, the first is but a detour
             kept = one[1:] if isinstance(value, Swap) else one
             parts.append(("set", *(_pattern(member, numbers, starts, values) for member in kept)))
-        elif not (stays and not isinstance(one, (str, tuple)) or stays and _place(one) is not None):
+        elif not ((stays and not isinstance(one, (str, tuple))) or (stays and _place(one) is not None)):
             parts.append(_pattern(one, numbers, starts, values))
     return tuple(parts)
 

@@ -253,4 +253,3 @@ class _Team:
 def _played(job: tuple[str, str]) -> bool:
     who, name = job
     return played(who if who == "oracle" else CHEATS[who].make(), name).success
-

@@ -11,7 +11,9 @@ _CONSONANT = re.compile(r"(?:uni(?!n)|use|usual|u-shaped|euro|ewe|one\b|once\b)"
 _LETTERS_SPOKEN = re.compile(r"[AEFHILMNORSX](?:-|\b(?!'))")
 _NUMBERS = "two|three|four|five|six|seven|eight|nine|ten"
 _ONE_FORM = ("dice", "sheep", "fish")
-_COUNTED = re.compile(rf"\b(?:{_NUMBERS}) (?:[a-z]+ )?(block|cube|object|thing|container|drawer|box|prism|cylinder|star|moon|ball|mug|area)\b")
+_COUNTED = re.compile(
+    rf"\b(?:{_NUMBERS}) (?:[a-z]+ )?(block|cube|object|thing|container|drawer|box|prism|cylinder|star|moon|ball|mug|area)\b"
+)
 
 
 def faults(text: str) -> Iterator[str]:
