@@ -7,6 +7,8 @@ import math
 from dataclasses import replace
 
 import pytest
+from made_runs import drawn
+from refusing import refused
 
 from etude import cli
 from etude.audit.cheats import CHEATS
@@ -18,6 +20,8 @@ from etude.audit.texts import faults
 from etude.goals import OnTop
 from etude.names import EtudeError
 from etude.prompts.instruction import instruction
+from etude.report.audits import best_cheats
+from etude.report.evaluation import write_report
 from etude.scene.rooms import xarm_room
 from etude.suites.suite import SUITES, Conceded, Draft, Draw, Suite
 
@@ -171,3 +175,32 @@ def test_texts_are_judged_exactly():
 
 def test_every_cheat_says_what_it_sees():
     assert len(CHEATS) > 20 and all(cheat.sees for cheat in CHEATS.values())
+
+
+def test_a_report_shows_the_best_cheat_beside_the_score(tmp_path):
+    audits = tmp_path / "audits"
+    audits.mkdir()
+    row = {"task": "touch", "split": "test", "cheat": "first entity", "cheat_rate": 0.75, "chance": 0.25}
+    (audits / "audit.json").write_text(json.dumps({"suite": "clevrskills", "rows": [row]}), encoding="utf-8")
+    page = tmp_path / "page.html"
+    write_report([drawn({"touch": "L0"}, "mine", {"L0": 0.8}, 4)], page, audits=[audits])
+    assert "Best cheat" in page.read_text("utf-8") and "first entity · chance 25" in page.read_text("utf-8")
+
+
+def test_a_folder_without_an_audit_is_refused(tmp_path):
+    with pytest.raises(EtudeError, match=r"there is no audit\.json in"):
+        best_cheats([tmp_path])
+
+
+REFUSED = [
+    (["nowhere"], "unknown suite 'nowhere'"),
+    (["clevrskills", "--task", "pik"], "unknown task of clevrskills 'pik'; did you mean 'pick'?"),
+    (["clevrskills", "--episodes", "0"], "--episodes must be at least 1, got 0"),
+    (["clevrskills", "--moving", "-1"], "--moving must not be negative, got -1; 0 plays nothing"),
+    (["clevrskills", "--workers", "-1"], "--workers must not be negative, got -1"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "said"), REFUSED, ids=[" ".join(a) for a, _ in REFUSED])
+def test_what_cannot_be_meant_is_refused_in_one_line(arguments, said, tmp_path, capsys, monkeypatch):
+    assert said in refused(capsys, monkeypatch, "audit", *arguments, "--out", str(tmp_path / "x"))

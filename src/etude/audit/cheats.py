@@ -56,7 +56,7 @@ class Cheat:
 
     name: str
     sees: str
-    make: Callable[[], Any]
+    make: type[Any]
 
 
 CHEATS: Registry[Cheat] = Registry("cheat")

@@ -36,28 +36,28 @@ TELLING = re.compile(
 
 
 @dataclass(frozen=True)
-class Degenerate:
+class BrokenEpisode:
     """What is wrong with an episode."""
 
     episode: str
     what: str
 
 
-def degenerate(episode: Episode, built: bool) -> Iterator[Degenerate]:
+def degenerate(episode: Episode, built: bool) -> Iterator[BrokenEpisode]:
     """What is wrong with an episode by itself. ``built``: look at its world as well, as it stands before the first action."""
     found = [*faults(episode.instruction.text), *_same_pictures(episode)]
     if built:
         found += _in_its_world(episode)
     for what in found:
-        yield Degenerate(episode.name, what)
+        yield BrokenEpisode(episode.name, what)
 
 
-def without_choice(cases: Sequence[ChoiceCase]) -> Iterator[Degenerate]:
+def without_choice(cases: Sequence[ChoiceCase]) -> Iterator[BrokenEpisode]:
     """Episodes in which nothing is left to choose, of a task in which otherwise there is."""
     if any(case.chance < 1 for case in cases):
         for case in cases:
             if case.chance >= 1:
-                yield Degenerate(case.episode, "nothing to choose: every choice is right")
+                yield BrokenEpisode(case.episode, "nothing to choose: every choice is right")
 
 
 # ------------------------------------------------------------------------------------------------ what is told

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from etude.audit.degenerate import Degenerate
+from etude.audit.degenerate import BrokenEpisode
 from etude.audit.leaks import Leak
 from etude.audit.scoring import CheatScore, corrected
 from etude.suites.suite import Suite
@@ -45,7 +45,7 @@ class Audit:
     suite: str
     rows: tuple[AuditRow, ...]
     scores: tuple[CheatScore, ...]
-    degenerate: tuple[Degenerate, ...]
+    degenerate: tuple[BrokenEpisode, ...]
     leaks: tuple[Leak, ...]
 
     @property
@@ -68,15 +68,14 @@ def judged(
     suite: Suite,
     chances: Mapping[tuple[str, str], float],
     scores: Sequence[CheatScore],
-    broken: Sequence[Degenerate],
+    broken: Sequence[BrokenEpisode],
     leaks: Sequence[Leak],
     oracle: Mapping[tuple[str, str], tuple[int, int]],
 ) -> Audit:
     """The verdict: cheats are tested against chance, with one correction over the whole suite."""
     tested = corrected(scores)
-    rows = tuple(
-        _row(suite, key, chance, [s for s in tested if (s.task, s.split) == key], oracle.get(key)) for key, chance in chances.items()
-    )
+    by_task = {key: [s for s in tested if (s.task, s.split) == key] for key in chances}
+    rows = tuple(_row(suite, key, chance, by_task[key], oracle.get(key)) for key, chance in chances.items())
     return Audit(suite.name, rows, tuple(tested), tuple(dict.fromkeys(broken)), tuple(leaks))
 
 

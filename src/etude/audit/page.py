@@ -17,8 +17,8 @@ from etude.report.sections import span
 DIGITS = 4
 LEAD = (
     "Chance is the oracle’s skills with every choice drawn uniformly from the things that could play the same part, or any of the answers "
-    "offered. A cheat is above its bound where the exact probability that chance does as well is below 5 % after Holm’s correction over the "
-    "suite. Intervals are Wilson’s, 95 %."
+    "offered. A cheat is above its bound where the exact probability that chance does as well is below 5 % after Holm’s correction over "
+    "the suite. Intervals are Wilson’s, 95 %."
 )
 
 
@@ -67,7 +67,7 @@ def audit_page(found: Audit) -> str:
         parts.append(
             section(
                 "degenerate",
-                "Degenerate episodes",
+                "BrokenEpisode episodes",
                 lead,
                 _pairs("degenerate-table", "Episode", [(d.episode, d.what) for d in found.degenerate]),
             )

@@ -116,7 +116,7 @@ def candidates(scene: Scene) -> Iterator[Candidate]:
     """Bodies, areas, furniture and its jointed parts, in the order of the scene. Markers, grains and dirt are no choice of their own."""
     for index, entity in enumerate(scene.entities):
         if isinstance(entity, (Body, Area)):
-            kind = type(entity).__name__, str(getattr(entity, "fixed", True))
+            kind: Kind = (type(entity).__name__, str(getattr(entity, "fixed", True)))
             form = entity.shape, None if entity.size is None else tuple(round(s, 2) for s in entity.size)
             yield Candidate(
                 entity.name, index, kind, form, entity.shape, entity.texture, entity.pose.position[:2], _volume(entity.shape, entity.size)

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from etude import machine
 from etude.audit import answers
 from etude.audit.cheats import CHEATS, ChoosingCheat
-from etude.audit.degenerate import Degenerate, ambiguous, degenerate, shapes_and_textures, without_choice
+from etude.audit.degenerate import BrokenEpisode, ambiguous, degenerate, shapes_and_textures, without_choice
 from etude.audit.findings import Audit, judged
 from etude.audit.leaks import Leak, SplitContent, leaks
 from etude.audit.moving import EASY, MovingCheat, played
@@ -37,17 +37,18 @@ from etude.suites.suite import SUITES, Suite, Task
 CHOOSING, MOVING = 200, 30  # episodes of each task: those that are looked at, and those that are played
 CONTENT = 50  # episodes of each other split, to be compared
 CHUNK = 10  # episodes that a worker is given at a time
-T, R = TypeVar("T"), TypeVar("R")
+T = TypeVar("T")
+R = TypeVar("R")
 Told = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Seen:
+class Glance:
     """What one look at an episode gave: its choices, or the trial it is; what is wrong with it; what it holds."""
 
     name: str
     what: Named | Trial | None
-    wrong: tuple[Degenerate, ...]
+    wrong: tuple[BrokenEpisode, ...]
     digest: str
     things: frozenset[tuple[str, str]]
     robot: Robot | None = None
@@ -88,7 +89,7 @@ def audit(
         looked = team.looked([*names], built=moving > 0, tell=tell)
         held = team.looked([name for members in compared.values() for name in members], built=False, tell=tell)
         scores: list[CheatScore] = []
-        broken: list[Degenerate] = []
+        broken: list[BrokenEpisode] = []
         oracle: dict[tuple[str, str], tuple[int, int]] = {}
         chances: dict[tuple[str, str], float] = {}
         for key, members in groups.items():
@@ -103,7 +104,7 @@ def audit(
                 more, solved = team.moved(key, seen[:moving], found.chances)
                 scores += more
                 oracle[key] = solved[0], len(seen[:moving])
-                broken += [Degenerate(name, "unsolved by the oracle") for name in solved[1]]
+                broken += [BrokenEpisode(name, "unsolved by the oracle") for name in solved[1]]
     contents = [SplitContent(t, s, {n: looked[n].digest for n in m}, _things(looked[n] for n in m)) for (t, s), m in groups.items()]
     contents += [SplitContent(t, s, {n: held[n].digest for n in m}, _things(held[n] for n in m)) for (t, s), m in compared.items()]
     leaking: list[Leak] = leaks(value, contents)
@@ -123,31 +124,31 @@ def _compared(
     return found
 
 
-def _things(seen: Iterable[Seen]) -> frozenset[tuple[str, str]]:
+def _things(seen: Iterable[Glance]) -> frozenset[tuple[str, str]]:
     return frozenset(thing for one in seen for thing in one.things)
 
 
 # ------------------------------------------------------------------------------------------------ looking and choosing
 
 
-def look(built: bool, name: str) -> Seen:
+def look(built: bool, name: str) -> Glance:
     """One look at an episode."""
     try:
         found = find(name)
     except EtudeError as error:
-        return Seen(name, None, (Degenerate(name, f"cannot be made: {error}"),), name, frozenset())
+        return Glance(name, None, (BrokenEpisode(name, f"cannot be made: {error}"),), name, frozenset())
     if isinstance(found, Trial):
-        return Seen(name, found, (), digest(encode((found.tasks, found.frames, found.answers))), frozenset())
+        return Glance(name, found, (), digest(encode((found.tasks, found.frames, found.answers))), frozenset())
     wrong = tuple(degenerate(found, built))
-    moves = tuple(c.name for c in CHEATS.values() if issubclass(c.make, MovingCheat) and c.make.applies(found))  # type: ignore[arg-type]
+    moves = tuple(c.name for c in CHEATS.values() if issubclass(c.make, MovingCheat) and c.make.applies(found))
     same = digest(encode((found.scene.entities, found.goal)))
-    return Seen(name, named(found), wrong, same, frozenset(shapes_and_textures(found)), found.scene.robot, moves)
+    return Glance(name, named(found), wrong, same, frozenset(shapes_and_textures(found)), found.scene.robot, moves)
 
 
 @dataclass(frozen=True)
 class _TaskScores:
     scores: list[CheatScore]
-    broken: list[Degenerate]
+    broken: list[BrokenEpisode]
     chances: dict[str, float]
 
     @property
@@ -156,24 +157,24 @@ class _TaskScores:
         return sum(values) / len(values) if values else 1.0
 
 
-def _task_scores(key: tuple[str, str], seen: Sequence[Seen]) -> _TaskScores:
+def _task_scores(key: tuple[str, str], seen: Sequence[Glance]) -> _TaskScores:
     """What cheats that choose, or answer, reach on the episodes of a task."""
     trials = [one.what for one in seen if isinstance(one.what, Trial)]
     if trials:
-        deciding = {c.name: c.make for c in CHEATS.values() if issubclass(c.make, answers.DecidingCheat)}  # type: ignore[arg-type]
+        deciding = {c.name: c.make for c in CHEATS.values() if issubclass(c.make, answers.DecidingCheat)}
         return _TaskScores(answers.scores(*key, trials, deciding), [], {t.name: t.chance for t in trials})
     looks = [one.what for one in seen if isinstance(one.what, Named)]
     known, fixed = roles_played(looks), given(looks)
     robots = {one.name: one.robot for one in seen}
     cases = [case(one, known, fixed, hand(robots[one.episode])) for one in looks]
-    wrong = [Degenerate(one.episode, what) for one in cases for what in ambiguous(one)]
+    wrong = [BrokenEpisode(one.episode, what) for one in cases for what in ambiguous(one)]
     return _TaskScores(_chosen(key, cases), [*wrong, *without_choice(cases)], {one.episode: one.chance for one in cases})
 
 
 def _chosen(key: tuple[str, str], cases: Sequence[ChoiceCase]) -> list[CheatScore]:
     open_, found = [one for one in cases if one.chance < 1], []
     for one in CHEATS.values():
-        if not issubclass(one.make, ChoosingCheat):  # type: ignore[arg-type]
+        if not issubclass(one.make, ChoosingCheat):
             continue
         player: ChoosingCheat = one.make()
         asked = open_
@@ -224,7 +225,7 @@ class _Team:
         with one_thread():
             return self._pool.map(function, items, chunksize=chunk)
 
-    def looked(self, names: Sequence[str], built: bool, tell: Told) -> dict[str, Seen]:
+    def looked(self, names: Sequence[str], built: bool, tell: Told) -> dict[str, Glance]:
         """A look at each of these episodes, by name."""
         found, before = {}, ""
         for one in self.map(partial(look, built), names, CHUNK):
@@ -236,7 +237,7 @@ class _Team:
         return found
 
     def moved(
-        self, key: tuple[str, str], seen: Sequence[Seen], chances: Mapping[str, float]
+        self, key: tuple[str, str], seen: Sequence[Glance], chances: Mapping[str, float]
     ) -> tuple[list[CheatScore], tuple[int, list[str]]]:
         """What cheats that move reach, and the oracle: its successes, and the episodes it left unsolved."""
         jobs = [("oracle", one.name) for one in seen] + [(cheat, one.name) for one in seen for cheat in one.applies]
