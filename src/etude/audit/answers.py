@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from etude.audit.cheats import cheat
@@ -135,16 +135,15 @@ KNOWN = {
 """The shortcuts of :mod:`etude.decisions.shortcuts`, as the audit calls them; what has one name is taken together."""
 
 
-def scores(task: str, split: str, trials: Sequence[Trial], cheats: dict[str, Callable[[], DecidingCheat]]) -> list[CheatScore]:
+def scores(task: str, split: str, trials: Sequence[Trial], cheats: Mapping[str, type[DecidingCheat]]) -> list[CheatScore]:
     """What cheats reach on a list of trials, beside the answers offered; where a list cannot do without, beside the least it allows."""
     due = [DueAnswer(t, one, k) for t in trials for k, one in enumerate(answers_due(t))]
     found = []
     for name, make in cheats.items():
-        mine = [one for one in due if (probe := make()).applies(one)]
-        del probe
-        taught, asked = mine[::2], mine[1::2]
         player = make()
-        player.learn(taught)
+        mine = [one for one in due if player.applies(one)]
+        asked = mine[1::2]
+        player.learn(mine[::2])
         if asked:
             found.append(CheatScore(task, split, name, sum(map(player.right, asked)), tuple(1 / len(one.asked.choices) for one in asked)))
     return found + _shortcuts(task, split, trials)
