@@ -165,10 +165,17 @@ def test_chance_counts_what_comes_to_the_same():
 
 
 def test_texts_are_judged_exactly():
-    fine = ["Pick up an orange cube.", "Put a U-shaped block into an L-shaped one.", "open the top drawer", "Rotate it 30 degrees."]
+    fine = [
+        "Pick up an orange cube.",
+        "Put a U-shaped block into an L-shaped one.",
+        "open the top drawer",
+        "Rotate it 30 degrees.",
+        "Put letter A into it: scene 1",
+    ]
     assert not [fault for text in fine for fault in faults(text)]
     wrong = ["Take a orange.", "Put the the cube away.", "Take two block.", "the cup is dax. Put it away.", "Grasp red star 0."]
-    assert [next(faults(text)).partition(":")[0] for text in wrong] == [
+    names = ["red star 0"]
+    assert [next(faults(text, names)).partition(":")[0] for text in wrong] == [
         "wrong article", "doubled word", "wrong plural", "a sentence starts with a small letter", "a name for machines",
     ]  # fmt: skip
 

@@ -25,8 +25,8 @@ from etude.scene.scene import Body, Fixture, Scene
 from etude.suites.suite import SUITES
 
 FEWEST = 20  # pixels of a thing that must be seen
-ALIKE = 1.0  # mean difference of two pictures, of 255, below which nobody tells them apart
-SIDE = 64  # pixels of the pictures that are compared
+ALIKE = 6.0  # mean difference of two pictures, of 255, where there is something in either: below it nobody tells them apart
+SIDE = 128  # pixels of the pictures that are compared
 TELLING = re.compile(
     r"\b(?:left|right|front|rear|back|behind|top|bottom|upper|lower|middle|north|south|east|west|first|last|near\w*|far\w*|other"
     r"|large\w*|small\w*|tall\w*|short\w*|big\w*|horizontal|vertical|\w+er than)\b",
@@ -45,7 +45,7 @@ class BrokenEpisode:
 
 def degenerate(episode: Episode, built: bool) -> Iterator[BrokenEpisode]:
     """What is wrong with an episode by itself. ``built``: look at its world as well, as it stands before the first action."""
-    found = [*faults(episode.instruction.text), *_same_pictures(episode)]
+    found = [*faults(episode.instruction.text, [e.name for e in episode.scene.entities]), *_same_pictures(episode)]
     if built:
         found += _in_its_world(episode)
     for what in found:
@@ -103,7 +103,11 @@ def _bare(scene: Scene) -> Scene:
 @functools.lru_cache(maxsize=4096)
 def _difference(a: ObjectPicture | TexturePicture, b: ObjectPicture | TexturePicture, scene: Scene) -> float:
     first, second = (part_picture(part, scene, SIDE).astype(np.int64) for part in (a, b))
-    return float(np.abs(first - second).sum()) / first.size if first.shape == second.shape else 255.0
+    if first.shape != second.shape:
+        return 255.0
+    ground = first[0, 0]
+    something = (first != ground).any(axis=2) | (second != ground).any(axis=2)
+    return float(np.abs(first - second)[something].sum()) / max(1, 3 * int(something.sum()))
 
 
 # ------------------------------------------------------------------------------------------------ its world

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 # Words that sound otherwise than they are spelt.
 _VOWEL = re.compile(r"(?:[aeiou]|hour|honest|heir)(?!ne\b)", re.IGNORECASE)
@@ -14,9 +14,9 @@ _THINGS = "block|cube|object|thing|container|drawer|box|prism|cylinder|star|moon
 _COUNTED = re.compile(rf"\b(?:{_NUMBERS}) (?:[a-z]+ )?({_THINGS})\b")
 
 
-def faults(text: str) -> Iterator[str]:
-    """What is wrong with a text, in words."""
-    for found in re.finditer(r"\b([Aa]n?) ([A-Za-z][\w-]*)", text):
+def faults(text: str, names: Iterable[str] = ()) -> Iterator[str]:
+    """What is wrong with a text, in words. ``names`` are those of the things it speaks of: with a number in them they are for machines."""
+    for found in re.finditer(r"(?:(?<=[.!?] )|^|\b(?=a))([Aa]n?) ([A-Za-z][\w-]*)", text):
         article, word = found[1].lower(), found[2]
         if _begins_with_vowel(word) != (article == "an"):
             yield f"wrong article: {found[0]!r}"
@@ -33,8 +33,9 @@ def faults(text: str) -> Iterator[str]:
     upper = [s[0].isupper() or not s[0].isalpha() for s in starts]
     if not all(upper) and (any(upper) or len(starts) > 1):  # all small letters are a style, as in commands of one line
         yield f"a sentence starts with a small letter: {next(s for s, ok in zip(starts, upper, strict=True) if not ok)[:30]!r}"
-    if found_name := re.search(r"[{}]|\b\w+_\w+\b|\b[a-z]+ \d+\b(?! (?:degrees|times))", text):
-        yield f"a name for machines: {found_name[0]!r}"
+    internal = next((name for name in names if name[-1].isdigit() and name in text), None) or re.search(r"[{}]|\b\w+_\w+\b", text)
+    if internal is not None:
+        yield f"a name for machines: {internal if isinstance(internal, str) else internal[0]!r}"
 
 
 def _begins_with_vowel(word: str) -> bool:
