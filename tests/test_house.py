@@ -38,7 +38,7 @@ FLOORS = (
     ("policies",),
     ("evaluation",),
     ("datasets", "digests", "doctor", "report", "templates", "web"),
-    ("api", "bench", "learn"),
+    ("api", "audit", "bench", "learn"),
     (BENCHMARKS,),
     ("cli",),
     ("__main__",),

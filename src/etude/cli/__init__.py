@@ -8,7 +8,17 @@ import sys
 from rich.markup import escape
 from typer.exceptions import TyperException
 
-from etude.cli import comparing, evaluating, exporting, looking, recording, studying, training, validating  # noqa: F401  (registers the commands)
+from etude.cli import (  # noqa: F401  (registers the commands)
+    auditing,
+    comparing,
+    evaluating,
+    exporting,
+    looking,
+    recording,
+    studying,
+    training,
+    validating,
+)
 from etude.cli.app import app, notes
 from etude.names import EtudeError
 from etude.plugins import load

@@ -20,11 +20,13 @@ def report(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="folders of runs; several are shown side by side")],
     out: Annotated[Path | None, typer.Option(help="the page; report.html in the folder of a single run, if not given")] = None,
     export: Annotated[Path | None, typer.Option(help="a folder for every table as CSV, JSON, Markdown and LaTeX")] = None,
+    audit: Annotated[list[Path] | None, typer.Option(help="a folder with audits, whose best cheats stand beside the scores")] = None,
     films: Annotated[int, typer.Option(help="the most films that are put into the page; more are linked")] = 12,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
     """Tell what some runs showed: a table here, and one page that needs nothing else."""
     from etude.evaluation.store import read_run
+    from etude.report.audits import committed
     from etude.report.evaluation import write_report
     from etude.report.exports import collect
     from etude.report.exports import export as write_tables
@@ -35,7 +37,7 @@ def report(
         raise EtudeError(f"--films must not be negative, got {films}; 0 links them all")
     found = [read_run(folder) for folder in runs]
     page = out or (runs[0] / "report.html" if len(runs) == 1 else Path("report.html"))
-    write_report(found, page, embed_films=films)
+    write_report(found, page, embed_films=films, audits=audit or committed())
     written = write_tables(collect(found), export) if export is not None else []
     if as_json:
         print_json({

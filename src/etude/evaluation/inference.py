@@ -196,6 +196,15 @@ def mcnemar(only_a: int, only_b: int) -> float:
     return min(1.0, 2 * extremes / (1 << count))
 
 
+def holm(values: Sequence[float]) -> list[float]:
+    """Several p corrected for how many of them there are: one in twenty would seem resolved by chance."""
+    found, worst = list(values), 0.0
+    for rank, k in enumerate(sorted(range(len(found)), key=lambda k: values[k])):
+        worst = max(worst, min(1.0, (len(found) - rank) * values[k]))
+        found[k] = worst
+    return found
+
+
 @dataclasses.dataclass(frozen=True)
 class Anytime:
     """State of the anytime-valid test: ``decided_at`` counts pairs from 1 and stays None, as ``favours``, until it has decided."""

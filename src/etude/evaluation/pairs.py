@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from etude.evaluation.inference import PairedTable, mcnemar, newcombe_paired, paired_bootstrap, verdict, wilson
+from etude.evaluation.inference import PairedTable, holm, mcnemar, newcombe_paired, paired_bootstrap, verdict, wilson
 from etude.evaluation.record import Record
 from etude.evaluation.result_table import ResultTable
 from etude.evaluation.store import Run, write_page
@@ -73,13 +73,8 @@ def _difference(pairs: Sequence[Pair]) -> Difference:
 
 
 def _holm(differences: Sequence[Difference]) -> list[Difference]:
-    """The differences with their p corrected for how many of them there are: one in twenty would seem resolved by chance."""
-    order = sorted(range(len(differences)), key=lambda k: differences[k].p)
-    found, worst = list(differences), 0.0
-    for rank, k in enumerate(order):
-        worst = max(worst, min(1.0, (len(order) - rank) * differences[k].p))
-        found[k] = replace(differences[k], adjusted=worst)
-    return found
+    """The differences with their p corrected for how many of them there are."""
+    return [replace(one, adjusted=p) for one, p in zip(differences, holm([one.p for one in differences]), strict=True)]
 
 
 def _task(record: Record) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from itertools import combinations, pairwise
 from pathlib import Path
@@ -16,6 +16,7 @@ from etude.evaluation.store import Run
 from etude.evaluation.tables import by, faults, name_of, p_value, percent, plural, points, tally
 from etude.names import EtudeError
 from etude.report import charts
+from etude.report.audits import BestCheat, best_cheats
 from etude.report.contestants import Contestant, contestants
 from etude.report.decisions import decisions_section
 from etude.report.failures import errors_section, failures_section, faults_section
@@ -28,9 +29,12 @@ COMPARISONS = 15
 """Pairs of policies that are compared on the page; with more, each is compared with the best only."""
 
 
-def write_report(runs: Sequence[Run], path: Path, embed_films: int = 12) -> None:
-    """Write the page; folders are made as needed. Films that are not embedded are linked relative to it."""
-    text = report(runs, embed_films, beside=path.parent)
+def write_report(runs: Sequence[Run], path: Path, embed_films: int = 12, audits: Sequence[Path] = ()) -> None:
+    """Write the page; folders are made as needed. Films that are not embedded are linked relative to it.
+
+    ``audits`` are folders of audits, whose best cheats stand beside the success of policies.
+    """
+    text = report(runs, embed_films, beside=path.parent, cheats=best_cheats(audits))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
@@ -38,7 +42,9 @@ def write_report(runs: Sequence[Run], path: Path, embed_films: int = 12) -> None
         raise EtudeError(f"the report {str(path)!r} cannot be written: {error.strerror}; choose a place you may write to") from None
 
 
-def report(runs: Sequence[Run], embed_films: int = 12, beside: Path | None = None) -> str:
+def report(
+    runs: Sequence[Run], embed_films: int = 12, beside: Path | None = None, cheats: Mapping[tuple[str, str, str], BestCheat] | None = None
+) -> str:
     """The text of the page. The same runs give the same text; ``beside`` is the folder it will lie in, the first run's by default."""
     found = contestants(runs)
     if not found:
@@ -48,7 +54,7 @@ def report(runs: Sequence[Run], embed_films: int = 12, beside: Path | None = Non
     parts = [
         ("In short", _headline(found, costs, compared)),
         ("Summary", summary_section(found)),
-        ("Tasks", tasks_section(found)),
+        ("Tasks", tasks_section(found, cheats or {})),
         ("Levels", levels_section(found)),
         *suite_sections(found),
         ("Decisions", decisions_section(found)),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from etude.evaluation.matrix import Matrix, matrices
 from etude.evaluation.pairs import LEVEL, PerturbationCost
 from etude.evaluation.tables import Funnel, Group, Tally, by, funnels, groups, name_of, p_value, percent, plural, points
 from etude.report import charts
+from etude.report.audits import BestCheat
 from etude.report.contestants import Contestant
 from etude.report.markup import Cell, Column, Row, badge, breakable, esc, filters, fold, listed, section, table
 
@@ -88,8 +89,8 @@ def _lane(arm: Contestant, tally: Tally, what: str) -> str:
 # ------------------------------------------------------------------------------------------------ tasks
 
 
-def tasks_section(arms: Sequence[Contestant]) -> str:
-    """Every task with its success rates, to sort and to filter."""
+def tasks_section(arms: Sequence[Contestant], cheats: Mapping[tuple[str, str, str], BestCheat]) -> str:
+    """Every task with its success rates, to sort and to filter; beside them the best cheat, where an audit knows it."""
     found: dict[tuple[str, ...], dict[int, Group]] = {}
     for arm in arms:
         for group in groups(arm.plain):
@@ -99,6 +100,8 @@ def tasks_section(arms: Sequence[Contestant]) -> str:
     columns += [Column("", sortable=False, kind="dots", below=charts.axis(("0", "50", "100 %")))]
     columns += [Column(arm.label if len(arms) > 1 else "Success", numeric=True, kind=f"arm-{arm.number}") for arm in arms]
     single = len(arms) == 1
+    audited = any(place[:3] in cheats for place in found)
+    columns += [Column("Best cheat", numeric=True)] * audited
     if single:
         columns += [Column(title, numeric=True) for title in ("Steps", "Return", "Per step", "Errors")]
     rows = []
@@ -110,6 +113,8 @@ def tasks_section(arms: Sequence[Contestant]) -> str:
         )
         line = [*(Cell(html, value) for html, value in parts(place)), Cell(lanes)]
         line += [_success(cells.get(arm.number)) for arm in arms]
+        if audited:
+            line.append(_best(cheats.get((place[0], place[1], place[2]))))
         if single:
             line += _figures(next(iter(cells.values())).tally)
         rows.append(Row(tuple(line), {"suite": [place[0]], "level": [place[3]], "split": [place[2]], "outcome": _outcomes(cells)}))
@@ -148,6 +153,12 @@ def _identity(keys: Sequence[tuple[str, ...]]) -> tuple[list[Column], Parts]:
 
 def _options(values: object) -> list[tuple[str, str]]:
     return [(v, v) for v in dict.fromkeys(values) if v]  # type: ignore[call-overload]
+
+
+def _best(cheat: BestCheat | None) -> Cell:
+    if cheat is None or not cheat.name:
+        return Cell("", -1.0)
+    return Cell(f'{esc(percent(cheat.rate))}<span class="small">{esc(cheat.name)} · chance {esc(percent(cheat.chance))}</span>', cheat.rate)
 
 
 def _success(group: Group | None) -> Cell:

@@ -133,6 +133,18 @@ class SuiteTable:
     rows: Callable[[Mapping[str, Sequence[Record]]], Rows]
 
 
+@dataclass(frozen=True)
+class Conceded:
+    """A cheat that may be above chance in a task, and why: a page of the paper, or a proof."""
+
+    task: str
+    cheat: str
+    reason: str
+
+
+MOST_CONCEDED = 5  # for a suite: more would be an excuse
+Novelty = Literal["shape", "texture", "combination"]
+
 Plan = Callable[[], tuple[str, ...]]
 Reword = Callable[[str, EpisodeName, Stream], str | None]
 
@@ -153,6 +165,7 @@ class Suite:
     lists of episodes, played as ``--plan SUITE-PLAN``. ``reword`` puts an instruction into other words, None where it cannot. ``modes``
     are those it has beyond everybody's; ``asked_every``: control steps from one question to a planner to the next, by level.
     ``tables`` and ``benches`` are loaded when they are asked for. ``layout``: a format of data sets that is the suite's own.
+    ``novel`` says of splits what of their things no training split may have; ``exceptions`` are cheats that an audit shall let pass.
 
     >>> kitchen = Suite("kitchen", "Kitchen tasks", splits={"train": "training", "test": "test"}, room=rlbench_room)
     >>> @kitchen.task(level="L1", horizon=300)
@@ -181,8 +194,15 @@ class Suite:
     tables: Callable[[], Sequence[SuiteTable]] = tuple
     benches: Mapping[str, Callable[[], list[Result]]] = field(default_factory=dict)
     layout: str = ""
+    novel: Mapping[str, Novelty] = field(default_factory=dict)
+    exceptions: Sequence[Conceded] = ()
 
     def __post_init__(self) -> None:
+        if len(self.exceptions) > MOST_CONCEDED:
+            raise EtudeError(f"suite {self.name}: {len(self.exceptions)} cheats are conceded; at most {MOST_CONCEDED} may be")
+        for split in self.novel:
+            if split not in self.splits:
+                raise unknown(f"split of {self.name}", split, self.splits)
         for split, purpose in self.splits.items():
             if purpose not in PURPOSES:
                 raise EtudeError(f"suite {self.name}: split {split!r} is for {purpose!r}; expected one of {', '.join(PURPOSES)}")

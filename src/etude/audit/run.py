@@ -1,0 +1,256 @@
+"""An audit of a suite: its episodes looked at one by one, cheats tried on them, splits compared.
+
+Everything depends on names alone: the same audit gives the same bytes, whatever the number of workers.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any, TypeVar
+
+from etude import machine
+from etude.audit import answers
+from etude.audit.cheats import CHEATS, ChoosingCheat
+from etude.audit.degenerate import BrokenEpisode, ambiguous, degenerate, shapes_and_textures, without_choice
+from etude.audit.findings import Audit, judged
+from etude.audit.leaks import Leak, SplitContent, leaks
+from etude.audit.moving import EASY, MovingCheat, played
+from etude.audit.parts import ChoiceCase, Named, case, given, named
+from etude.audit.parts import played as roles_played
+from etude.audit.scoring import CheatScore
+from etude.decisions.trial import Trial
+from etude.evaluation.plan import make_names
+from etude.evaluation.worker import one_thread
+from etude.library import find
+from etude.names import EpisodeName, EtudeError, digest, encode
+from etude.plugins import load_all
+from etude.plugins import named as plugins
+from etude.pose import Vec2
+from etude.scene.scene import Robot, Scene, Table
+from etude.scene.world import World
+from etude.suites.suite import SUITES, Suite, Task
+
+CHOOSING, MOVING = 200, 30  # episodes of each task: those that are looked at, and those that are played
+CONTENT = 50  # episodes of each other split, to be compared
+CHUNK = 10  # episodes that a worker is given at a time
+T = TypeVar("T")
+R = TypeVar("R")
+Told = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Glance:
+    """What one look at an episode gave: its choices, or the trial it is; what is wrong with it; what it holds."""
+
+    name: str
+    what: Named | Trial | None
+    wrong: tuple[BrokenEpisode, ...]
+    digest: str
+    things: frozenset[tuple[str, str]]
+    robot: Robot | None = None
+    applies: tuple[str, ...] = ()  # cheats that move
+
+
+def audit(
+    suite: str,
+    *,
+    task: Sequence[str] = (),
+    split: Sequence[str] = (),
+    first_seed: int = 0,
+    episodes: int = CHOOSING,
+    moving: int = MOVING,
+    workers: int = 0,
+    tell: Told = lambda text: None,
+) -> Audit:
+    """Find out what can be had of a suite by cheating, which of its episodes are broken, and what leaks between its splits.
+
+    Of every task, ``episodes`` are looked at and ``moving`` of them played; with ``moving=0`` no world is built. Where no ``split`` is
+    named, the first one for testing is taken.
+
+    >>> from etude.audit.run import audit
+    >>> audit("clevrskills", task=["pick"], episodes=20, moving=0).ok
+    """
+    if moving < 0:
+        raise EtudeError(f"--moving must not be negative, got {moving}; 0 plays nothing")
+    if workers < 0:
+        raise EtudeError(f"--workers must not be negative, got {workers}")
+    value = SUITES[suite]
+    names = make_names([suite], task, split, episodes=episodes, first_seed=first_seed)
+    groups: dict[tuple[str, str], list[str]] = {}
+    for name in names:
+        parsed = EpisodeName.parse(name)
+        groups.setdefault((parsed.task, parsed.split), []).append(name)
+    compared = _compared(value, {key[0] for key in groups}, groups, first_seed, min(episodes, CONTENT))
+    with _Team(workers, len(names)) as team:
+        looked = team.looked([*names], built=moving > 0, tell=tell)
+        held = team.looked([name for members in compared.values() for name in members], built=False, tell=tell)
+        scores: list[CheatScore] = []
+        broken: list[BrokenEpisode] = []
+        oracle: dict[tuple[str, str], tuple[int, int]] = {}
+        chances: dict[tuple[str, str], float] = {}
+        for key, members in groups.items():
+            seen = [looked[name] for name in members]
+            broken += [wrong for one in seen for wrong in one.wrong]
+            found = _task_scores(key, seen)
+            scores += found.scores
+            broken += found.broken
+            chances[key] = found.chance
+            if moving:
+                tell(f"{suite}/{key[0]}@{key[1]}: playing")
+                more, solved = team.moved(key, seen[:moving], found.chances)
+                scores += more
+                oracle[key] = solved[0], len(seen[:moving])
+                broken += [BrokenEpisode(name, "unsolved by the oracle") for name in solved[1]]
+    contents = [SplitContent(t, s, {n: looked[n].digest for n in m}, _things(looked[n] for n in m)) for (t, s), m in groups.items()]
+    contents += [SplitContent(t, s, {n: held[n].digest for n in m}, _things(held[n] for n in m)) for (t, s), m in compared.items()]
+    leaking: list[Leak] = leaks(value, contents)
+    return judged(value, chances, scores, broken, leaking, oracle)
+
+
+def _compared(
+    suite: Suite, tasks: Iterable[str], groups: Mapping[tuple[str, str], Any], first_seed: int, count: int
+) -> dict[tuple[str, str], list[str]]:
+    """Episodes of the splits that are for training, and of those that promise something new."""
+    found = {}
+    for name in sorted(tasks):
+        task: Task = suite.tasks[name]
+        for split in task.splits:
+            if (suite.splits[split] == "training" or split in suite.novel) and (name, split) not in groups:
+                found[name, split] = [f"{suite.name}/{name}@{split}#{first_seed + k}" for k in range(count)]
+    return found
+
+
+def _things(seen: Iterable[Glance]) -> frozenset[tuple[str, str]]:
+    return frozenset(thing for one in seen for thing in one.things)
+
+
+# ------------------------------------------------------------------------------------------------ looking and choosing
+
+
+def look(built: bool, name: str) -> Glance:
+    """One look at an episode."""
+    try:
+        found = find(name)
+    except EtudeError as error:
+        return Glance(name, None, (BrokenEpisode(name, f"cannot be made: {error}"),), name, frozenset())
+    if isinstance(found, Trial):
+        return Glance(name, found, (), digest(encode((found.tasks, found.frames, found.answers))), frozenset())
+    wrong = tuple(degenerate(found, built))
+    moves = tuple(c.name for c in CHEATS.values() if issubclass(c.make, MovingCheat) and c.make.applies(found))
+    same = digest(encode((found.scene.entities, found.goal)))
+    return Glance(name, named(found), wrong, same, frozenset(shapes_and_textures(found)), found.scene.robot, moves)
+
+
+@dataclass(frozen=True)
+class _TaskScores:
+    scores: list[CheatScore]
+    broken: list[BrokenEpisode]
+    chances: dict[str, float]
+
+    @property
+    def chance(self) -> float:
+        values = [*self.chances.values()]
+        return sum(values) / len(values) if values else 1.0
+
+
+def _task_scores(key: tuple[str, str], seen: Sequence[Glance]) -> _TaskScores:
+    """What cheats that choose, or answer, reach on the episodes of a task."""
+    trials = [one.what for one in seen if isinstance(one.what, Trial)]
+    if trials:
+        deciding = {c.name: c.make for c in CHEATS.values() if issubclass(c.make, answers.DecidingCheat)}
+        return _TaskScores(answers.scores(*key, trials, deciding), [], {t.name: t.chance for t in trials})
+    looks = [one.what for one in seen if isinstance(one.what, Named)]
+    known, fixed = roles_played(looks), given(looks)
+    robots = {one.name: one.robot for one in seen}
+    cases = [case(one, known, fixed, hand(robots[one.episode])) for one in looks]
+    wrong = [BrokenEpisode(one.episode, what) for one in cases for what in ambiguous(one)]
+    return _TaskScores(_chosen(key, cases), [*wrong, *without_choice(cases)], {one.episode: one.chance for one in cases})
+
+
+def _chosen(key: tuple[str, str], cases: Sequence[ChoiceCase]) -> list[CheatScore]:
+    open_, found = [one for one in cases if one.chance < 1], []
+    for one in CHEATS.values():
+        if not issubclass(one.make, ChoosingCheat):
+            continue
+        player: ChoosingCheat = one.make()
+        asked = open_
+        if player.learns:
+            player.learn(open_[::2])
+            asked = open_[1::2]
+        if asked:
+            right = sum(c.right(player.choose(c, one.name)) for c in asked)
+            found.append(CheatScore(*key, one.name, right, tuple(c.chance for c in asked)))
+    return found
+
+
+@lru_cache(maxsize=64)
+def hand(robot: Robot | None) -> Vec2:
+    """Where the hand is at the start, (2,) m, world."""
+    if robot is None:
+        return 0.0, 0.0
+    world = World(Scene(robot=robot, table=Table(), floor=None))
+    assert world.robot is not None
+    x, y, _ = world.robot.tip().position
+    return x, y
+
+
+# ------------------------------------------------------------------------------------------------ many hands
+
+
+class _Team:
+    """Does the same to many episodes: in this process, or in several."""
+
+    def __init__(self, workers: int, most: int) -> None:
+        self._count = min(workers or machine.cores(), most)
+        self._pool: ProcessPoolExecutor | None = None
+
+    def __enter__(self) -> _Team:
+        if self._count > 1:
+            with one_thread():
+                self._pool = ProcessPoolExecutor(self._count, multiprocessing.get_context("spawn"), load_all, (plugins(),))
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+    def map(self, function: Callable[[T], R], items: Sequence[T], chunk: int) -> Iterator[R]:
+        """What the function gives, in order."""
+        if self._pool is None:
+            return map(function, items)
+        with one_thread():
+            return self._pool.map(function, items, chunksize=chunk)
+
+    def looked(self, names: Sequence[str], built: bool, tell: Told) -> dict[str, Glance]:
+        """A look at each of these episodes, by name."""
+        found, before = {}, ""
+        for one in self.map(partial(look, built), names, CHUNK):
+            place = one.name.partition("#")[0]
+            if place != before:
+                tell(f"{place}: looking")
+                before = place
+            found[one.name] = one
+        return found
+
+    def moved(
+        self, key: tuple[str, str], seen: Sequence[Glance], chances: Mapping[str, float]
+    ) -> tuple[list[CheatScore], tuple[int, list[str]]]:
+        """What cheats that move reach, and the oracle: its successes, and the episodes it left unsolved."""
+        jobs = [("oracle", one.name) for one in seen] + [(cheat, one.name) for one in seen for cheat in one.applies]
+        done = dict(zip(jobs, self.map(_played, jobs, 1), strict=True))
+        found = []
+        for cheat in dict.fromkeys(cheat for one in seen for cheat in one.applies):
+            mine = [one.name for one in seen if cheat in one.applies]
+            bounds = tuple(chances.get(name, 1.0) if chances.get(name, 1.0) < 1 else EASY for name in mine)
+            found.append(CheatScore(*key, cheat, sum(done[cheat, name] for name in mine), bounds))
+        unsolved = [one.name for one in seen if not done["oracle", one.name]]
+        return found, (len(seen) - len(unsolved), unsolved)
+
+
+def _played(job: tuple[str, str]) -> bool:
+    who, name = job
+    return played(who if who == "oracle" else CHEATS[who].make(), name).success
