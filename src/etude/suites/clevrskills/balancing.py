@@ -136,4 +136,5 @@ def balance(draw: Draw) -> Draft:
         instruction(f"Place all the {texture_words(texture)} {kind}s on the scale while keeping it in balance"),
         instruction("Place all the objects on the scale while keeping it in balance"),
     )
-    return stage.drafted(Balanced(SCALE, tuple(names)), prompts, [names[0]], [SCALE])
+    roles = (("manipulated", names[0]), ("receiving", SCALE))
+    return Draft(stage.scene(), Balanced(SCALE, tuple(names)), prompts, roles=roles)

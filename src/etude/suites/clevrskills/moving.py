@@ -146,7 +146,7 @@ def match_pose(draw: Draw) -> Draft:
     goals = _goals(draw.rng("goals"), Reach(_robot(stage)), count, balls, True)
     leaves = tuple(TipAtPose(goal) for goal in goals)
     goal: Goal = Order(leaves) if len(leaves) > 1 else leaves[0]
-    return stage.drafted(goal, _matching([_shown(g) for g in goals]))
+    return Draft(stage.scene(), goal, _matching([_shown(g) for g in goals]))
 
 
 def _matching(pictures: list[ScenePicture]) -> tuple[Instruction, ...]:
@@ -179,7 +179,7 @@ def move_without_hitting(draw: Draw) -> Draft:
     (pose,) = _goals(stream, reach, 1, balls, True)
     goal = Sequence((Always(Untouched(tuple(e.name for e in stage.things))), TipAtPose(pose)))
     prompts = (instruction("Match the pose of the end effector in ", _shown(pose), " without hitting any objects"),)
-    return stage.drafted(goal, prompts)
+    return Draft(stage.scene(), goal, prompts)
 
 
 def _floating(stream: Stream, reach: Reach, actor: ClevrActor, balls: list[Ball]) -> Pose:
@@ -210,4 +210,4 @@ def trace(draw: Draw) -> Draft:
     for k, goal in enumerate(goals):
         stage.things.append(marker(f"goal {k}", goal.position, FUTURE if k else NEXT))
         leaves.append(Traced(f"goal {k}", goal.position))
-    return stage.drafted(Order(tuple(leaves)), (instruction("Trace the sequence of goals by moving to the next green goal."),))
+    return Draft(stage.scene(), Order(tuple(leaves)), (instruction("Trace the sequence of goals by moving to the next green goal."),))

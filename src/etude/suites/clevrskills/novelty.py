@@ -42,7 +42,7 @@ class Pair:
 
 
 def _radius(actor: ClevrActor) -> float:
-    return math.hypot(*actor.model.size) / 2
+    return math.hypot(*shape(actor.item.shape, actor.item.size).size) / 2
 
 
 def _sized(actor: ClevrActor, size: str, frame: float) -> ObjectPicture:
@@ -108,7 +108,7 @@ def novel_adj(draw: Draw) -> Draft:
     target = pairs[-1].changed
     said = _examples(pairs[:-1], adjective)
     prompt = instruction(*said, f". Put the {adjective} ", _bare(pairs[-1].plain), " on ", base.picture())
-    return stage.drafted(OnTop(target.name, base.name), (prompt,), [target.name], [base.name])
+    return Draft(stage.scene(), OnTop(target.name, base.name), (prompt,), roles=(("manipulated", target.name), ("receiving", base.name)))
 
 
 @clevrskills.task(level="L1", horizon=300)
@@ -128,7 +128,8 @@ def novel_noun(draw: Draw) -> Draft:
     prompt = instruction(
         thing.picture(textured=False), f" is {first} and ", base.picture(textured=False), f" is {second}. Put {first} on {second}"
     )  # fmt: skip
-    return stage.drafted(OnTop(thing.name, base.name), (prompt,), [thing.name], [base.name])
+    roles = (("manipulated", thing.name), ("receiving", base.name))
+    return Draft(stage.scene(), OnTop(thing.name, base.name), (prompt,), roles=roles)
 
 
 def _different(stage: ClevrSceneBuilder, pool: Sequence[Item], count: int, group: int) -> list[ClevrActor]:
@@ -155,4 +156,4 @@ def novel_adj_noun(draw: Draw) -> Draft:
         f"This is a {first} ", _bare(pairs[-1].plain), f". This is a {second} ", _bare(base), ". ",
         *_examples(pairs[:-1], adjective), f". Put the {adjective} {first} on {second}",
     )  # fmt: skip
-    return stage.drafted(OnTop(target.name, base.name), (prompt,), [target.name], [base.name])
+    return Draft(stage.scene(), OnTop(target.name, base.name), (prompt,), roles=(("manipulated", target.name), ("receiving", base.name)))

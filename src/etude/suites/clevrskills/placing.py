@@ -32,7 +32,7 @@ def pick(draw: Draw) -> Draft:
         *(instruction(f"{verb} the {target.words}") for verb in verbs),
         *(instruction(f"{verb} the object with ", target.swatch(), " texture") for verb in verbs),
     )
-    return stage.drafted(Picked(target.name), prompts, [target.name])
+    return Draft(stage.scene(), Picked(target.name), prompts, roles=(("manipulated", target.name),))
 
 
 def _prompts(verb: str, top: ClevrActor, base: ClevrActor) -> tuple[Instruction, ...]:
@@ -61,7 +61,8 @@ def simple_manipulation(draw: Draw) -> Draft:
     for actor in (*bases, *tops):
         stage.put(actor, clearance=BESIDE)
     top, base = stage.parts(tops)[0], stage.parts(bases)[0]
-    return stage.drafted(OnTop(top.name, base.name), _prompts("Pick and place", top, base), [top.name], [base.name])
+    roles = (("manipulated", top.name), ("receiving", base.name))
+    return Draft(stage.scene(), OnTop(top.name, base.name), _prompts("Pick and place", top, base), roles=roles)
 
 
 @clevrskills.task(level="L0", horizon=200)
@@ -76,4 +77,5 @@ def place(draw: Draw) -> Draft:
         stage.put(actor)
     held, base = tops[0], stage.parts(bases)[0]
     stage.hand_over(held)
-    return stage.drafted(OnTop(held.name, base.name), _prompts("Put", held, base), [held.name], [base.name], held=held.name)
+    roles = (("manipulated", held.name), ("receiving", base.name))
+    return Draft(stage.scene(), OnTop(held.name, base.name), _prompts("Put", held, base), held.name, roles)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from etude.arithmetic import norms
+from etude.catalog.registry import shape
 from etude.goals.goal import All, Goal, Order, Swap
 from etude.goals.leaves import AtPose, AtPosition
 from etude.pose import Pose, multiply, yaw_quat
@@ -50,7 +51,7 @@ def _rotated(draw: Draw, restore: bool) -> Draft:
         instruction("Rotate ", actor.picture(), f" {words}{end}"),
         instruction("Rotate object with ", actor.swatch(), f" texture {words}{end}"),
     )
-    return stage.drafted(goal, prompts, [actor.name])
+    return Draft(stage.scene(), goal, prompts, roles=(("manipulated", actor.name),))
 
 
 @clevrskills.task(level="L0", horizon=200)
@@ -92,7 +93,7 @@ def rotate_symmetry(draw: Draw) -> Draft:
         instruction("Rotate objects with ", pair[0].swatch(), f" texture {words}"),
         instruction(f"Rotate identically textured objects {words}"),
     )
-    return stage.drafted(goal, prompts, [actor.name for actor in pair])
+    return Draft(stage.scene(), goal, prompts, roles=tuple(("manipulated", actor.name) for actor in pair))
 
 
 # ------------------------------------------------------------------------------------------------ swapping
@@ -123,7 +124,7 @@ def swap(draw: Draw) -> Draft:
     stage = ClevrSceneBuilder(draw, *C)
     a, b, goal = _swapped(draw, 0.0, stage)
     prompts = (instruction("Swap positions of ", a.picture(), " and ", b.picture()),)
-    return stage.drafted(goal, prompts, [a.name, b.name])
+    return Draft(stage.scene(), goal, prompts, roles=(("manipulated", a.name), ("manipulated", b.name)))
 
 
 @clevrskills.task(level="L2", horizon=500)
@@ -140,7 +141,7 @@ def swap_rotate(draw: Draw) -> Draft:
         instruction("Swap positions of ", a.picture(), " and ", b.picture(), f" {manner} {words}")
         for manner in ("while rotating them by", "but rotate them by")
     )
-    return stage.drafted(goal, prompts, [a.name, b.name])
+    return Draft(stage.scene(), goal, prompts, roles=(("manipulated", a.name), ("manipulated", b.name)))
 
 
 # ------------------------------------------------------------------------------------------------ rearranging
@@ -154,7 +155,7 @@ def _rearranged(draw: Draw, restore: bool) -> Draft:
     stage = ClevrSceneBuilder(draw, *B)
     actors = stage.cast(top_pool(draw.split), stage.stream.integer(*REARRANGE_OBJECTS))
     starts = [stage.find(actor, reach=REACH, free=True) for actor in actors]
-    widest = max(actors, key=lambda actor: float(norms(actor.model.footprint).max()))
+    widest = max(actors, key=lambda actor: float(norms(shape(actor.item.shape, actor.item.size).footprint).max()))
     found = [stage.find(replace(widest, name=f"place {k}"), reach=REACH, free=True) for k in range(len(actors))]  # for whoever comes
     ends = [
         Pose((pose.position[0], pose.position[1], start.position[2]), pose.rotation)
@@ -164,7 +165,7 @@ def _rearranged(draw: Draw, restore: bool) -> Draft:
     goal = Order((_there(actors, ends), _there(actors, starts))) if restore else _there(actors, ends)
     picture = ScenePicture("the scene in the picture", tuple((a.name, pose) for a, pose in zip(actors, ends, strict=True)))
     prompts: tuple[Instruction, ...] = (instruction("Rearrange to ", picture, " and then restore" if restore else ""),)
-    return stage.drafted(goal, prompts, [actor.name for actor in actors])
+    return Draft(stage.scene(), goal, prompts, roles=tuple(("manipulated", actor.name) for actor in actors))
 
 
 @clevrskills.task(level="L1", horizon=600)

@@ -6,14 +6,14 @@ import math
 from dataclasses import replace
 
 from etude.catalog.registry import shape
+from etude.catalog.shape import Shape
 from etude.goals.goal import All, Not, Order
 from etude.goals.leaves import Inside
 from etude.names import EtudeError
 from etude.pose import IDENTITY, Array, Pose, Vec2, Vec3, rotate, yaw_quat
 from etude.prompts.instruction import InstructionPart, ScenePicture, instruction
 from etude.scene.placement import FULL_TURN, NoRoom
-from etude.suites.building import TRIES
-from etude.suites.clevrskills.stage import REACH, A, ClevrActor, ClevrSceneBuilder, steady
+from etude.suites.clevrskills.stage import FINDS, REACH, A, ClevrActor, ClevrSceneBuilder, steady
 from etude.suites.clevrskills.suite import clevrskills
 from etude.suites.clevrskills.things import Item, primitives, top_pool
 from etude.suites.suite import Draft, Draw
@@ -47,9 +47,13 @@ def _areas(stage: ClevrSceneBuilder, count: int) -> list[ClevrActor]:
     areas = stage.cast(area_pool(stage.draw.split, AREA), count, 2)
     for area, (x, y) in zip(areas, SPOTS, strict=False):
         pose = Pose((x, y, AREA[2] / 2))
-        stage.layout.put(area.name, area.model, pose)
+        stage.layout.put(area.name, _model(area), pose)
         stage.things.append(area.body(pose, fixed=True))
     return areas
+
+
+def _model(actor: ClevrActor) -> Shape:
+    return shape(actor.item.shape, actor.item.size)
 
 
 @clevrskills.task(level="L1", horizon=800)
@@ -72,7 +76,8 @@ def sort(draw: Draw) -> Draft:
         each += [" put " if each else "Put ", actor.picture(), " in ", area.picture()]
     prompts = (instruction("Place the objects in the identically textured areas"), instruction(*each))
     goal = All(tuple(Inside(actor.name, area.name) for actor, area in pairs))
-    return stage.drafted(goal, prompts, [actor.name for actor, _ in pairs], [area.name for area in areas])
+    roles = [("manipulated", actor.name) for actor, _ in pairs] + [("receiving", area.name) for area in areas]
+    return Draft(stage.scene(), goal, prompts, roles=tuple(roles))
 
 
 # ------------------------------------------------------------------------------------------------ following
@@ -97,14 +102,15 @@ def _followed(draw: Draw, stations: tuple[int, int], restore: bool) -> Draft:
     if restore:
         route = [*route, areas[0]]
     goal = Order(tuple(Inside(actor.name, area.name) for area in route))
-    return stage.drafted(goal, (instruction(*shown, end), instruction(*said, end)), [actor.name], [area.name for area in areas])
+    roles = (("manipulated", actor.name), *(("receiving", area.name) for area in areas))
+    return Draft(stage.scene(), goal, (instruction(*shown, end), instruction(*said, end)), roles=roles)
 
 
 def _upon(actor: ClevrActor, area: ClevrActor, pose: Pose, heading: float) -> Pose:
     """The actor on an area, centre of mass above centre of mass."""
     turn = yaw_quat(heading)
-    x, y, z = (pose.apply(area.model.mass_properties[1]) - rotate(turn, actor.model.mass_properties[1])).tolist()
-    z = pose.position[2] + SMALL_AREA[2] / 2 + actor.model.lift(IDENTITY)
+    x, y, z = (pose.apply(_model(area).mass_properties[1]) - rotate(turn, _model(actor).mass_properties[1])).tolist()
+    z = pose.position[2] + SMALL_AREA[2] / 2 + _model(actor).lift(IDENTITY)
     return Pose((x, y, z), turn)
 
 
@@ -134,17 +140,17 @@ def follow_order_restore(draw: Draw) -> Draft:
 def _side_by_side(stage: ClevrSceneBuilder, main: ClevrActor, other: ClevrActor, direction: str) -> None:
     """Put ``main`` somewhere, and ``other`` in this direction of it."""
     dx, dy = DIRECTIONS[direction]
-    for _ in range(TRIES):
+    for _ in range(FINDS):
         mark = len(stage.layout.taken)
         try:
             pose = stage.find(main, reach=REACH)
             heading = stage.stream.uniform(*FULL_TURN)
-            outline = other.model.outline(yaw_quat(heading))
+            outline = _model(other).outline(yaw_quat(heading))
             away = NEIGHBOUR_GAP + float((outline.max(0) - outline.min(0))[0 if dx else 1])
             x, y, _ = pose.position
-            beside = Pose((x + dx * away, y + dy * away, other.model.lift(IDENTITY)), yaw_quat(heading))
+            beside = Pose((x + dx * away, y + dy * away, _model(other).lift(IDENTITY)), yaw_quat(heading))
             _refuse_outside(stage, beside, outline)
-            stage.layout.put(other.name, other.model, beside)
+            stage.layout.put(other.name, _model(other), beside)
         except NoRoom:
             raise
         except EtudeError:  # it would meet something
@@ -157,8 +163,7 @@ def _side_by_side(stage: ClevrSceneBuilder, main: ClevrActor, other: ClevrActor,
 
 def _refuse_outside(stage: ClevrSceneBuilder, pose: Pose, outline: Array) -> None:
     x, y, _ = pose.position
-    (x0, y0), (x1, y1) = stage.layout.lower, stage.layout.upper
-    inside = all(x0 <= x + px <= x1 and y0 <= y + py <= y1 for px, py in outline.tolist())
+    inside = all(stage.lower[0] <= x + px <= stage.upper[0] and stage.lower[1] <= y + py <= stage.upper[1] for px, py in outline.tolist())
     if not inside or math.dist((x, y), stage.base) > REACH:
         raise EtudeError("the neighbour would stand outside")
 
@@ -185,4 +190,5 @@ def neighbour(draw: Draw) -> Draft:
         "First put ", main.picture(), " in ", area.picture(),
         f" and then put the object that was at its {direction} in the same ", replace(area.picture(), words=area.words),
     )  # fmt: skip
-    return stage.drafted(goal, (prompt,), [main.name, other.name], [area.name])
+    roles = (("manipulated", main.name), ("manipulated", other.name), ("receiving", area.name))
+    return Draft(stage.scene(), goal, (prompt,), roles=roles)

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from etude.catalog.registry import shape
 from etude.goals.goal import All, Goal
 from etude.goals.goal import Sequence as InTurn
 from etude.goals.leaves import OnTop, Stacked
@@ -29,7 +30,7 @@ def tower(actors: Sequence[ClevrActor], poses: Mapping[str, Pose]) -> tuple[tupl
     middle, height = None, 0.0
     stood = []
     for actor in actors:
-        model, pose = actor.model, poses[actor.name]
+        model, pose = shape(actor.item.shape, actor.item.size), poses[actor.name]
         offset = rotate(pose.rotation, model.mass_properties[1])
         if middle is None:
             middle, height = np.asarray(first.position) + offset, first.position[2] - model.size[2] / 2
@@ -74,9 +75,8 @@ def set_for_stacking(draw: Draw) -> tuple[ClevrSceneBuilder, list[ClevrActor], d
     return stage, stage.parts(actors), poses
 
 
-def _draft(stage: ClevrSceneBuilder, actors: Sequence[ClevrActor], prompts: Sequence[Instruction]) -> Draft:
-    """The actors belong onto each other, from the lowest up."""
-    return stage.drafted(stack_goal(actors), prompts, [actor.name for actor in actors[1:]], [actors[0].name])
+def _roles(actors: Sequence[ClevrActor]) -> tuple[tuple[str, str], ...]:
+    return (*(("manipulated", actor.name) for actor in actors[1:]), ("receiving", actors[0].name))
 
 
 @clevrskills.task(level="L1", horizon=600)
@@ -87,7 +87,7 @@ def stack(draw: Draw) -> Draft:
     was asked to rest on, all at the same time, let go and at rest.
     """
     stage, actors, poses = set_for_stacking(draw)
-    return _draft(stage, actors, stack_prompts(actors, poses))
+    return Draft(stage.scene(), stack_goal(actors), stack_prompts(actors, poses), roles=_roles(actors))
 
 
 @clevrskills.task(level="L1", horizon=600)
@@ -102,7 +102,7 @@ def stack_reversed(draw: Draw) -> Draft:
     for actor in actors:
         told_as += [", " if actor is not actors[0] else "", actor.picture()]
     upwards = actors[::-1]
-    return _draft(stage, upwards, (instruction(*told_as, " in the reversed order"),))
+    return Draft(stage.scene(), stack_goal(upwards), (instruction(*told_as, " in the reversed order"),), roles=_roles(upwards))
 
 
 @clevrskills.task(level="L2", horizon=1000)
@@ -123,4 +123,4 @@ def sort_stack(draw: Draw) -> Draft:
     groups = [tuple(actor.name for actor in actors if actor.texture == kind) for kind in stage.parts(kinds)]
     prompts = (instruction("Stack identically textured objects"), instruction("Place identically textured objects on top of each other"))
     goal = All(tuple(Stacked(group) for group in groups))
-    return stage.drafted(goal, prompts, [actor.name for actor in actors])
+    return Draft(stage.scene(), goal, prompts, roles=tuple(("manipulated", actor.name) for actor in actors))

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from etude.arithmetic import norms
 from etude.catalog.registry import shape
-from etude.catalog.shape import Shape
 from etude.catalog.suction import suction_spot
-from etude.names import EtudeError, whole_number
-from etude.pose import Pose, Vec2, Vec3
+from etude.names import EtudeError, Stream, whole_number
+from etude.pose import IDENTITY, Pose, Vec2, Vec3
 from etude.prompts.instruction import ObjectPicture, TexturePicture
 from etude.scene import robots
-from etude.scene.placement import FULL_TURN
+from etude.scene.placement import FULL_TURN, Layout, NoRoom
 from etude.scene.robots.anatomy import forward
 from etude.scene.rooms import xarm_room
-from etude.scene.scene import Body
-from etude.suites.building import RoomBuilder
+from etude.scene.scene import Body, Entity, Scene
 from etude.suites.clevrskills.things import Item, texture_words, textures
 from etude.suites.suite import Draw
 
@@ -31,6 +30,7 @@ BESIDE = 0.03  # m between things: nothing may stand under the cups but what the
 REACH = 0.66  # m from the base: what must be picked or placed upon lies within
 LIP = 0.0017  # m from the tip to the top of what starts in the hand: the cups reach 1.1 mm beyond the tip
 SPAN = 0.25  # m for one repetition of a texture
+FINDS = 60  # places tried for one actor
 T = TypeVar("T")
 
 
@@ -46,11 +46,6 @@ class ClevrActor:
     def words(self) -> str:
         """E.g. "red swirl star"."""
         return f"{texture_words(self.texture)} {self.item.words}"
-
-    @property
-    def model(self) -> Shape:
-        """Its shape."""
-        return shape(self.item.shape, self.item.size)
 
     def body(self, pose: Pose, fixed: bool = False, mass: float | None = None) -> Body:
         """The actor on stage."""
@@ -68,17 +63,26 @@ class ClevrActor:
         return TexturePicture(texture_words(self.texture), self.texture)
 
 
-class ClevrSceneBuilder(RoomBuilder):
-    """A table being set for one episode, between two corners of it (m, world)."""
+@dataclass
+class ClevrSceneBuilder:
+    """A table being set for one episode."""
 
-    def __init__(self, draw: Draw, lower: Vec2, upper: Vec2, clearance: float = 0.01) -> None:
-        super().__init__(draw, xarm_room(robots.arm(draw.option("robot", ARM)).name), lower, upper, clearance=clearance)
-        self.actors: list[ClevrActor] = []
+    draw: Draw
+    lower: Vec2
+    upper: Vec2
+    clearance: float = 0.01
+    actors: list[ClevrActor] = field(default_factory=list)
+    things: list[Entity] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.stream: Stream = self.draw.rng("cast")
+        self.layout = Layout(self.draw.rng("layout"), self.lower, self.upper, clearance=self.clearance)
+        self.room = xarm_room(robots.arm(self.draw.option("robot", ARM)).name)
         assert self.room.robot is not None
         if self.room.robot.arm != ARM:
             from etude.scene.robots.fitting import check_reach  # compiles the kinematics, which the suite's own arm can do without
 
-            check_reach(self.room.robot, lower, upper, REACH)
+            check_reach(self.room.robot, self.lower, self.upper, REACH)
         x, y, _ = self.room.robot.base.position
         self.base: Vec2 = (x, y)
         self.layout.block_disc("robot", self.base, 0.12)
@@ -117,7 +121,17 @@ class ClevrSceneBuilder(RoomBuilder):
         free: bool = False,
     ) -> Pose:
         """Take a place for an actor without setting it there; with ``free``, room enough to be turned in any way."""
-        return self.free_place(actor, lambda at: math.dist(at, self.base) <= reach, yaw, clearance, free)
+        model = room = shape(actor.item.shape, actor.item.size)
+        if free:
+            width = 2 * float(norms(model.footprint).max())
+            room = shape("cylinder", (width, width, model.size[2]))
+        for _ in range(FINDS):
+            pose = self.layout.place(actor.name, room, yaw=yaw, clearance=clearance)
+            x, y, _z = pose.position
+            if math.dist((x, y), self.base) <= reach:
+                return Pose((x, y, self.layout.height + model.lift(IDENTITY)), pose.rotation)
+            self.layout.taken.pop()
+        raise NoRoom(f"no room for {actor.name!r} within {reach:g} m of the robot")
 
     def parts(self, actors: Sequence[T]) -> list[T]:
         """The actors (or what else is to be cast) in the order of the parts they play: option ``variant=k`` is the k-th permutation."""
@@ -132,12 +146,16 @@ class ClevrSceneBuilder(RoomBuilder):
         assert self.room.robot is not None
         body, arm = self.room.robot, robots.arm(self.room.robot.arm)
         tip = body.base * forward(arm, body.joints or arm.home) * robots.hand(body.hand).tip
-        model = actor.model
+        model = shape(actor.item.shape, actor.item.size)
         spot = suction_spot(model) or (0.0, 0.0, model.size[2] / 2)
         below = float(model.bounds[1][2]) + LIP
         pose = Pose((tip.position[0] - spot[0], tip.position[1] - spot[1], tip.position[2] - below))
         self.things.append(actor.body(pose))
         return pose
+
+    def scene(self) -> Scene:
+        """The set table."""
+        return replace(self.room, entities=tuple(self.things))
 
 
 def permuted(items: Sequence[T], number: int) -> list[T]:

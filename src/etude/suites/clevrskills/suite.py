@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from etude.bench.result import Result
 from etude.scene.rooms import xarm_room
 from etude.suites.clevrskills.rewording import reword
-from etude.suites.suite import Suite, later
+from etude.suites.suite import Suite
+
+
+def _bench(name: str) -> list[Result]:
+    from etude.suites.clevrskills import bench
+
+    found: list[Result] = getattr(bench, name)()
+    return found
+
 
 BENCHES = {"suites": "control", "evaluate": "engine", "playing": "playing", "datasets": "demonstrations"}
 
@@ -18,6 +29,6 @@ clevrskills = Suite(
     workspace=((-0.45, -0.5), (0.15, 0.5)),
     options=("robot", "variant"),
     reword=reword,
-    benches={name: later("etude.suites.clevrskills.bench", function) for name, function in BENCHES.items()},
+    benches={name: partial(_bench, function) for name, function in BENCHES.items()},
     layout="folders",
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from etude.catalog.registry import shape
 from etude.goals.goal import All
 from etude.goals.leaves import Hit
 from etude.names import EtudeError
@@ -38,7 +39,7 @@ def _sized(split: str, size: Vec3) -> tuple[Item, ...]:
 
 def _put_afar(stage: ClevrSceneBuilder, actor: ClevrActor, either_side: float, fixed: bool, mass: float | None = None) -> None:
     """Set an actor out of the robot's reach, within an arc before it."""
-    model, stream = actor.model, stage.layout.stream
+    model, stream = shape(actor.item.shape, actor.item.size), stage.layout.stream
     for _ in range(TRIES):
         distance, bearing = stream.uniform(*DISTANCE), stream.uniform(-either_side, either_side)
         x, y = stage.base[0] + distance * math.cos(bearing), stage.base[1] + distance * math.sin(bearing)
@@ -54,7 +55,7 @@ def _put_afar(stage: ClevrSceneBuilder, actor: ClevrActor, either_side: float, f
 
 
 def _pillar_mass(actor: ClevrActor) -> float:
-    volume, _, _ = actor.model.mesh.mass_properties()
+    volume, _, _ = shape(actor.item.shape, actor.item.size).mesh.mass_properties()
     return PILLAR_DENSITY * float(volume)
 
 
@@ -83,7 +84,7 @@ def throw(draw: Draw) -> Draft:
         instruction("Throw ", thrown.picture(), " to ", target.picture()),
         instruction("Hit ", target.picture(), " with ", thrown.picture()),
     )
-    return stage.drafted(goal, prompts, [thrown.name], [target.name], held=thrown.name)
+    return Draft(stage.scene(), goal, prompts, thrown.name, (("manipulated", thrown.name), ("receiving", target.name)))
 
 
 @clevrskills.task(level="L0", horizon=100)
@@ -99,7 +100,7 @@ def throw_topple(draw: Draw) -> Draft:
         instruction("Throw ", thrown.picture(), " to ", target.picture(), *falls),
         instruction("Hit ", target.picture(), " with ", thrown.picture(), *falls),
     )
-    return stage.drafted(goal, prompts, [thrown.name], [target.name], held=thrown.name)
+    return Draft(stage.scene(), goal, prompts, thrown.name, (("manipulated", thrown.name), ("receiving", target.name)))
 
 
 @clevrskills.task(level="L2", horizon=700)
@@ -124,4 +125,5 @@ def throw_sort(draw: Draw) -> Draft:
             raise NoRoom(f"{actor.name!r} would lie out of reach")
     goal = All(tuple(Hit(a.name, t.name, stay=True) for a, t in zip(sorted_, targets, strict=True)))
     prompts = (instruction("Place the objects in the identically textured areas by throwing"),)
-    return stage.drafted(goal, prompts, [sorted_[0].name], [targets[0].name])
+    roles = (("manipulated", sorted_[0].name), ("receiving", targets[0].name))
+    return Draft(stage.scene(), goal, prompts, roles=roles)

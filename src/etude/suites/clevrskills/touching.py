@@ -48,7 +48,7 @@ def _touching(draw: Draw, manner: Literal["touch", "push", "topple"], verb: str)
         stage.put(actor)
     goal = All(tuple(Touched(actor.name, manner) for actor in actors))
     pictures = [piece for actor in actors for piece in (", ", actor.picture())][1:]
-    return stage.drafted(goal, (instruction(f"{verb} ", *pictures),), [actors[0].name])
+    return Draft(stage.scene(), goal, (instruction(f"{verb} ", *pictures),), roles=(("manipulated", actors[0].name),))
 
 
 @clevrskills.task(level="L0", horizon=200)
@@ -97,7 +97,8 @@ def push(draw: Draw) -> Draft:
         instruction("Push object with ", pushed.swatch(), " texture towards object with ", other.swatch(), " texture"),
         instruction("Push object with ", pushed.swatch(), " texture towards the object with ", other.swatch(), " texture"),
     )
-    return stage.drafted(PushedTowards(pushed.name, target.position), prompts, [pushed.name], [other.name])
+    roles = (("manipulated", pushed.name), ("receiving", other.name))
+    return Draft(stage.scene(), PushedTowards(pushed.name, target.position), prompts, roles=roles)
 
 
 # ------------------------------------------------------------------------------------------------ swapping by pushing
@@ -116,13 +117,13 @@ def swap_push(draw: Draw) -> Draft:
     detour = _detour(stage, start.position, end.position)
     goal = Swap((PushedTo(first.name, detour), PushedTo(second.name, start.position), PushedTo(first.name, end.position)))
     prompts = (instruction("Swap positions of ", first.picture(), " and ", second.picture(), " by pushing"),)
-    return stage.drafted(goal, prompts, [first.name], [second.name])
+    return Draft(stage.scene(), goal, prompts, roles=(("manipulated", first.name), ("receiving", second.name)))
 
 
 def _detour(stage: ClevrSceneBuilder, first: Vec3, second: Vec3) -> Vec3:
     """A place for the first thing to wait while the second is pushed to where it stood."""
     stream = stage.draw.rng("detour")
-    (x0, y0), (x1, y1) = stage.layout.lower, stage.layout.upper
+    (x0, y0), (x1, y1) = stage.lower, stage.upper
     for _ in range(BUFFERS):
         place = (stream.uniform(x0, x1), stream.uniform(y0, y1), first[2])
         corners = (first, second, place)
@@ -166,7 +167,8 @@ def stack_topple(draw: Draw) -> Draft:
     names = tuple(actor.name for actor in actors)
     stacked = Sequence(tuple(OnTop(top, bottom) for bottom, top in pairwise(names)))
     goal = Sequence((Once(stacked), StructureToppled(names)))
-    return stage.drafted(goal, _stacking(actors, poses), [names[-1]], [names[0]])
+    roles = (("manipulated", names[-1]), ("receiving", names[0]))
+    return Draft(stage.scene(), goal, _stacking(actors, poses), roles=roles)
 
 
 def _stacking(actors: Row[ClevrActor], poses: Row[Pose]) -> tuple[Instruction, ...]:
@@ -197,7 +199,7 @@ def _growing(actors: Row[ClevrActor], poses: Row[Pose]) -> list[ScenePicture]:
     moved: tuple[tuple[str, Pose], ...] = ()
     found = [ScenePicture("the scene as it is")]
     for actor, pose in zip(actors[1:], poses[1:], strict=True):
-        height = actor.model.size[2]
+        height = shape(actor.item.shape, actor.item.size).size[2]
         moved = (*moved, (actor.name, Pose((x, y, top + height / 2), pose.rotation)))
         top += height
         found.append(ScenePicture("the scene shown", moved))

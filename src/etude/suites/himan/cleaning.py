@@ -20,7 +20,7 @@ from etude.scene.scene import Body, Particles
 from etude.suites.himan.cupboards import AROUND, BROOM, HOLDER, broom_kept, broom_taken
 from etude.suites.himan.stage import CUPBOARD, TURN, HimanSceneBuilder
 from etude.suites.himan.suite import atomic, compositional
-from etude.suites.suite import Draft
+from etude.suites.suite import Draft, Draw
 
 DUSTPAN, DIRT, RUBBISH = "dustpan", "dirt", "rubbish"
 CENTRE = (0.25, 0.0)  # m: what the group turns about
@@ -120,16 +120,18 @@ def _beside(cupboard: Pose, point: Array) -> bool:
 
 
 @atomic("sweep_to_dustpan")
-def sweep_to_dustpan(stage: HimanSceneBuilder) -> Draft:
+def sweep_to_dustpan(draw: Draw) -> Draft:
     """Sweep five pieces of dirt into the dustpan with the broom that lies on its holder."""
+    stage = HimanSceneBuilder(draw)
     group = placed(stage)
     laid_out(stage, group, (DUSTPAN, HOLDER, BROOM, DIRT))
     return stage.draft("sweep dirt to dustpan", [swept(group, broom_on_holder())], [BROOM, DIRT], [DUSTPAN, HOLDER])
 
 
 @atomic("rubbish_in_dustpan")
-def rubbish_in_dustpan(stage: HimanSceneBuilder) -> Draft:
+def rubbish_in_dustpan(draw: Draw) -> Draft:
     """Drop a crumpled sheet of paper into the dustpan; broom and holder stand about."""
+    stage = HimanSceneBuilder(draw)
     laid_out(stage, placed(stage), (DUSTPAN, HOLDER, BROOM, RUBBISH))
     return stage.draft("drop the rubbish into the dustpan", [dropped()], [RUBBISH], [DUSTPAN])
 
@@ -138,8 +140,9 @@ def rubbish_in_dustpan(stage: HimanSceneBuilder) -> Draft:
 
 
 @compositional("sweep_and_drop")
-def sweep_and_drop(stage: HimanSceneBuilder) -> Draft:
+def sweep_and_drop(draw: Draw) -> Draft:
     """Drop the rubbish into the dustpan, then sweep the dirt into it."""
+    stage = HimanSceneBuilder(draw)
     group = placed(stage)
     laid_out(stage, group, (DUSTPAN, HOLDER, BROOM, DIRT, RUBBISH))
     stages = [dropped(), swept(group, broom_on_holder())]
@@ -147,8 +150,9 @@ def sweep_and_drop(stage: HimanSceneBuilder) -> Draft:
 
 
 @compositional("retrieve_and_sweep")
-def retrieve_and_sweep(stage: HimanSceneBuilder) -> Draft:
+def retrieve_and_sweep(draw: Draw) -> Draft:
     """Take the broom out of the cupboard, and sweep the dirt into the dustpan with it."""
+    stage = HimanSceneBuilder(draw)
     cupboard = stage.cupboard(AROUND)
     group = placed(stage)
     if not _beside(cupboard.pose, group.apply((*STICK_AT, 0.0))):

@@ -17,7 +17,7 @@ from etude.scene.scene import Body, Fixture
 from etude.suites.himan.drawers import JELLO, JELLO_BOX, jello_in, opened
 from etude.suites.himan.stage import CABINET, CUPBOARD, LEVELS, SHELF, TURN, HimanSceneBuilder
 from etude.suites.himan.suite import atomic, compositional
-from etude.suites.suite import Draft
+from etude.suites.suite import Draft, Draw
 
 IN_CUPBOARD = ((-0.18, -0.12, 0.007), (0.18, 0.12, 0.247))  # m, in the cupboard's frame: what its detector sees
 ON_TABLE: tuple[Vec2, Vec2] = ((0.0, -0.4), (0.5, 0.4))  # m: where on the table a box is seen
@@ -176,16 +176,18 @@ def holder(stage: HimanSceneBuilder) -> str:
 
 
 @atomic("box_in_cupboard")
-def box_in_cupboard(stage: HimanSceneBuilder) -> Draft:
+def box_in_cupboard(draw: Draw) -> Draft:
     """Put one of the three boxes on the table into the cupboard."""
+    stage = HimanSceneBuilder(draw)
     box = BOXES[stage.variation(3)]
     on_table(stage, stage.cupboard(AROUND), BOXES)
     return stage.draft(f"put the {box.name} in the cupboard", [box_in(box)], [b.name for b in BOXES], [CUPBOARD])
 
 
 @atomic("box_out_of_cupboard")
-def box_out_of_cupboard(stage: HimanSceneBuilder) -> Draft:
+def box_out_of_cupboard(draw: Draw) -> Draft:
     """Put one of the three boxes in the cupboard onto the table."""
+    stage = HimanSceneBuilder(draw)
     box = BOXES[stage.variation(3)]
     cupboard = stage.cupboard(AROUND)
     names = [box_kept(stage, cupboard, b) for b in BOXES]
@@ -193,8 +195,9 @@ def box_out_of_cupboard(stage: HimanSceneBuilder) -> Draft:
 
 
 @atomic("broom_out_of_cupboard")
-def broom_out_of_cupboard(stage: HimanSceneBuilder) -> Draft:
+def broom_out_of_cupboard(draw: Draw) -> Draft:
     """Put the broom in the cupboard onto its holder, which stands on the table."""
+    stage = HimanSceneBuilder(draw)
     broom = broom_kept(stage, stage.cupboard(TURN))
     return stage.draft("put the broom on the table", [broom_out()], [broom, CUPBOARD], [holder(stage)])
 
@@ -203,8 +206,9 @@ def broom_out_of_cupboard(stage: HimanSceneBuilder) -> Draft:
 
 
 @compositional("box_exchange")
-def box_exchange(stage: HimanSceneBuilder) -> Draft:
+def box_exchange(draw: Draw) -> Draft:
     """Put the sugar in the cupboard onto the table, and the spam on the table into the cupboard."""
+    stage = HimanSceneBuilder(draw)
     cupboard = stage.cupboard(AROUND)
     box_kept(stage, cupboard, SUGAR)
     [(_, y, _)] = on_table(stage, cupboard, [SPAM])
@@ -215,8 +219,9 @@ def box_exchange(stage: HimanSceneBuilder) -> Draft:
 
 
 @compositional("transfer_box")
-def transfer_box(stage: HimanSceneBuilder) -> Draft:
+def transfer_box(draw: Draw) -> Draft:
     """Open a drawer, and put the box of strawberry jello that is in it into the cupboard."""
+    stage = HimanSceneBuilder(draw)
     level = LEVELS[stage.variation(3)]
     cabinet = stage.cabinet()
     jello = jello_in(stage, cabinet, level)

@@ -11,7 +11,7 @@ from etude.pose import Pose
 from etude.scene.scene import Body, Fixture
 from etude.suites.himan.stage import BLOCK, CABINET, LEVELS, TOP, HimanSceneBuilder, drawer
 from etude.suites.himan.suite import atomic, compositional
-from etude.suites.suite import Draft
+from etude.suites.suite import Draft, Draw
 
 IN_DRAWER = ((-0.12, -0.12, -0.045), (0.12, 0.12, 0.045))  # m, in the drawer's frame: what its detector sees
 ON_TOP = ((-0.12, -0.12, TOP), (0.12, 0.12, TOP + 0.06))  # in the cabinet's frame
@@ -119,40 +119,45 @@ def _in(cabinet: Fixture, level: str, back: float, height: float) -> Pose:
 
 
 @atomic("open_drawer")
-def open_drawer(stage: HimanSceneBuilder) -> Draft:
+def open_drawer(draw: Draw) -> Draft:
     """Open one of three drawers."""
+    stage = HimanSceneBuilder(draw)
     level = LEVELS[stage.variation(3)]
     stage.cabinet()
     return stage.draft(f"open the {level} drawer", [opened(level)], [CABINET])
 
 
 @atomic("close_drawer")
-def close_drawer(stage: HimanSceneBuilder) -> Draft:
+def close_drawer(draw: Draw) -> Draft:
     """Close the drawer that is open."""
+    stage = HimanSceneBuilder(draw)
     level = LEVELS[stage.variation(3)]
     stage.cabinet([level])
     return stage.draft(f"close the {level} drawer", [closed(level)], [CABINET])
 
 
 @atomic("put_in_opened_drawer")
-def put_in_opened_drawer(stage: HimanSceneBuilder) -> Draft:
+def put_in_opened_drawer(draw: Draw) -> Draft:
     """Put the block on the cabinet into the drawer that is open."""
+    stage = HimanSceneBuilder(draw)
     level = LEVELS[stage.variation(3)]
     block = block_on_top(stage, stage.cabinet([level]), "block", 0.0)
     return stage.draft(_in_text(level), [put_in(block, level)], [block], [CABINET])
 
 
 @atomic("take_out_of_opened_drawer")
-def take_out_of_opened_drawer(stage: HimanSceneBuilder) -> Draft:
+def take_out_of_opened_drawer(draw: Draw) -> Draft:
     """Put the block in the open drawer onto the cabinet."""
+    stage = HimanSceneBuilder(draw)
     level = LEVELS[stage.variation(3)]
     block = block_in(stage, stage.cabinet([level]), level, "block", -0.052)
     return stage.draft(_out_text(level), [taken_out(block, level)], [block], [CABINET])
 
 
 @atomic("box_out_of_opened_drawer")
-def box_out_of_opened_drawer(stage: HimanSceneBuilder) -> Draft:
+def box_out_of_opened_drawer(draw: Draw) -> Draft:
     """Put the box of strawberry jello in the open drawer onto the cabinet."""
+    stage = HimanSceneBuilder(draw)
     level = LEVELS[stage.variation(3)]
     box = jello_in(stage, stage.cabinet([level]), level)
     return stage.draft(_out_text(level, JELLO), [taken_out(box, level, JELLO, shape(JELLO_BOX).size[2])], [box], [CABINET])
@@ -162,24 +167,27 @@ def box_out_of_opened_drawer(stage: HimanSceneBuilder) -> Draft:
 
 
 @compositional("put_in_without_close")
-def put_in_without_close(stage: HimanSceneBuilder) -> Draft:
+def put_in_without_close(draw: Draw) -> Draft:
     """Open a drawer, and put the block in."""
+    stage = HimanSceneBuilder(draw)
     level = LEVELS[stage.variation(3)]
     block = block_on_top(stage, stage.cabinet(), "block", 0.0)
     return stage.draft(_in_text(level), [opened(level), put_in(block, level)], [block], [CABINET], lasting=1)
 
 
 @compositional("take_out_without_close")
-def take_out_without_close(stage: HimanSceneBuilder) -> Draft:
+def take_out_without_close(draw: Draw) -> Draft:
     """Open a drawer, and put the block that is in it onto the cabinet."""
+    stage = HimanSceneBuilder(draw)
     level = LEVELS[stage.variation(3)]
     block = block_in(stage, stage.cabinet(), level, "block")
     return stage.draft(_out_text(level), [opened(level), taken_out(block, level)], [block], [CABINET], lasting=1)
 
 
 @compositional("put_in_and_close")
-def put_in_and_close(stage: HimanSceneBuilder) -> Draft:
+def put_in_and_close(draw: Draw) -> Draft:
     """Open a drawer, put the block in, and close it."""
+    stage = HimanSceneBuilder(draw)
     level = LEVELS[stage.variation(3)]
     block = block_on_top(stage, stage.cabinet(), "block", 0.0)
     stages = [opened(level), put_in(block, level), closed(level)]
@@ -187,8 +195,9 @@ def put_in_and_close(stage: HimanSceneBuilder) -> Draft:
 
 
 @compositional("take_out_and_close")
-def take_out_and_close(stage: HimanSceneBuilder) -> Draft:
+def take_out_and_close(draw: Draw) -> Draft:
     """Open a drawer, put the block that is in it onto the cabinet, and close the drawer."""
+    stage = HimanSceneBuilder(draw)
     level = LEVELS[stage.variation(3)]
     block = block_in(stage, stage.cabinet(), level, "block")
     text = f"take the block out of the {level} drawer, place the block on the drawer's surface, and then close the {level} drawer"
@@ -196,8 +205,9 @@ def take_out_and_close(stage: HimanSceneBuilder) -> Draft:
 
 
 @compositional("put_two_in_same")
-def put_two_in_same(stage: HimanSceneBuilder) -> Draft:
+def put_two_in_same(draw: Draw) -> Draft:
     """Open a drawer, and put both blocks in."""
+    stage = HimanSceneBuilder(draw)
     level = LEVELS[stage.variation(3)]
     one, other = _two_on_top(stage)
     stages = [opened(level), put_in(one, level), put_in(other, level)]
@@ -205,8 +215,9 @@ def put_two_in_same(stage: HimanSceneBuilder) -> Draft:
 
 
 @compositional("take_two_out_of_same")
-def take_two_out_of_same(stage: HimanSceneBuilder) -> Draft:
+def take_two_out_of_same(draw: Draw) -> Draft:
     """Open a drawer, and put both blocks that are in it onto the cabinet."""
+    stage = HimanSceneBuilder(draw)
     level = LEVELS[stage.variation(3)]
     cabinet = stage.cabinet()
     one, other = block_in(stage, cabinet, level, "block 0"), block_in(stage, cabinet, level, "block 1", -0.022)
@@ -216,8 +227,9 @@ def take_two_out_of_same(stage: HimanSceneBuilder) -> Draft:
 
 
 @compositional("put_two_in_different")
-def put_two_in_different(stage: HimanSceneBuilder) -> Draft:
+def put_two_in_different(draw: Draw) -> Draft:
     """Put one block into a drawer, close it, and the other one into another drawer."""
+    stage = HimanSceneBuilder(draw)
     first, second = PAIRS[stage.variation(6)]
     one, other = _two_on_top(stage)
     stages = [opened(first), put_in(one, first), closed(first), opened(second), put_in(other, second)]
@@ -231,8 +243,9 @@ def put_two_in_different(stage: HimanSceneBuilder) -> Draft:
 
 
 @compositional("take_two_out_of_different")
-def take_two_out_of_different(stage: HimanSceneBuilder) -> Draft:
+def take_two_out_of_different(draw: Draw) -> Draft:
     """Take a block out of a drawer, close it, take the other one out of another drawer; both belong onto the cabinet."""
+    stage = HimanSceneBuilder(draw)
     first, second = PAIRS[stage.variation(6)]
     cabinet = stage.cabinet()
     one, other = block_in(stage, cabinet, first, "block 0"), block_in(stage, cabinet, second, "block 1")

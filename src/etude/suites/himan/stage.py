@@ -5,15 +5,16 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from etude.goals.goal import All, Goal
 from etude.goals.units import Composed, Unit
+from etude.names import Stream
 from etude.pose import Pose
 from etude.prompts.instruction import instruction
 from etude.scene.fixtures import cupboard, drawer_cabinet
-from etude.scene.rooms import RLBENCH_LOWER, RLBENCH_UPPER, TABLE_TOP, rlbench_room
-from etude.scene.scene import Fixture
-from etude.suites.building import RoomBuilder
+from etude.scene.rooms import TABLE_TOP, rlbench_room
+from etude.scene.scene import Entity, Fixture, Scene
 from etude.suites.suite import Draft, Draw
 
 LEVELS = ("bottom", "middle", "top")
@@ -32,12 +33,20 @@ SHELF = 0.0082  # m: where things stand in it, above its lower side
 PALE = "#dfbc86"
 
 
-class HimanSceneBuilder(RoomBuilder):
+@dataclass
+class HimanSceneBuilder:
     """A room being furnished for one episode."""
 
-    def __init__(self, draw: Draw) -> None:
-        room = rlbench_room(grasp=draw.option("grasp", "friction"))
-        super().__init__(draw, room, RLBENCH_LOWER, RLBENCH_UPPER, TABLE_TOP, purpose="layout")
+    draw: Draw
+    things: list[Entity] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.stream: Stream = self.draw.rng("layout")
+        self.room: Scene = rlbench_room(grasp=self.draw.option("grasp", "friction"))
+
+    def variation(self, count: int) -> int:
+        """Which of the task's variations: seeds take them in turn."""
+        return self.draw.name.seed % count
 
     def cabinet(self, opened: Sequence[str] = ()) -> Fixture:
         """The chest of drawers somewhere on the table, some drawers open; its drawers open to the robot's left."""
@@ -58,6 +67,10 @@ class HimanSceneBuilder(RoomBuilder):
         self.things.append(fixture)
         return fixture
 
+    def scene(self) -> Scene:
+        """The furnished room."""
+        return replace(self.room, entities=tuple(self.things))
+
     def draft(
         self,
         text: str,
@@ -73,11 +86,13 @@ class HimanSceneBuilder(RoomBuilder):
         """
         texts = (u.text for stage in stages for u in stage.units if isinstance(u, Unit))
         halves = "\n".join(text for text, _ in itertools.groupby(texts))  # a half may take several units
+        roles = (*(("manipulated", name) for name in manipulated), *(("receiving", name) for name in receiving))
         goal: Goal = stages[0]
         if len(stages) > 1:
             goal = Composed(result or All(tuple(s.result for s in stages[-lasting:])), tuple(stages), text=text)
-        told = instruction(text), instruction("\n".join(s.text for s in stages)), instruction(halves)
-        return self.drafted(goal, told, manipulated, receiving)
+        return Draft(
+            self.scene(), goal, (instruction(text), instruction("\n".join(s.text for s in stages)), instruction(halves)), roles=roles
+        )
 
 
 def drawer(level: str) -> str:

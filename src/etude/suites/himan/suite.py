@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from etude.bench.result import Result
 from etude.scene.rooms import RLBENCH_LOWER, RLBENCH_REACH, RLBENCH_UPPER, rlbench_room
 from etude.suites.himan.recipes import ATOMIC, COMPOSITIONAL, LEVELS, MISSING, evaluation, training
-from etude.suites.himan.stage import HimanSceneBuilder
-from etude.suites.suite import Draft, Suite, later
+from etude.suites.suite import Draft, Draw, Suite, SuiteTable
+
+
+def _tables() -> Sequence[SuiteTable]:
+    from etude.suites.himan.tables import TABLES
+
+    return TABLES
+
+
+def _bench() -> list[Result]:
+    from etude.suites.himan.bench import resets
+
+    return resets()
+
 
 himan = Suite(
     "himan",
     "HiMan-Bench",
     paper="RoboHiMan: A Hierarchical Evaluation Paradigm for Compositional Generalization in Long-Horizon Manipulation (2025)",
     splits={"train": "training", "test": "test"},
-    builder=HimanSceneBuilder,
     room=rlbench_room,
     workspace=(RLBENCH_LOWER, RLBENCH_UPPER),
     reach=RLBENCH_REACH,
@@ -28,11 +40,11 @@ himan = Suite(
         **{level: functools.partial(training, level) for level in LEVELS},
     },
     asked_every={"A": 10, "C": 30},  # HiMan-Bench 3.5, mode 3
-    tables=later("etude.suites.himan.tables", "TABLES"),
-    benches={"perturb": later("etude.suites.himan.bench", "resets")},
+    tables=_tables,
+    benches={"perturb": _bench},
 )
 
-Register = Callable[[Callable[[HimanSceneBuilder], Draft]], Callable[[HimanSceneBuilder], Draft]]
+Register = Callable[[Callable[[Draw], Draft]], Callable[[Draw], Draft]]
 
 
 # With the budgets of HiMan-Bench 3.5: keyposes, or control steps in other action spaces.

@@ -12,7 +12,7 @@ from etude.goals.laying import Laid
 from etude.pose import Vec2
 from etude.prompts.instruction import InstructionPart, instruction
 from etude.scene.scene import Entity
-from etude.suites.suite import Draft
+from etude.suites.suite import Draft, Draw
 from etude.suites.vima.stage import VimaActor, VimaSceneBuilder, laid, scene_picture
 from etude.suites.vima.suite import SPLITS, vima
 from etude.suites.vima.things import EVERY, TEXTURES
@@ -27,7 +27,7 @@ ORDINALS = ("first", "second", "third")
 
 
 @vima.task(splits=("L4",), described=False)
-def follow_motion(stage: VimaSceneBuilder) -> Draft:
+def follow_motion(draw: Draw) -> Draft:
     """T10: move an object as the frames show.
 
     Asked: "Follow this motion for {dragged_obj}: {frame_0} {frame_1} {frame_2}." Randomised: object, texture, the two moves, each to a
@@ -35,6 +35,7 @@ def follow_motion(stage: VimaSceneBuilder) -> Draft:
     the frames (when distracting, two more of each, beside the circle). Succeeds when the object was put within 10 cm of the second and
     the third frame's point, one after the other; every other move is a mistake.
     """
+    stage = VimaSceneBuilder(draw)
     pairs = [(thing, texture) for thing in EVERY for texture in TEXTURES]
     dragged, *others = [stage.actor(*pair) for pair in stage.stream.sample(pairs, 1 + 2 * MANY)]
     count = MORE_POINTS if stage.extreme else POINTS
@@ -56,7 +57,7 @@ def follow_motion(stage: VimaSceneBuilder) -> Draft:
     pictures = [[dragged.body(dragged.standing(*point)), *elsewhere] for point in way]
     text = instruction("Follow this motion for ", dragged.picture("dragged_obj"), ": ", *_frames(pictures), ".")
     moves = tuple(laid(dragged, point) for point in way[1:])
-    return stage.drafted(_imitated(stage, moves, [dragged, *here]), (text,), [dragged.name], least=MOVES)
+    return Draft(stage.scene(), _imitated(stage, moves, [dragged, *here]), (text,), roles=(("manipulated", dragged.name),), least=MOVES)
 
 
 def _on_circle(k: int, count: int) -> Vec2:
@@ -65,7 +66,7 @@ def _on_circle(k: int, count: int) -> Vec2:
 
 
 def _radius(actor: VimaActor) -> float:
-    return max(math.hypot(x, y) for x, y in actor.model.footprint.tolist())
+    return max(math.hypot(x, y) for x, y in shape(actor.thing.shape, actor.size).footprint.tolist())
 
 
 def _frames(pictures: Sequence[Sequence[Entity]]) -> list[str | InstructionPart]:
@@ -84,7 +85,7 @@ def _imitated(stage: VimaSceneBuilder, moves: tuple[Laid, ...], loose: Sequence[
 
 
 @vima.task(splits=SPLITS, described=False)
-def follow_order(stage: VimaSceneBuilder) -> Draft:
+def follow_order(draw: Draw) -> Draft:
     """T11: stack objects as the frames show.
 
     Asked: "Stack objects in this order {frame_0} {frame_1} {frame_2}." Randomised: the shape of the three objects in a row (five when
@@ -92,7 +93,8 @@ def follow_order(stage: VimaSceneBuilder) -> Draft:
     another shape (three when distracting). Succeeds when both moves were made in their order, each to within 10 cm; every other move is
     a mistake.
     """
-    textures = TEXTURES if stage.draw.split == "L3" else stage.pools.dragged_textures
+    stage = VimaSceneBuilder(draw)
+    textures = TEXTURES if draw.split == "L3" else stage.pools.dragged_textures
     thing = stage.stream.choice(stage.pools.dragged)
     ys = MORE_PLACES if stage.extreme else PLACES
     actors = [stage.actor(thing, texture) for texture in stage.stream.sample(textures, len(MORE_PLACES))[: len(ys)]]
@@ -114,7 +116,7 @@ def follow_order(stage: VimaSceneBuilder) -> Draft:
         stage.put(other)
     text = instruction("Stack objects in this order ", *_frames(pictures), ".")
     goal = _imitated(stage, tuple(moves), [*actors, *others])
-    return stage.drafted(goal, (text,), [moves[0].thing], least=MOVES)
+    return Draft(stage.scene(), goal, (text,), roles=(("manipulated", moves[0].thing),), least=MOVES)
 
 
 def _stacked(stacks: Sequence[Sequence[VimaActor]], ys: Sequence[float], height: float) -> list[Entity]:

@@ -6,7 +6,7 @@ import math
 
 from etude.goals.laying import Laid
 from etude.prompts.instruction import instruction
-from etude.suites.suite import Draft
+from etude.suites.suite import Draft, Draw
 from etude.suites.vima.stage import DECIMALS, VimaActor, VimaSceneBuilder, clear, laid
 from etude.suites.vima.suite import SPLITS, vima
 from etude.suites.vima.things import NOVEL_ASYMMETRIC, SEEN_ASYMMETRIC, TEXTURES, VimaThing
@@ -17,13 +17,14 @@ TURN_DISTRACTORS, MANY_TURN_DISTRACTORS = 1, 8
 
 
 @vima.task(splits=SPLITS)
-def visual_manipulation(stage: VimaSceneBuilder) -> Draft:
+def visual_manipulation(draw: Draw) -> Draft:
     """T1: put one object into another.
 
     Asked: "Put the {dragged_obj_1} into the {base_obj}." Randomised: both objects, their textures and places, one distractor (six when
     distracting; when extreme, bases have the shapes of dragged objects). Succeeds when the object lies within 10 cm of the base and no
     distractor does.
     """
+    stage = VimaSceneBuilder(draw)
     pools = stage.pools
     base = stage.actor(stage.stream.choice(pools.dragged if stage.extreme else pools.bases), stage.stream.choice(pools.base_textures))
     dragged = stage.actor(stage.stream.choice(pools.dragged), stage.stream.choice(pools.dragged_textures))
@@ -33,7 +34,7 @@ def visual_manipulation(stage: VimaSceneBuilder) -> Draft:
     others = distractors(stage, base, dragged, MANY if stage.distracting else DISTRACTORS)
     text = instruction("Put the ", dragged.picture("dragged_obj_1"), " into the ", base.picture("base_obj"), ".")
     goal = stage.goal(laid(dragged, place, base), [dragged], clear(others, [place]))
-    return stage.drafted(goal, (text,), [dragged.name], [base.name], least=1)
+    return Draft(stage.scene(), goal, (text,), roles=(("manipulated", dragged.name), ("receiving", base.name)), least=1)
 
 
 def distractors(stage: VimaSceneBuilder, base: VimaActor, dragged: VimaActor, count: int) -> list[VimaActor]:
@@ -61,14 +62,15 @@ def asymmetric(split: str) -> tuple[VimaThing, ...]:
 
 
 @vima.task(splits=SPLITS)
-def rotate(stage: VimaSceneBuilder) -> Draft:
+def rotate(draw: Draw) -> Draft:
     """T3: turn an object by an angle.
 
     Asked: "Rotate the {dragged_obj} N degrees.", clockwise seen from above. Randomised: object, texture, place, angle (30° steps; 20° when
     extreme), one distractor of another texture (eight when distracting). Succeeds when it is turned to within 15° and lies within 10 cm
     of where it was.
     """
-    shapes, textures = asymmetric(stage.draw.split), TEXTURES if stage.draw.split == "L3" else stage.pools.dragged_textures
+    stage = VimaSceneBuilder(draw)
+    shapes, textures = asymmetric(draw.split), TEXTURES if draw.split == "L3" else stage.pools.dragged_textures
     dragged = stage.actor(stage.stream.choice(shapes), stage.stream.choice(textures))
     at = stage.put(dragged)
     place = (at.position[0], at.position[1])
@@ -83,4 +85,6 @@ def rotate(stage: VimaSceneBuilder) -> Draft:
     degrees = stage.stream.choice(FINE_ANGLES if stage.extreme else ANGLES)
     goal = Laid(dragged.name, place, yaw=round(at.yaw - math.radians(degrees), DECIMALS), symmetry=max(1, dragged.thing.symmetry))
     text = instruction("Rotate the ", dragged.picture("dragged_obj"), f" {degrees} degrees.")
-    return stage.drafted(stage.goal(goal, [dragged], clear(around, [place])), (text,), [dragged.name], least=1)
+    return Draft(
+        stage.scene(), stage.goal(goal, [dragged], clear(around, [place])), (text,), roles=(("manipulated", dragged.name),), least=1
+    )

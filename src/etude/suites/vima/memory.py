@@ -7,11 +7,12 @@ from itertools import product
 
 import numpy as np
 
+from etude.catalog.registry import shape
 from etude.goals.goal import Order
 from etude.goals.imitating import Anew, InTurn
 from etude.pose import IDENTITY, Pose, Vec2, yaw_quat
 from etude.prompts.instruction import instruction
-from etude.suites.suite import Draft
+from etude.suites.suite import Draft, Draw
 from etude.suites.vima.stage import VimaActor, VimaSceneBuilder, clear, laid
 from etude.suites.vima.suite import SPLITS, vima
 from etude.suites.vima.things import PAN
@@ -29,7 +30,7 @@ HAIR = 0.001  # m
 
 
 @vima.task(splits=SPLITS)
-def manipulate_old_neighbor(stage: VimaSceneBuilder) -> Draft:
+def manipulate_old_neighbor(draw: Draw) -> Draft:
     """T16: put an object into a base, then the one that was its neighbour.
 
     Asked: "First put {dragged_obj} into {base_obj} then put the object that was previously at its DIR into the same {base_obj}.", with a
@@ -38,6 +39,7 @@ def manipulate_old_neighbor(stage: VimaSceneBuilder) -> Draft:
     distracting, two more objects beside the grid. Succeeds when first the object and then its neighbour came to lie within 10 cm of
     the base; the neighbour lying there first is a mistake, and so is any other object there.
     """
+    stage = VimaSceneBuilder(draw)
     pools = stage.pools
     base = stage.actor(stage.stream.choice(pools.dragged if stage.extreme else pools.bases), stage.stream.choice(pools.base_textures))
     rows, columns, at = (MANY_ROWS, MANY_COLUMNS, FAR_BASE) if stage.extreme else (ROWS, COLUMNS, BASE)
@@ -65,7 +67,7 @@ def manipulate_old_neighbor(stage: VimaSceneBuilder) -> Draft:
         f" then put the object that was previously at its {word} into the same ", base.picture("base_obj"), ".",
     )  # fmt: skip
     goal = stage.goal(Order((steps[0], Anew(steps[1]))), [first, second], InTurn(steps), clear(others, [place]))
-    return stage.drafted(goal, (text,), [first.name], [base.name], least=2)
+    return Draft(stage.scene(), goal, (text,), roles=(("manipulated", first.name), ("receiving", base.name)), least=2)
 
 
 def based(stage: VimaSceneBuilder, base: VimaActor, at: Vec2) -> Vec2:
@@ -77,7 +79,7 @@ def based(stage: VimaSceneBuilder, base: VimaActor, at: Vec2) -> Vec2:
 
 
 @vima.task(splits=SPLITS)
-def pick_in_order_then_restore(stage: VimaSceneBuilder) -> Draft:
+def pick_in_order_then_restore(draw: Draw) -> Draft:
     """T17: carry an object through two containers and back.
 
     Asked: "Put {dragged_obj} into {base_obj_1} then {base_obj_2}. Finally restore it into its original container." Randomised: object,
@@ -86,6 +88,7 @@ def pick_in_order_then_restore(stage: VimaSceneBuilder) -> Draft:
     5 cm of the middle of both containers in their order, and lies in the first one again; one before its turn is a mistake, and so is
     another object there.
     """
+    stage = VimaSceneBuilder(draw)
     pools, stream = stage.pools, stage.stream
     shapes = [t for t in pools.bases if t != PAN]  # too long for its place among the others
     thing = stream.choice(shapes)
@@ -114,12 +117,12 @@ def pick_in_order_then_restore(stage: VimaSceneBuilder) -> Draft:
         ". Finally restore it into its original container.",
     )  # fmt: skip
     goal = stage.goal(Order(steps), [dragged], InTurn(steps), clear(onlookers, [one, two, home], NEAR))
-    return stage.drafted(goal, (text,), [dragged.name], [bases[1].name], least=3)
+    return Draft(stage.scene(), goal, (text,), roles=(("manipulated", dragged.name), ("receiving", bases[1].name)), least=3)
 
 
 def bedded(stage: VimaSceneBuilder, base: VimaActor, pose: Pose, actor: VimaActor, yaw: float) -> Pose:
     """An actor in a base: on the floor of its hollow if it fits, otherwise on its rim, from where it settles."""
-    hull, model = base.model, actor.model
+    hull, model = shape(base.thing.shape, base.size), shape(actor.thing.shape, actor.size)
     rim = float(hull.bounds[1][2])
     if hull.cavity is not None:
         (x0, y0, floor), (x1, y1, _) = hull.cavity

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from etude.pose import Vec2, Vec3
 from etude.prompts.instruction import InstructionPart, ObjectPicture, instruction
-from etude.suites.suite import Draft
+from etude.suites.suite import Draft, Draw
 from etude.suites.vima.stage import VimaActor, VimaSceneBuilder, clear, laid
 from etude.suites.vima.suite import SPLITS, vima
 from etude.suites.vima.things import BLOCK, TEXTURES, VimaThing, dark, with_dark
@@ -55,7 +55,8 @@ class ComparedPair:
     def draft(self, stage: VimaSceneBuilder, *text: str | InstructionPart) -> Draft:
         """The episode with this prompt."""
         goal = stage.goal(laid(self.target, self.place, self.base), [self.target], clear(self.others, [self.place]))
-        return stage.drafted(goal, (instruction(*text),), [self.target.name], [self.base.name], least=1)
+        roles = (("manipulated", self.target.name), ("receiving", self.base.name))
+        return Draft(stage.scene(), goal, (instruction(*text),), roles=roles, least=1)
 
     @property
     def pictures(self) -> tuple[ObjectPicture, ObjectPicture]:
@@ -65,7 +66,7 @@ class ComparedPair:
 
 
 @vima.task(splits=SPLITS, described=False)
-def novel_adj(stage: VimaSceneBuilder) -> Draft:
+def novel_adj(draw: Draw) -> Draft:
     """T6: put the object that a new adjective fits into a base.
 
     Asked: three times "{demo_blicker_obj_i} is ADJ than {demo_less_blicker_obj_i}.", then "Put the [less ]ADJ {dragged_obj} into the
@@ -74,19 +75,21 @@ def novel_adj(stage: VimaSceneBuilder) -> Draft:
     anything else. When extreme the words are odder and the base has the shape of another dragged object. Succeeds when the right object
     lies within 10 cm of the base and no other does.
     """
+    stage = VimaSceneBuilder(draw)
     found = compared(stage, *(ADJ_OTHERS_MANY if stage.distracting else ADJ_OTHERS))
     dragged, base = found.pictures
     return found.draft(stage, *found.examples, f"Put the {found.asked} ", dragged, " into the ", base, ".")
 
 
 @vima.task(splits=("L4",), described=False)
-def novel_adj_and_noun(stage: VimaSceneBuilder) -> Draft:
+def novel_adj_and_noun(draw: Draw) -> Draft:
     """T8: put the object that a new adjective and a new noun fit into what another new noun names.
 
     Asked: "This is a NOUN {dragged_obj}. This is a NOUN {base_obj}." in either order, the examples of novel_adj, and "Put the [less ]ADJ
     NOUN into the NOUN." Randomised: as in novel_adj, with two distractors of other shapes (five when distracting, one of them with the
     object's look). Succeeds when the right object lies within 10 cm of the base and no other does.
     """
+    stage = VimaSceneBuilder(draw)
     found = compared(stage, *(BOTH_OTHERS_MANY if stage.distracting else BOTH_OTHERS))
     nouns = stage.stream.sample(ODD_NOUNS if stage.extreme else NOUNS, 2)
     meant = definitions(stage, nouns, found.pictures)
@@ -94,7 +97,7 @@ def novel_adj_and_noun(stage: VimaSceneBuilder) -> Draft:
 
 
 @vima.task(splits=SPLITS)
-def novel_noun(stage: VimaSceneBuilder) -> Draft:
+def novel_noun(draw: Draw) -> Draft:
     """T7: put what a new noun names into what another one names.
 
     Asked: "This is a NOUN {dragged_obj_1}. This is a NOUN {base_obj}." in either order and in grey, then "Put a NOUN into a NOUN."
@@ -102,6 +105,7 @@ def novel_noun(stage: VimaSceneBuilder) -> Draft:
     extreme the nouns are odder and the base has the shape of another dragged object. Succeeds when the object lies within 10 cm of the base
     and no distractor does.
     """
+    stage = VimaSceneBuilder(draw)
     stream, pools = stage.stream, stage.pools
     dragged = stage.actor(stream.choice(pools.dragged), stream.choice(pools.dragged_textures))
     base = stage.actor(stream.choice(bases(stage, pools.dragged, dragged.thing)), stream.choice(pools.base_textures))
@@ -114,7 +118,7 @@ def novel_noun(stage: VimaSceneBuilder) -> Draft:
     textures = (*pools.dragged_textures, *pools.base_textures)
     others = anything(stage, NOUN_OTHERS_MANY if stage.distracting else NOUN_OTHERS, pools.dragged, textures, (dragged, base))
     goal = stage.goal(laid(dragged, place, base), [dragged], clear(others, [place]))
-    return stage.drafted(goal, (text,), [dragged.name], [base.name], least=1)
+    return Draft(stage.scene(), goal, (text,), roles=(("manipulated", dragged.name), ("receiving", base.name)), least=1)
 
 
 def compared(stage: VimaSceneBuilder, sharing: int, others: int) -> ComparedPair:

@@ -6,11 +6,12 @@ import math
 from dataclasses import dataclass
 
 from etude.arithmetic import norms
+from etude.catalog.registry import shape
 from etude.goals.goal import All, Either, Goal, Not, Once, Order
 from etude.goals.laying import Away, Laid
 from etude.pose import Pose
 from etude.prompts.instruction import ScenePicture, instruction
-from etude.suites.suite import Draft
+from etude.suites.suite import Draft, Draw
 from etude.suites.vima.stage import EPS, VimaActor, VimaSceneBuilder, scene_picture
 from etude.suites.vima.suite import SPLITS, vima
 from etude.suites.vima.things import TEXTURES
@@ -44,13 +45,18 @@ class Rearrangement:
         """No distractor is left where an object belongs."""
         return Away(tuple(d.name for d in self.distractors), tuple((p.position[0], p.position[1]) for p in poses), EPS)
 
+    @property
+    def roles(self) -> tuple[tuple[str, str], ...]:
+        """What is to be moved first."""
+        return (("manipulated", self.dragged[0].name),)
+
     def picture(self, words: str) -> ScenePicture:
         """The objects, and nothing else, where they belong."""
         return scene_picture("scene", [a.body(p) for a, p in zip(self.dragged, self.targets, strict=True)], words)
 
 
 @vima.task(splits=SPLITS, options=("count",), described=False)
-def rearrange(stage: VimaSceneBuilder) -> Draft:
+def rearrange(draw: Draw) -> Draft:
     """T4: move the objects to where a picture shows them.
 
     Asked: "Rearrange to this {scene}." Randomised: one, two or three objects (always three with ``count=three``), their places now and
@@ -58,28 +64,30 @@ def rearrange(stage: VimaSceneBuilder) -> Draft:
     when distracting; when extreme, two (or as many as there are objects) and always in the way. Succeeds when every object has been within
     10 cm of its place, however turned, and no distractor is.
     """
+    stage = VimaSceneBuilder(draw)
     plan = planned(stage)
     there, off = plan.laid(plan.targets), plan.off(plan.targets)
     # Without mistakes the last object may not come to its place before the distractors are gone.
     rules = (Either((off, Not(All(there)))),) if stage.strict else ()
     goal = stage.goal(All((off, *there)), plan.dragged, *rules)
     text = instruction("Rearrange to this ", plan.picture("scene"), ".")
-    return stage.drafted(goal, (text,), [plan.dragged[0].name], least=len(plan.dragged) + plan.blocking)
+    return Draft(stage.scene(), goal, (text,), roles=plan.roles, least=len(plan.dragged) + plan.blocking)
 
 
 @vima.task(splits=SPLITS, options=("count",), described=False)
-def rearrange_then_restore(stage: VimaSceneBuilder) -> Draft:
+def rearrange_then_restore(draw: Draw) -> Draft:
     """T5: move the objects to where a picture shows them, and then back.
 
     Asked: "Rearrange objects to this setup {scene} and then restore." Randomised: as in rearrange. Succeeds when, after every object has
     been at its place in the picture and the distractors out of the way, every object has been within 10 cm of where it was at first, and
     no distractor is. Distractors need not be restored.
     """
+    stage = VimaSceneBuilder(draw)
     plan = planned(stage)
     stages = [All((plan.off(poses), *plan.laid(poses))) for poses in (plan.targets, plan.starts)]
     text = instruction("Rearrange objects to this setup ", plan.picture("(a scene)"), " and then restore.")
     goal = stage.goal(Order(tuple(stages)), plan.dragged)
-    return stage.drafted(goal, (text,), [plan.dragged[0].name], least=2 * len(plan.dragged) + plan.blocking)
+    return Draft(stage.scene(), goal, (text,), roles=plan.roles, least=2 * len(plan.dragged) + plan.blocking)
 
 
 def planned(stage: VimaSceneBuilder) -> Rearrangement:
@@ -123,7 +131,7 @@ def drawn_distractors(stage: VimaSceneBuilder, dragged: list[VimaActor], three: 
 def target(stage: VimaSceneBuilder, actor: VimaActor, blocker: VimaActor | None) -> Pose:
     """A place for an actor, with room for what lies there at first; nothing else is put near it."""
     there = [a for a in (actor, blocker) if a is not None]
-    found = stage.find(max(there, key=lambda a: float(norms(a.model.footprint).max())), free=True)
+    found = stage.find(max(there, key=lambda a: float(norms(shape(a.thing.shape, a.size).footprint).max())), free=True)
     x, y, _ = found.position
     stage.keep_free((x, y))
     return actor.standing(x, y, found.yaw)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from etude.goals.goal import All, Once
 from etude.prompts.instruction import instruction
-from etude.suites.suite import Draft
+from etude.suites.suite import Draft, Draw
 from etude.suites.vima.stage import VimaActor, VimaSceneBuilder, clear, laid
 from etude.suites.vima.suite import SPLITS, vima
 from etude.suites.vima.things import BLOCK, BOWL, NOVEL, SHORTER_BLOCK, VimaThing
@@ -18,13 +18,14 @@ APART = 0.02  # m beyond that, for everything that does not lie there from the s
 
 
 @vima.task(splits=("L4",))
-def same_texture(stage: VimaSceneBuilder) -> Draft:
+def same_texture(draw: Draw) -> Draft:
     """T14: gather what looks like the base.
 
     Asked: "Put all objects with the same texture as {base_obj} into it." Randomised: base, texture, two objects of that texture, one
     distractor of another (five when distracting; when extreme, the base has the shape of a dragged object), all places. Succeeds when
     both objects have been within 12.5 cm of the base (8.75 cm of a bowl), and no distractor is.
     """
+    stage = VimaSceneBuilder(draw)
     shapes = draggable(stage)
     base = stage.actor(stage.stream.choice(shapes if stage.extreme else stage.pools.bases), stage.stream.choice(stage.pools.base_textures))
     textures = [t for t in stage.pools.dragged_textures if t != base.texture]
@@ -34,7 +35,7 @@ def same_texture(stage: VimaSceneBuilder) -> Draft:
 
 
 @vima.task(splits=SPLITS)
-def same_shape(stage: VimaSceneBuilder) -> Draft:
+def same_shape(draw: Draw) -> Draft:
     """T15: gather what has the outline of the base.
 
     Asked: "Put all objects with the same profile as {base_obj} into it." Randomised: base, two objects of its profile (square or circle),
@@ -42,6 +43,7 @@ def same_shape(stage: VimaSceneBuilder) -> Draft:
     that is neither square nor circle has the profile of its own shape only. Succeeds when both objects have been within 12.5 cm of the
     base (8.75 cm of a bowl), and no distractor is.
     """
+    stage = VimaSceneBuilder(draw)
     shapes = draggable(stage)
     base = stage.actor(stage.stream.choice(shapes if stage.extreme else stage.pools.bases), stage.stream.choice(stage.pools.base_textures))
     alike = [t for t in shapes if same_profile(t, base.thing)]
@@ -73,4 +75,5 @@ def gathered(stage: VimaSceneBuilder, base: VimaActor, same: Sequence[VimaActor]
         stage.put(actor)
     text = instruction(f"Put all objects with the same {what} as ", base.picture("base_obj"), " into it.")
     goal = stage.goal(All(tuple(Once(laid(a, place, base, eps)) for a in same)), same, clear(others, [place], eps))
-    return stage.drafted(goal, (text,), [same[0].name], [base.name], least=MATCHING)
+    roles = (("manipulated", same[0].name), ("receiving", base.name))
+    return Draft(stage.scene(), goal, (text,), roles=roles, least=MATCHING)

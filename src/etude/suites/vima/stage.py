@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from etude.arithmetic import norms
 from etude.catalog.registry import shape
-from etude.catalog.shape import Shape
 from etude.goals.goal import All, Always, Goal
 from etude.goals.laying import Clear, Laid, OnBoard
+from etude.names import Stream, unknown
 from etude.pose import IDENTITY, Pose, Vec2, Vec3
 from etude.prompts.instruction import ObjectPicture, ScenePicture
-from etude.scene.placement import FULL_TURN
+from etude.scene.placement import FULL_TURN, Layout, NoRoom
 from etude.scene.rooms import UR5_LOWER, UR5_UPPER, ur5_room
-from etude.scene.scene import Body, Entity
-from etude.suites.building import RoomBuilder
+from etude.scene.scene import Body, Entity, Scene
 from etude.suites.suite import Draw
 from etude.suites.vima.things import VimaThing, pools, worn
 
@@ -26,6 +26,7 @@ BESIDE = 0.02  # m between things
 REACH = 0.86  # m from the robot: farther out the hand cannot carry things high enough
 SPAN = 0.1  # m for one repetition of a texture
 EPS = 0.1  # m: how near is near enough, in most tasks
+FINDS = 60
 DECIMALS = 9  # what is computed with sines is rounded: names and results must not depend on a machine's last bit
 
 
@@ -51,18 +52,13 @@ class VimaActor:
         x, y, z = shape(self.thing.shape, self.thing.size).size
         return (x * self.scale[0], y * self.scale[1], z * self.scale[2])
 
-    @property
-    def model(self) -> Shape:
-        """Its shape."""
-        return shape(self.thing.shape, self.size)
-
     def body(self, pose: Pose, fixed: bool = False) -> Body:
         """The actor on stage."""
         return Body(self.name, self.thing.shape, worn(self.texture), pose, self.size, SPAN, self.thing.mass, fixed)
 
     def standing(self, x: float, y: float, yaw: float = 0.0) -> Pose:
         """Its pose when it stands on the table."""
-        return Pose.flat(x, y, self.model.lift(IDENTITY), yaw)
+        return Pose.flat(x, y, shape(self.thing.shape, self.size).lift(IDENTITY), yaw)
 
     def picture(self, slot: str, grey: bool = False) -> ObjectPicture:
         """Its picture for a prompt, as the cameras of the table see it; grey shows the bare shape."""
@@ -70,19 +66,32 @@ class VimaActor:
         return ObjectPicture(words, self.thing.shape, self.size, "" if grey else worn(self.texture), SPAN, None, slot, "front")
 
 
-class VimaSceneBuilder(RoomBuilder):
+@dataclass
+class VimaSceneBuilder:
     """A table being set for one episode. Every random choice of a sampler comes from ``stream``."""
 
-    def __init__(self, draw: Draw, hand: str = "suction") -> None:
-        super().__init__(draw, ur5_room(hand, draw.option("arm", "hidden") == "visible"), UR5_LOWER, UR5_UPPER, clearance=BESIDE)
-        self.actors: list[VimaActor] = []
-        self.pools = pools(draw.split)
+    draw: Draw
+    hand: str = "suction"
+    actors: list[VimaActor] = field(default_factory=list)
+    things: list[Entity] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.stream: Stream = self.draw.rng("cast")
+        self.layout = Layout(self.draw.rng("layout"), UR5_LOWER, UR5_UPPER, clearance=BESIDE)
+        self.pools = pools(self.draw.split)
         self._kept: list[tuple[Vec2, float]] = []
         self.difficulty = self.one_of("difficulty", DIFFICULTIES)
         self.distracting = self.difficulty in ("distracting", "extremely_distracting")
         self.extreme = self.difficulty in ("extreme", "extremely_distracting")
         self.strict = self.one_of("mistakes", ("allowed", "none")) == "none"
-        self.one_of("arm", ("hidden", "visible"))
+        self.room = ur5_room(self.hand, self.one_of("arm", ("hidden", "visible")) == "visible")
+
+    def one_of(self, key: str, valid: tuple[str, ...]) -> str:
+        """The value of an option; the first of the valid ones is the default."""
+        value = self.draw.option(key, valid[0])
+        if value not in valid:
+            raise unknown(f"value of {key}", value, valid)
+        return value
 
     def actor(self, thing: VimaThing, texture: str, scale: Vec3 = (1.0, 1.0, 1.0)) -> VimaActor:
         """A new actor, with a name of its own."""
@@ -101,25 +110,36 @@ class VimaSceneBuilder(RoomBuilder):
 
     def find(self, actor: VimaActor, yaw: tuple[float, float] = FULL_TURN, clearance: float | None = None, free: bool = False) -> Pose:
         """Take a free place within reach without setting the actor there; with ``free``, room enough to be turned in any way."""
-
-        def accept(at: Vec2) -> bool:
-            return math.hypot(*at) <= REACH and all(math.dist(at, place) > distance for place, distance in self._kept)
-
-        return self.free_place(actor, accept, yaw, clearance, free)
+        model = room = shape(actor.thing.shape, actor.size)
+        if free:
+            width = 2 * float(norms(model.footprint).max())
+            room = shape("cylinder", (width, width, model.size[2]))
+        for _ in range(FINDS):
+            pose = self.layout.place(actor.name, room, yaw=yaw, clearance=clearance)
+            x, y, _z = pose.position
+            if math.hypot(x, y) <= REACH and all(math.dist((x, y), place) > distance for place, distance in self._kept):
+                return Pose((x, y, model.lift(IDENTITY)), pose.rotation)
+            self.layout.taken.pop()
+        raise NoRoom(f"no room for {actor.name!r} within {REACH:g} m of the robot")
 
     def set_at(self, actor: VimaActor, pose: Pose, fixed: bool = False) -> None:
         """Set an actor at a given pose; nothing else is put there."""
-        self.layout.block(actor.name, actor.model.outline(pose.rotation) + np.asarray(pose.position[:2]))
+        model = shape(actor.thing.shape, actor.size)
+        self.layout.block(actor.name, model.outline(pose.rotation) + np.asarray(pose.position[:2]))
         self.things.append(actor.body(pose, fixed))
 
     def middle(self, base: VimaActor, pose: Pose) -> Vec2:
         """Where things belong that are put into a base: above the middle of its hollow, not of its outline with the handle."""
-        hollow = base.model.cavity
+        hollow = shape(base.thing.shape, base.size).cavity
         if hollow is None:
             return pose.position[0], pose.position[1]
         (x0, y0, _), (x1, y1, _) = hollow
         x, y, _ = pose.apply(((x0 + x1) / 2, (y0 + y1) / 2, 0.0)).tolist()
         return round(x, DECIMALS), round(y, DECIMALS)
+
+    def scene(self) -> Scene:
+        """The set table."""
+        return replace(self.room, entities=tuple(self.things))
 
     def goal(self, main: Goal, movable: Sequence[VimaActor], *rules: Goal) -> Goal:
         """The whole goal: what is asked for, nothing of it off the table, and the task's own rules.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from etude.bench.result import Result
 from etude.scene.rooms import UR5_LOWER, UR5_UPPER, ur5_room
-from etude.suites.suite import SUITES, Suite, later
+from etude.suites.suite import SUITES, Suite
 from etude.suites.vima.rewording import reword
-from etude.suites.vima.stage import VimaSceneBuilder
 
 LEVELS = ("L1", "L2", "L3", "L4")
 SPLITS = ("train", "val", *LEVELS[:3])  # of the tasks that are trained on
@@ -22,13 +22,18 @@ def _two_hundred() -> tuple[str, ...]:
     return tuple(f"vima/{task}@{level}#{seed}" for task, level in places for seed in range(SEEDS))
 
 
+def _bench() -> list[Result]:
+    from etude.suites.vima.bench import episodes
+
+    return episodes()
+
+
 vima = Suite(
     "vima",
     "VIMA-Bench",
     paper="VIMA: General Robot Manipulation with Multimodal Prompts (2023), with the evaluation framework CoGeLoT (2024)",
     splits={"train": "training", "val": "validation", **dict.fromkeys(LEVELS, "test")},
     alike={"val": "train"},
-    builder=VimaSceneBuilder,
     room=ur5_room,
     workspace=(UR5_LOWER, UR5_UPPER),
     horizon=10,  # actions (CoGeLoT 4.8)
@@ -37,5 +42,5 @@ vima = Suite(
     order=ORDER,
     plans={str(SEEDS): _two_hundred},
     reword=reword,
-    benches={"vima": later("etude.suites.vima.bench", "episodes")},
+    benches={"vima": _bench},
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +22,7 @@ from etude.scene.rooms import UR5_UPPER
 from etude.scene.scene import Area
 from etude.skills.pushes import Rect
 from etude.skills.sweeping import board_of, pushes_needed, rect_of
-from etude.suites.suite import Draft
+from etude.suites.suite import Draft, Draw
 from etude.suites.vima.stage import SPAN, VimaActor, VimaSceneBuilder
 from etude.suites.vima.suite import vima
 from etude.suites.vima.things import (
@@ -40,7 +39,6 @@ from etude.suites.vima.things import (
     worn,
 )  # fmt: skip
 
-WITH_SPATULA = functools.partial(VimaSceneBuilder, hand="spatula")
 SWEEP: ActionSpace = "sweep"
 HORIZON = 20  # actions
 COUNTS, MANY = ((1, 0.5), (2, 0.25), (3, 0.25)), ((3, 0.2), (4, 0.4), (5, 0.4))  # things to sweep, and as many distractors
@@ -137,7 +135,7 @@ def corners(rect: Rect) -> Array:
 
 def enlarged(actor: VimaActor, words: str) -> ObjectPicture:
     """The picture of a swept thing, large enough to be seen."""
-    x, y, z = actor.model.size
+    x, y, z = shape(actor.thing.shape, actor.size).size
     factor = PICTURED / max(x, y, z)
     return replace(actor.picture("swept_obj"), words=words, size=(x * factor, y * factor, z * factor))
 
@@ -159,7 +157,7 @@ def draft(stage: VimaSceneBuilder, cast: SweepScene, zone: Area, line: Area, reg
         KeptOff(others, region.lower, region.upper, zone.name),
         Always(KeptOff(swept, kept.lower, kept.upper, line.name)),
     )
-    needed = pushes_needed(board_of(stage.scene, gathered), gathered, most)
+    needed = pushes_needed(board_of(stage.scene(), gathered), gathered, most)
     if needed is None:
         raise NoRoom(f"no way is seen to sweep {cast.count} things into the zone with {most} strokes")
     plural = "" if cast.determiner in ("any", "one") else "es" if cast.swept[0].thing.words.endswith("s") else "s"
@@ -172,12 +170,13 @@ def draft(stage: VimaSceneBuilder, cast: SweepScene, zone: Area, line: Area, reg
         ObjectPicture(f"the {cast.line} line", line.shape, line.size, line.texture, SPAN, None, "constraint", "front"),
         ".",
     )
-    return stage.drafted(goal, (text,), [swept[0]], [zone.name], least=needed)
+    return Draft(stage.scene(), goal, (text,), roles=(("manipulated", swept[0]), ("receiving", zone.name)), least=needed)
 
 
-@vima.task(splits=("train", "val", "L1", "L2"), horizon=HORIZON, control=SWEEP, builder=WITH_SPATULA)
-def sweep_without_exceeding(stage: VimaSceneBuilder) -> Draft:
+@vima.task(splits=("train", "val", "L1", "L2"), horizon=HORIZON, control=SWEEP)
+def sweep_without_exceeding(draw: Draw) -> Draft:
     """T12: sweep so many things into a zone, but not as far as a line across it."""
+    stage = VimaSceneBuilder(draw, hand="spatula")
     cast = cast_of(stage)
     model = shape(cast.swept[0].thing.shape, cast.swept[0].size)
     width = 2 * math.sqrt(area(model.footprint) / math.pi) + 0.012
@@ -192,9 +191,10 @@ def sweep_without_exceeding(stage: VimaSceneBuilder) -> Draft:
     return draft(stage, cast, zone, line, region, "exceeding", min(8, cast.count + 2))
 
 
-@vima.task(splits=("L4",), horizon=HORIZON, control=SWEEP, builder=WITH_SPATULA)
-def sweep_without_touching(stage: VimaSceneBuilder) -> Draft:
+@vima.task(splits=("L4",), horizon=HORIZON, control=SWEEP)
+def sweep_without_touching(draw: Draw) -> Draft:
     """T13: sweep so many things into a zone, round a line that bars the way."""
+    stage = VimaSceneBuilder(draw, hand="spatula")
     cast = cast_of(stage)
     (x, y), (wide, deep) = TOUCH_BOUNDS_AT, TOUCH_BOUNDS
     length = TOUCH_LINE[0] * (LONGER if stage.distracting or stage.extreme else 1.0)

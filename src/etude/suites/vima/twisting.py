@@ -7,7 +7,7 @@ import math
 from etude.goals.goal import All, Once
 from etude.goals.laying import Laid
 from etude.prompts.instruction import InstructionPart, instruction
-from etude.suites.suite import Draft
+from etude.suites.suite import Draft, Draw
 from etude.suites.vima.manipulation import ANGLES, FINE_ANGLES, asymmetric
 from etude.suites.vima.stage import VimaActor, VimaSceneBuilder, clear, scene_picture
 from etude.suites.vima.suite import SPLITS, vima
@@ -23,7 +23,7 @@ NEAR = 0.05  # m
 
 
 @vima.task(splits=SPLITS, options=("angles",), described=False)
-def twist(stage: VimaSceneBuilder) -> Draft:
+def twist(draw: Draw) -> Draft:
     """T9: turn all objects of a texture by the angle that examples show.
 
     Asked: '"Twist" is defined as rotating object a specific angle. For examples: From {before_twist_1} to {after_twist_1}.' and two more,
@@ -32,8 +32,9 @@ def twist(stage: VimaSceneBuilder) -> Draft:
     three things in total (eight when distracting); shape, texture and pose of every example. Succeeds when every object has been turned to
     within 15° within 5 cm of where it was.
     """
-    stream, shapes = stage.stream, asymmetric(stage.draw.split)
-    textures = TEXTURES if stage.draw.split == "L3" else stage.pools.dragged_textures
+    stage = VimaSceneBuilder(draw)
+    stream, shapes = stage.stream, asymmetric(draw.split)
+    textures = TEXTURES if draw.split == "L3" else stage.pools.dragged_textures
     wide = stage.one_of("angles", ANGLE_SETS) == "wide"
     angle = stream.choice(FINE_ANGLES if stage.extreme else WIDE_ANGLES if wide else ANGLES)
     texture = stream.choice(textures)
@@ -58,7 +59,7 @@ def twist(stage: VimaSceneBuilder) -> Draft:
         for actor, place, pose in zip(twisted, places, starts, strict=True)
     )
     goal = stage.goal(All(turned), twisted, clear(around, places, NEAR))
-    return stage.drafted(goal, (instruction(*text),), [twisted[0].name], least=len(twisted))
+    return Draft(stage.scene(), goal, (instruction(*text),), roles=(("manipulated", twisted[0].name),), least=len(twisted))
 
 
 def example(stage: VimaSceneBuilder, actor: VimaActor, degrees: int, number: int) -> list[str | InstructionPart]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from etude.catalog.registry import shape
 from etude.prompts.instruction import ScenePicture, instruction
 from etude.scene.placement import Layout
 from etude.scene.rooms import UR5_LOWER, UR5_UPPER
-from etude.suites.suite import Draft
+from etude.suites.suite import Draft, Draw
 from etude.suites.vima.stage import BESIDE, VimaActor, VimaSceneBuilder, clear, laid, scene_picture
 from etude.suites.vima.suite import SPLITS, vima
 
@@ -13,7 +14,7 @@ DISTRACTORS, MANY = 1, 3  # in the picture, and as many on the table: default an
 
 
 @vima.task(splits=SPLITS, described=False)
-def scene_understanding(stage: VimaSceneBuilder) -> Draft:
+def scene_understanding(draw: Draw) -> Draft:
     """T2: put the object of a texture, as a picture shows it, into the base of a texture.
 
     Asked: "Put the TEXTURE object in {scene} into the TEXTURE object." Randomised: both objects, their textures and places; a picture of
@@ -21,6 +22,7 @@ def scene_understanding(stage: VimaSceneBuilder) -> Draft:
     with the object's texture, so that only the picture tells which is meant, or the base's shape with another texture. When extreme, bases
     have the shapes of dragged objects. Succeeds when the object lies within 10 cm of the base and no distractor does.
     """
+    stage = VimaSceneBuilder(draw)
     pools, count = stage.pools, MANY if stage.distracting else DISTRACTORS
     dragged = stage.actor(stage.stream.choice(pools.dragged), stage.stream.choice(pools.dragged_textures))
     base = stage.actor(stage.stream.choice(pools.dragged if stage.extreme else pools.bases), stage.stream.choice(pools.base_textures))
@@ -33,7 +35,7 @@ def scene_understanding(stage: VimaSceneBuilder) -> Draft:
     text = instruction(f"Put the {dragged.texture} object in ", shown(stage, dragged, count), f" into the {base.texture} object.")
     movable = [other for other in around if other.thing not in pools.bases]
     goal = stage.goal(laid(dragged, place, base), [dragged], clear(movable, [place]))
-    return stage.drafted(goal, (text,), [dragged.name], [base.name], least=1)
+    return Draft(stage.scene(), goal, (text,), roles=(("manipulated", dragged.name), ("receiving", base.name)), least=1)
 
 
 def lookalike(stage: VimaSceneBuilder, dragged: VimaActor, base: VimaActor) -> VimaActor:
@@ -54,4 +56,4 @@ def shown(stage: VimaSceneBuilder, dragged: VimaActor, count: int) -> ScenePictu
     pools, layout = stage.pools, Layout(stage.draw.rng("picture"), UR5_LOWER, UR5_UPPER, clearance=BESIDE)
     textures = [t for t in (*pools.dragged_textures, *pools.base_textures) if t != dragged.texture]
     others = [stage.actor(stage.stream.choice((*pools.dragged, *pools.bases)), stage.stream.choice(textures)) for _ in range(count)]
-    return scene_picture("scene", [a.body(layout.place(a.name, a.model)) for a in (dragged, *others)])
+    return scene_picture("scene", [a.body(layout.place(a.name, shape(a.thing.shape, a.size))) for a in (dragged, *others)])

@@ -7,9 +7,10 @@ from itertools import product
 
 from etude.goals.detecting import Detected
 from etude.goals.regions import About, OnLine, Region
+from etude.goals.units import Composed, Control, MoveFree
 from etude.pose import Pose
-from etude.suites.suite import Draft
-from etude.suites.vlmbench.stage import BASE, BASKET, PENCIL, SIDES, UnitActor, UnitSceneBuilder, both_sizes, brought, scaled, sides
+from etude.suites.suite import Draft, Draw
+from etude.suites.vlmbench.stage import BASE, BASKET, PENCIL, SIDES, UnitActor, UnitSceneBuilder, scaled, sides
 from etude.suites.vlmbench.suite import vlmbench
 
 INSIDE = ((-0.04, -0.04, -0.0778), (0.04, 0.04, 0.03))  # m: what the basket's detector sees, from its floor, in the basket's frame
@@ -36,16 +37,26 @@ def _draft(stage: UnitSceneBuilder, pencils: Sequence[UnitActor], baskets: Seque
     lower, upper = scaled(INSIDE, basket.scale)
     end, rim = pencil.size[1] / 2, basket.size[2] / 2
     line = OnLine((0.0, 0.0, rim + OVER[0]), (0.0, 0.0, rim + OVER[1]))
-    # A pencil is longer than the basket: it stands in it, on one end or the other, when that end is deep inside.
-    result = Detected(pencil.name, basket.name, lower, upper, ((0.0, -end, 0.0), (0.0, end, 0.0)))
-    over = Region(basket.name, line, About((0.0, 1.0, 0.0)), point=(0.0, -end, 0.0))  # the point, at +y, is up
-    goal = brought(result, pencil, over, f"Move the object along the opening of {{{basket.name}}}.", baskets[1:])
+    goal = Composed(
+        # A pencil is longer than the basket: it stands in it, on one end or the other, when that end is deep inside.
+        Detected(pencil.name, basket.name, lower, upper, ((0.0, -end, 0.0), (0.0, end, 0.0))),
+        (
+            Control(pencil.name, f"Grasp {{{pencil.name}}}."),
+            MoveFree(
+                pencil.name,
+                Region(basket.name, line, About((0.0, 1.0, 0.0)), point=(0.0, -end, 0.0)),  # the point, at +y, is up
+                f"Move the object along the opening of {{{basket.name}}}. Release the gripper.",
+            ),
+        ),
+        tuple(a.name for a in baskets[1:]),
+    )
     return stage.draft(f"Drop {thing} into {place}.", goal, pencil.name, basket.name)
 
 
 @vlmbench.task(level="drop")
-def drop_color(stage: UnitSceneBuilder) -> Draft:
+def drop_color(draw: Draw) -> Draft:
     """Drop the pencil of a colour into the basket of a colour."""
+    stage = UnitSceneBuilder(draw)
     colours = stage.some_colours(2, stage.colours[stage.variation(len(stage.colours))])
     pencils = [stage.actor(PENCIL, c) for c in colours]
     baskets = [stage.actor(BASKET, c) for c in stage.some_colours(2)]
@@ -54,8 +65,9 @@ def drop_color(stage: UnitSceneBuilder) -> Draft:
 
 
 @vlmbench.task(level="drop")
-def drop_relative(stage: UnitSceneBuilder) -> Draft:
+def drop_relative(draw: Draw) -> Draft:
     """Drop the pencil on a side into the basket on a side."""
+    stage = UnitSceneBuilder(draw)
     one, other = tuple(product(SIDES, SIDES))[stage.variation(16)]
     pencils = [stage.actor(PENCIL, c) for c in stage.some_colours(2)]
     baskets = [stage.actor(BASKET, c) for c in stage.some_colours(2)]
@@ -64,13 +76,19 @@ def drop_relative(stage: UnitSceneBuilder) -> Draft:
 
 
 @vlmbench.task(level="drop")
-def drop_size(stage: UnitSceneBuilder) -> Draft:
+def drop_size(draw: Draw) -> Draft:
     """Drop the larger or smaller pencil into the larger or smaller basket."""
+    stage = UnitSceneBuilder(draw)
     one, other = tuple(product(WORD, WORD))[stage.variation(4)]
-    cast = ((PENCIL, PENCIL_SCALES, one), (BASKET, BASKET_SCALES, other))
-    pencils, baskets = (
-        [stage.actor(kind, c, stage.stream.uniform(*scales[s])) for c, s in zip(stage.some_colours(2), both_sizes(first), strict=True)]
-        for kind, scales, first in cast
-    )
+    pencils = [
+        stage.actor(PENCIL, c, stage.stream.uniform(*PENCIL_SCALES[s])) for c, s in zip(stage.some_colours(2), _both(one), strict=True)
+    ]
+    baskets = [
+        stage.actor(BASKET, c, stage.stream.uniform(*BASKET_SCALES[s])) for c, s in zip(stage.some_colours(2), _both(other), strict=True)
+    ]
     _set(stage, pencils, baskets)
     return _draft(stage, pencils, baskets, f"the {WORD[one]} pencil", f"the {WORD[other]} container")
+
+
+def _both(first: str) -> tuple[str, str]:
+    return (first, "large" if first == "small" else "small")

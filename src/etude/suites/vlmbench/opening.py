@@ -11,7 +11,7 @@ from etude.pose import Array, Pose, Vec2
 from etude.scene.cabinets import DOOR1, DOOR2, DRAWER1, DRAWER2, DRAWER3, LEVELS, cabinet, hinged_door
 from etude.scene.placement import NoRoom
 from etude.scene.rooms import RLBENCH_LOWER, RLBENCH_UPPER, TABLE_TOP
-from etude.suites.suite import Draft
+from etude.suites.suite import Draft, Draw
 from etude.suites.vlmbench.stage import BASE, UnitSceneBuilder
 from etude.suites.vlmbench.suite import vlmbench
 
@@ -61,8 +61,9 @@ def _beside_arm(point: Array) -> bool:
 
 
 @vlmbench.task(level="drawer")
-def drawer(stage: UnitSceneBuilder) -> Draft:
+def drawer(draw: Draw) -> Draft:
     """Open or close a drawer of a cabinet, fully or slightly."""
+    stage = UnitSceneBuilder(draw)
     variation = stage.variation(12)
     level, opening, amount = LEVELS[variation // 4], variation % 4 < 2, AMOUNTS[variation % 2]
     model = DRAWER3 if stage.unseen else stage.stream.choice((DRAWER1, DRAWER2))
@@ -84,8 +85,9 @@ def drawer(stage: UnitSceneBuilder) -> Draft:
 
 
 @vlmbench.task(level="door")
-def door(stage: UnitSceneBuilder) -> Draft:
+def door(draw: Draw) -> Draft:
     """Open or close a door, fully or slightly; a closed one is latched until its handle is turned."""
+    stage = UnitSceneBuilder(draw)
     variation = stage.variation(4)
     opening, amount = variation >= 2, AMOUNTS[variation % 2]
     model = DOOR2 if stage.unseen else DOOR1

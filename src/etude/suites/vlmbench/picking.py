@@ -7,8 +7,9 @@ from itertools import product
 
 from etude.goals.detecting import Detected
 from etude.goals.regions import AnyTurn, InBox, Region
-from etude.suites.suite import Draft
-from etude.suites.vlmbench.stage import CONTAINER, SIDES, UnitActor, UnitSceneBuilder, both_sizes, brought, scaled, sides
+from etude.goals.units import Composed, Control, MoveFree
+from etude.suites.suite import Draft, Draw
+from etude.suites.vlmbench.stage import CONTAINER, SIDES, UnitActor, UnitSceneBuilder, scaled, sides
 from etude.suites.vlmbench.suite import vlmbench
 
 INSIDE = ((-0.10, -0.06, -0.025), (0.10, 0.06, 0.04))  # m: what the container's detector sees, in the container's frame
@@ -23,15 +24,25 @@ def _draft(stage: UnitSceneBuilder, objects: Sequence[UnitActor], containers: Se
     room = min(object_.radius, 0.045)
     goal_lower = (-0.09 * container.scale + room, -0.05 * container.scale + min(room, 0.04), 0.033 * container.scale + half)
     goal_upper = (-goal_lower[0], -goal_lower[1], goal_lower[2] + 0.03)
-    result = Detected(object_.name, container.name, lower, upper)
-    above = Region(container.name, InBox(goal_lower, goal_upper), AnyTurn())
-    goal = brought(result, object_, above, f"Move the object above {{{container.name}}}.", containers[1:])
+    goal = Composed(
+        Detected(object_.name, container.name, lower, upper),
+        (
+            Control(object_.name, f"Grasp {{{object_.name}}}."),
+            MoveFree(
+                object_.name,
+                Region(container.name, InBox(goal_lower, goal_upper), AnyTurn()),
+                f"Move the object above {{{container.name}}}. Release the gripper.",
+            ),
+        ),
+        tuple(a.name for a in containers[1:]),
+    )
     return stage.draft(f"Pick up {thing} and place it into {place}.", goal, object_.name, container.name)
 
 
 @vlmbench.task(level="pick")
-def pick_color(stage: UnitSceneBuilder) -> Draft:
+def pick_color(draw: Draw) -> Draft:
     """Put the object of a colour into the container of a colour."""
+    stage = UnitSceneBuilder(draw)
     colours = stage.some_colours(2, stage.colours[stage.variation(len(stage.colours))])
     kind = stage.stream.choice(stage.shapes)
     objects = [stage.actor(kind, c, stage.stream.uniform(0.8, 1.2)) for c in colours]
@@ -42,8 +53,9 @@ def pick_color(stage: UnitSceneBuilder) -> Draft:
 
 
 @vlmbench.task(level="pick")
-def pick_relative(stage: UnitSceneBuilder) -> Draft:
+def pick_relative(draw: Draw) -> Draft:
     """Put the object on a side into the container on a side."""
+    stage = UnitSceneBuilder(draw)
     one, other = tuple(product(SIDES, SIDES))[stage.variation(16)]
     kind = stage.stream.choice(stage.shapes)
     objects = [stage.actor(kind, c) for c in stage.some_colours(2)]
@@ -54,8 +66,9 @@ def pick_relative(stage: UnitSceneBuilder) -> Draft:
 
 
 @vlmbench.task(level="pick")
-def pick_shape(stage: UnitSceneBuilder) -> Draft:
+def pick_shape(draw: Draw) -> Draft:
     """Put the object of a shape into the container of a colour."""
+    stage = UnitSceneBuilder(draw)
     kind = stage.shapes[stage.variation(len(stage.shapes))]
     others = [k for k in stage.shapes if k != kind]
     kinds = [kind, *stage.stream.sample(others, stage.stream.integer(1, len(others)))]
@@ -67,16 +80,21 @@ def pick_shape(stage: UnitSceneBuilder) -> Draft:
 
 
 @vlmbench.task(level="pick")
-def pick_size(stage: UnitSceneBuilder) -> Draft:
+def pick_size(draw: Draw) -> Draft:
     """Put the larger or smaller object into the larger or smaller container."""
+    stage = UnitSceneBuilder(draw)
     one, other = tuple(product(("small", "large"), repeat=2))[stage.variation(4)]
     kind = stage.stream.choice(stage.shapes)
     sizes = {"small": stage.stream.uniform(0.6, 0.9), "large": stage.stream.uniform(1.1, 1.2)}
     holds = {"small": stage.stream.uniform(0.8, 0.9), "large": stage.stream.uniform(1.1, 1.25)}
     word = {"small": "smaller", "large": "larger"}
     colours = stage.some_colours(2)
-    objects = [stage.actor(kind, c, sizes[s]) for c, s in zip(colours, both_sizes(one), strict=True)]
-    containers = [stage.actor(CONTAINER, c, holds[s]) for c, s in zip(stage.some_colours(2), both_sizes(other), strict=True)]
+    objects = [stage.actor(kind, c, sizes[s]) for c, s in zip(colours, _first(one), strict=True)]
+    containers = [stage.actor(CONTAINER, c, holds[s]) for c, s in zip(stage.some_colours(2), _first(other), strict=True)]
     stage.set(containers, stage.strew(containers, APART))
     stage.set(objects, stage.strew(objects))
     return _draft(stage, objects, containers, f"the {word[one]} object", f"the {word[other]} container")
+
+
+def _first(size: str) -> tuple[str, str]:
+    return (size, "large" if size == "small" else "small")

@@ -12,15 +12,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from etude.catalog.registry import shape
 from etude.goals.detecting import Poured
 from etude.goals.regions import Across, OnRing, Region, Tilting, WhereItIs
 from etude.goals.units import Composed, Control, MoveConstrained
 from etude.pose import Array, Pose, Vec3
 from etude.scene.placement import NoRoom
 from etude.scene.scene import Particles
-from etude.suites.building import TRIES
-from etude.suites.suite import Draft
-from etude.suites.vlmbench.stage import BASE, ObjectKind, UnitActor, UnitSceneBuilder, sides
+from etude.suites.suite import Draft, Draw
+from etude.suites.vlmbench.stage import BASE, TRIES, ObjectKind, UnitActor, UnitSceneBuilder, sides
 from etude.suites.vlmbench.suite import vlmbench
 
 SEEN_MUGS = (
@@ -63,7 +63,7 @@ class _Form:
 
     @classmethod
     def of(cls, mug: UnitActor) -> _Form:
-        model = mug.model
+        model = shape(mug.kind.shape, mug.size)
         assert model.cavity is not None
         (left, _, floor), (right, _, rim) = model.cavity
         brim = model.mesh.vertices[model.mesh.vertices[:, 2] > rim - 0.001]
@@ -171,8 +171,9 @@ def _corridor(mug: UnitActor) -> Array:
 
 
 @vlmbench.task(level="pour")
-def pour_color(stage: UnitSceneBuilder) -> Draft:
+def pour_color(draw: Draw) -> Draft:
     """Pour water from the mug of a colour into the mug of another, with a third one standing by."""
+    stage = UnitSceneBuilder(draw)
     colours = stage.some_colours(3, stage.colours[stage.variation(len(stage.colours))])
     kind = _kind(stage)
     mugs = [stage.actor(kind, c) for c in colours]
@@ -180,8 +181,9 @@ def pour_color(stage: UnitSceneBuilder) -> Draft:
 
 
 @vlmbench.task(level="pour")
-def pour_relative(stage: UnitSceneBuilder) -> Draft:
+def pour_relative(draw: Draw) -> Draft:
     """Pour water from the mug on one side into the mug on the other."""
+    stage = UnitSceneBuilder(draw)
     one, other = (("left", "right"), ("right", "left"), ("front", "rear"), ("rear", "front"))[stage.variation(4)]
     kind = _kind(stage)
     mugs = [stage.actor(kind, c) for c in stage.some_colours(2)]
@@ -189,8 +191,9 @@ def pour_relative(stage: UnitSceneBuilder) -> Draft:
 
 
 @vlmbench.task(level="pour")
-def pour_size(stage: UnitSceneBuilder) -> Draft:
+def pour_size(draw: Draw) -> Draft:
     """Pour water from the smaller mug into the larger one, or the other way round."""
+    stage = UnitSceneBuilder(draw)
     small, large = stage.stream.uniform(0.75, 0.9), stage.stream.uniform(1.0, 1.1)
     scales, words = ((small, large), ("smaller", "larger")) if stage.variation(2) == 0 else ((large, small), ("larger", "smaller"))
     kind = _kind(stage)

@@ -9,27 +9,16 @@ from functools import partial
 import numpy as np
 
 from etude.arithmetic import dot
+from etude.catalog.registry import shape
 from etude.catalog.sorter import BOX, HOLES, LID
 from etude.goals.detecting import Detected
 from etude.goals.regions import AtPoint, Fixed, Region
+from etude.goals.units import Composed, Control, MoveFree
 from etude.pose import Pose, Vec2, yaw_quat
 from etude.scene.rooms import TABLE_TOP
 from etude.scene.scene import Body
-from etude.suites.suite import Draft
-from etude.suites.vlmbench.stage import (
-    BASE,
-    CUBE,
-    CYLINDER,
-    MOON,
-    SIDES,
-    STAR,
-    TRIANGULAR,
-    ObjectKind,
-    UnitActor,
-    UnitSceneBuilder,
-    brought,
-    sides,
-)
+from etude.suites.suite import Draft, Draw
+from etude.suites.vlmbench.stage import BASE, CUBE, CYLINDER, MOON, SIDES, STAR, TRIANGULAR, ObjectKind, UnitActor, UnitSceneBuilder, sides
 from etude.suites.vlmbench.suite import vlmbench
 
 SEEN_PIECES, UNSEEN_PIECES = (STAR, TRIANGULAR, CYLINDER, CUBE), (MOON, STAR, TRIANGULAR, CYLINDER, CUBE)
@@ -76,19 +65,29 @@ def _draft(stage: UnitSceneBuilder, pieces: Sequence[UnitActor], words: str) -> 
     piece = pieces[0]
     hole = next(h for h in HOLES if h.shape == piece.kind.shape)
     # What turns about its centre of mass looks the same; that need not be the middle of its bounding box, from which the hole is told.
-    _, mass, _ = piece.model.mass_properties
+    _, mass, _ = shape(piece.kind.shape, piece.size).mass_properties
     centre = (round(float(mass[0]), 6), round(float(mass[1]), 6), 0.0)
     above = LID[2] / 2 + piece.size[2] / 2 - ENTERED
     x, y, z = Pose((*hole.position, above), yaw_quat(hole.yaw)).apply(centre).round(6).tolist()
-    through = Region("sorter lid", AtPoint((x, y, z)), Fixed(yaw_quat(hole.yaw), piece.kind.symmetry), point=centre)
-    said = f"Move the object to the hole of {piece.kind.words} shape."
-    goal = brought(Detected(piece.name, "sorter box", *INSIDE), piece, through, said, back=BACK)
+    goal = Composed(
+        Detected(piece.name, "sorter box", *INSIDE),
+        (
+            Control(piece.name, f"Grasp {{{piece.name}}}."),
+            MoveFree(
+                piece.name,
+                Region("sorter lid", AtPoint((x, y, z)), Fixed(yaw_quat(hole.yaw), piece.kind.symmetry), point=centre),
+                f"Move the object to the hole of {piece.kind.words} shape. Release the gripper.",
+                back=BACK,
+            ),
+        ),
+    )
     return stage.draft(f"Put {words} into the shape sorter.", goal, piece.name, "sorter box")
 
 
 @vlmbench.task(level="sorter")
-def sorter_color(stage: UnitSceneBuilder) -> Draft:
+def sorter_color(draw: Draw) -> Draft:
     """Put the piece of a colour through its hole, of three of the same shape."""
+    stage = UnitSceneBuilder(draw)
     colours = stage.some_colours(3, stage.colours[stage.variation(len(stage.colours))])
     kind = stage.stream.choice(_pieces(stage))
     pieces = [stage.actor(kind, c) for c in colours]
@@ -97,8 +96,9 @@ def sorter_color(stage: UnitSceneBuilder) -> Draft:
 
 
 @vlmbench.task(level="sorter")
-def sorter_relative(stage: UnitSceneBuilder) -> Draft:
+def sorter_relative(draw: Draw) -> Draft:
     """Put the piece on a side through its hole, of two of the same shape."""
+    stage = UnitSceneBuilder(draw)
     wanted = SIDES[stage.variation(4)]
     kind = stage.stream.choice(_pieces(stage))
     pieces = [stage.actor(kind, c) for c in stage.some_colours(2)]
@@ -107,8 +107,9 @@ def sorter_relative(stage: UnitSceneBuilder) -> Draft:
 
 
 @vlmbench.task(level="sorter")
-def sorter_shape(stage: UnitSceneBuilder) -> Draft:
+def sorter_shape(draw: Draw) -> Draft:
     """Put the piece of a shape through its hole, beside one or two of other shapes."""
+    stage = UnitSceneBuilder(draw)
     kinds = _pieces(stage)
     kind = kinds[stage.variation(len(kinds))]
     others = stage.stream.sample([k for k in kinds if k != kind], stage.stream.integer(1, 2))

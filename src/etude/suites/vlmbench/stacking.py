@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import permutations, product
 
+from etude.catalog.registry import shape
 from etude.goals.detecting import Piled
 from etude.goals.regions import About, Alike, OnPlane, Region
-from etude.suites.suite import Draft
-from etude.suites.vlmbench.stage import MOON, SIDES, ObjectKind, UnitActor, UnitSceneBuilder, brought, sides
+from etude.goals.units import Composed, Control, MoveFree
+from etude.suites.suite import Draft, Draw
+from etude.suites.vlmbench.stage import MOON, SIDES, ObjectKind, UnitActor, UnitSceneBuilder, sides
 from etude.suites.vlmbench.suite import vlmbench
 
 LARGER = 1.5  # things to stack are this much larger than elsewhere (VLMbench 1.5)
@@ -26,7 +28,7 @@ def _larger(kind: ObjectKind, most: float = 1.0) -> float:
 def _draft(stage: UnitSceneBuilder, objects: Sequence[UnitActor], lower: str, upper: str) -> Draft:
     """The second of the objects belongs onto the first."""
     below, above = objects[:2]
-    ground, load = (a.model.mass_properties[1] for a in (below, above))
+    ground, load = (shape(a.kind.shape, a.size).mass_properties[1] for a in (below, above))
     # Weight over weight: prisms whose middle is not where they balance stay on each other at any yaw.
     x, y = float(ground[0]), float(ground[1])
     dx, dy = SLACK * below.size[0], SLACK * below.size[1]
@@ -34,14 +36,25 @@ def _draft(stage: UnitSceneBuilder, objects: Sequence[UnitActor], lower: str, up
     # Crescents that cross touch at their horns only, and fall.
     turned = Alike() if below.kind == above.kind == MOON else About()
     under = (float(load[0]), float(load[1]), -above.size[2] / 2)
-    on = Region(below.name, plane, turned, upright=True, point=under)
-    goal = brought(Piled(above.name, below.name), above, on, f"Move the object on {{{below.name}}}.", objects[2:])
+    goal = Composed(
+        Piled(above.name, below.name),
+        (
+            Control(above.name, f"Grasp {{{above.name}}}."),
+            MoveFree(
+                above.name,
+                Region(below.name, plane, turned, upright=True, point=under),
+                f"Move the object on {{{below.name}}}. Release the gripper.",
+            ),
+        ),
+        tuple(a.name for a in objects[2:]),
+    )
     return stage.draft(f"Stack {lower} and {upper} in sequence.", goal, above.name, below.name)
 
 
 @vlmbench.task(level="stack")
-def stack_color(stage: UnitSceneBuilder) -> Draft:
+def stack_color(draw: Draw) -> Draft:
     """Put the object of a colour onto the object of another colour; four of one shape."""
+    stage = UnitSceneBuilder(draw)
     colours = stage.some_colours(4, stage.colours[stage.variation(len(stage.colours))])
     kind = stage.stream.choice(stage.shapes)
     size = _larger(kind, COLOUR_SCALES[1])
@@ -51,8 +64,9 @@ def stack_color(stage: UnitSceneBuilder) -> Draft:
 
 
 @vlmbench.task(level="stack")
-def stack_relative(stage: UnitSceneBuilder) -> Draft:
+def stack_relative(draw: Draw) -> Draft:
     """Put the object on a side, of two of one shape, onto the object on a side, of two of another shape."""
+    stage = UnitSceneBuilder(draw)
     one, other = tuple(product(SIDES, SIDES))[stage.variation(16)]
     lower, upper = stage.stream.sample(stage.shapes, 2)
     colours = stage.some_colours(4)
@@ -64,8 +78,9 @@ def stack_relative(stage: UnitSceneBuilder) -> Draft:
 
 
 @vlmbench.task(level="stack")
-def stack_shape(stage: UnitSceneBuilder) -> Draft:
+def stack_shape(draw: Draw) -> Draft:
     """Put an object onto the object of a shape; all have different shapes."""
+    stage = UnitSceneBuilder(draw)
     lower = stage.shapes[stage.variation(len(stage.shapes))]
     others = stage.stream.sample([k for k in stage.shapes if k != lower], stage.stream.integer(1, 3))
     objects = [stage.actor(k, stage.stream.choice(stage.colours), _larger(k)) for k in (lower, *others)]
@@ -74,8 +89,9 @@ def stack_shape(stage: UnitSceneBuilder) -> Draft:
 
 
 @vlmbench.task(level="stack")
-def stack_size(stage: UnitSceneBuilder) -> Draft:
+def stack_size(draw: Draw) -> Draft:
     """Put the object of a size onto the object of another size; three of one shape."""
+    stage = UnitSceneBuilder(draw)
     sizes = tuple(permutations(SCALES))[stage.variation(6)]
     kind = stage.stream.choice(stage.shapes)
     larger = _larger(kind, SCALES["large"][1])

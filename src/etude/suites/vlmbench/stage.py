@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from etude.arithmetic import norms
 from etude.catalog.colours import SEEN, UNSEEN
 from etude.catalog.registry import shape
-from etude.catalog.shape import Shape
 from etude.goals.goal import Goal
-from etude.goals.regions import Region
-from etude.goals.units import Composed, Control, MoveFree, Unit
-from etude.pose import Pose, Vec2, Vec3
+from etude.goals.units import Composed, Unit
+from etude.names import Stream
+from etude.pose import Pose, Vec3
 from etude.prompts.instruction import instruction
-from etude.scene.placement import FULL_TURN, NoRoom
+from etude.scene.placement import FULL_TURN, Layout, NoRoom
 from etude.scene.rooms import RLBENCH_LOWER, RLBENCH_UPPER, TABLE_TOP, rlbench_room
-from etude.scene.scene import Body
-from etude.suites.building import TRIES, RoomBuilder
+from etude.scene.scene import Body, Entity, Scene
 from etude.suites.suite import Draft, Draw
 
 BESIDE = 0.015  # m between things
 BASE = (-0.268, -0.006)  # m: where the robot stands
 REACH = (0.34, 0.74)  # m from there: nearer or farther, the hand cannot point down
 SIDES = ("left", "right", "front", "rear")
+TRIES = 60
 
 
 @dataclass(frozen=True)
@@ -72,14 +71,9 @@ class UnitActor:
         return round(x * self.scale, 6), round(y * self.scale, 6), round(z * self.scale, 6)
 
     @property
-    def model(self) -> Shape:
-        """Its shape."""
-        return shape(self.kind.shape, self.size)
-
-    @property
     def radius(self) -> float:
         """How far its outline reaches from its middle, metres."""
-        return float(norms(self.model.footprint).max())
+        return float(norms(shape(self.kind.shape, self.size).footprint).max())
 
     def body(self, pose: Pose, fixed: bool = False) -> Body:
         """The actor on stage."""
@@ -88,15 +82,25 @@ class UnitActor:
         )
 
 
-class UnitSceneBuilder(RoomBuilder):
+@dataclass
+class UnitSceneBuilder:
     """A table being set for one episode."""
 
-    def __init__(self, draw: Draw) -> None:
-        super().__init__(draw, rlbench_room(grasp=draw.option("grasp", "friction")), RLBENCH_LOWER, RLBENCH_UPPER, TABLE_TOP, BESIDE)
-        self.actors: list[UnitActor] = []
-        self.unseen = draw.split.endswith("unseen")
+    draw: Draw
+    actors: list[UnitActor] = field(default_factory=list)
+    things: list[Entity] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.stream: Stream = self.draw.rng("cast")
+        self.layout = Layout(self.draw.rng("layout"), RLBENCH_LOWER, RLBENCH_UPPER, TABLE_TOP, BESIDE)
+        self.unseen = self.draw.split.endswith("unseen")
         self.colours = UNSEEN_COLOURS if self.unseen else SEEN_COLOURS
         self.shapes = UNSEEN_SHAPES if self.unseen else SEEN_SHAPES
+        self.room: Scene = rlbench_room(grasp=self.draw.option("grasp", "friction"))
+
+    def variation(self, count: int) -> int:
+        """Which of the task's variations: seeds take them in turn."""
+        return self.draw.name.seed % count
 
     def some_colours(self, count: int, first: str = "") -> list[str]:
         """Different colours, ``first`` first if given."""
@@ -110,12 +114,16 @@ class UnitSceneBuilder(RoomBuilder):
 
     def place(self, actor: UnitActor, apart: Sequence[tuple[Pose, float]] = (), yaw: tuple[float, float] = FULL_TURN) -> Pose:
         """A free place within reach, its middle away from some poses by some distances (m)."""
-
-        def accept(at: Vec2) -> bool:
-            within = REACH[0] <= math.dist(at, BASE) <= REACH[1]
-            return within and all(math.dist(at, other.position[:2]) >= distance for other, distance in apart)
-
-        return self.free_place(actor, accept, yaw)
+        model = shape(actor.kind.shape, actor.size)
+        for _ in range(TRIES):
+            pose = self.layout.place(actor.name, model, yaw=yaw)
+            x, y, _z = pose.position
+            if REACH[0] <= math.dist((x, y), BASE) <= REACH[1] and all(
+                math.dist((x, y), other.position[:2]) >= distance for other, distance in apart
+            ):
+                return pose
+            self.layout.taken.pop()
+        raise NoRoom(f"no room for {actor.name!r} within the robot's reach")
 
     def strew(
         self,
@@ -146,19 +154,17 @@ class UnitSceneBuilder(RoomBuilder):
         """Set actors on the table."""
         self.things += [a.body(p, fixed) for a, p in zip(actors, poses, strict=True)]
 
+    def scene(self) -> Scene:
+        """The set table."""
+        return replace(self.room, entities=tuple(self.things))
+
     def draft(self, text: str, goal: Goal, manipulated: str, receiving: str = "") -> Draft:
         """The parts of the episode; the second instruction also says every step."""
         assert isinstance(goal, Composed)
         words = {actor.name: f"the {actor.colour} {actor.kind.words}" for actor in self.actors}
         steps = " ".join(spoken(u.text, words) for u in goal.units if isinstance(u, Unit))
-        told = instruction(text), instruction(f"{text} {steps}")
-        return self.drafted(goal, told, [manipulated], [receiving] if receiving else [])
-
-
-def brought(result: Goal, thing: UnitActor, to: Region, said: str, other_places: Sequence[UnitActor] = (), back: float = 0.0) -> Composed:
-    """Control(thing) + M1(thing): grasp it and bring it there, where it is let go; so comes the result."""
-    units = Control(thing.name, f"Grasp {{{thing.name}}}."), MoveFree(thing.name, to, f"{said} Release the gripper.", back=back)
-    return Composed(result, units, tuple(actor.name for actor in other_places))
+        roles = (("manipulated", manipulated), *((("receiving", receiving),) if receiving else ()))
+        return Draft(self.scene(), goal, (instruction(text), instruction(f"{text} {steps}")), roles=roles)
 
 
 def spoken(text: str, words: dict[str, str]) -> str:
@@ -179,11 +185,6 @@ def side(one: Pose, other: Pose) -> str:
 def sides(wanted: Sequence[str]) -> Callable[[Sequence[Pose]], bool]:
     """Is, of two things each, the first on its wanted side of the second?"""
     return lambda poses: all(side(poses[2 * k], poses[2 * k + 1]) == w for k, w in enumerate(wanted))
-
-
-def both_sizes(first: str) -> tuple[str, str]:
-    """This one of "small" and "large", then the other."""
-    return first, "large" if first == "small" else "small"
 
 
 def scaled(box: tuple[Vec3, Vec3], scale: float) -> tuple[Vec3, Vec3]:

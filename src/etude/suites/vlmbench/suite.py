@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 
+from etude.bench.result import Result
 from etude.scene.rooms import RLBENCH_LOWER, RLBENCH_REACH, RLBENCH_UPPER, rlbench_room
-from etude.suites.suite import Suite, later
+from etude.suites.suite import Suite, SuiteTable
 from etude.suites.vlmbench.lists import SIZES, SPLITS, names
 from etude.suites.vlmbench.rewording import reword
-from etude.suites.vlmbench.stage import UnitSceneBuilder
+
+
+def _tables() -> Sequence[SuiteTable]:
+    from etude.suites.vlmbench.tables import UNITS
+
+    return (UNITS,)
+
+
+def _bench() -> list[Result]:
+    from etude.suites.vlmbench.bench import demonstrations
+
+    return demonstrations()
+
 
 vlmbench = Suite(
     "vlmbench",
     "VLMbench",
     paper="VLMbench: A Compositional Benchmark for Vision-and-Language Manipulation (2022)",
     splits=SPLITS,
-    builder=UnitSceneBuilder,
     room=rlbench_room,
     workspace=(RLBENCH_LOWER, RLBENCH_UPPER),
     reach=RLBENCH_REACH,
@@ -26,6 +39,6 @@ vlmbench = Suite(
     plans={split: functools.partial(names, split) for split in SPLITS},
     reword=reword,
     modes=("grasped",),
-    tables=later("etude.suites.vlmbench.tables", "TABLES"),
-    benches={"vlmbench": later("etude.suites.vlmbench.bench", "demonstrations")},
+    tables=_tables,
+    benches={"vlmbench": _bench},
 )

@@ -55,12 +55,10 @@ def _share(values: Iterable[bool]) -> float | None:
     return sum(listed) / len(listed) if listed else None
 
 
-TABLES = (
-    SuiteTable(
-        "units",
-        "Grasp and move",
-        "In per cent. G-G: the right thing was taken hold of. G-M: success when the oracle takes hold of it first (the mode grasped). "
-        "SC: success of the whole task. What is called seen uses colours, shapes and furniture of the training split.",
-        unit_rows,
-    ),
+UNITS = SuiteTable(
+    "units",
+    "Grasp and move",
+    "In per cent. G-G: the right thing was taken hold of. G-M: success when the oracle takes hold of it first (the mode grasped). "
+    "SC: success of the whole task. What is called seen uses colours, shapes and furniture of the training split.",
+    unit_rows,
 )

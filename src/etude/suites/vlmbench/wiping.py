@@ -21,9 +21,8 @@ from etude.pose import Array, Pose
 from etude.scene.appearance import LIFT
 from etude.scene.placement import FULL_TURN, NoRoom
 from etude.scene.scene import Area, Specks
-from etude.suites.building import TRIES
-from etude.suites.suite import Draft
-from etude.suites.vlmbench.stage import BASE, REACH, SIDES, SPONGE, ObjectKind, UnitActor, UnitSceneBuilder, sides
+from etude.suites.suite import Draft, Draw
+from etude.suites.vlmbench.stage import BASE, REACH, SIDES, SPONGE, TRIES, ObjectKind, UnitActor, UnitSceneBuilder, sides
 from etude.suites.vlmbench.suite import vlmbench
 
 RECTANGLE = ObjectKind("rectangle area", "rectangle", (0.30, 0.10, 0.001), 0.1)
@@ -153,23 +152,26 @@ def _pair(stage: UnitSceneBuilder, colours: Sequence[str], scales: Sequence[tupl
 
 
 @vlmbench.task(level="wipe")
-def wipe_color(stage: UnitSceneBuilder) -> Draft:
+def wipe_color(draw: Draw) -> Draft:
     """Wipe the area of a colour, of two of the same shape."""
+    stage = UnitSceneBuilder(draw)
     areas = _pair(stage, stage.some_colours(2, stage.colours[stage.variation(len(stage.colours))]))
     return _draft(stage, areas, *_laid(stage, areas), f"the {areas[0].colour} area")
 
 
 @vlmbench.task(level="wipe")
-def wipe_relative(stage: UnitSceneBuilder) -> Draft:
+def wipe_relative(draw: Draw) -> Draft:
     """Wipe the area on a side, of two of the same shape."""
+    stage = UnitSceneBuilder(draw)
     wanted = SIDES[stage.variation(4)]
     areas = _pair(stage, stage.some_colours(2))
     return _draft(stage, areas, *_laid(stage, areas, wanted=wanted), f"the {wanted} area")
 
 
 @vlmbench.task(level="wipe")
-def wipe_shape(stage: UnitSceneBuilder) -> Draft:
+def wipe_shape(draw: Draw) -> Draft:
     """Wipe the area of a shape, beside one or two of other shapes."""
+    stage = UnitSceneBuilder(draw)
     kinds = _areas(stage)
     kind = kinds[stage.variation(len(kinds))]
     others = [k for k in kinds if k != kind]
@@ -179,16 +181,18 @@ def wipe_shape(stage: UnitSceneBuilder) -> Draft:
 
 
 @vlmbench.task(level="wipe")
-def wipe_size(stage: UnitSceneBuilder) -> Draft:
+def wipe_size(draw: Draw) -> Draft:
     """Wipe the smaller or the larger area, of two of the same shape."""
+    stage = UnitSceneBuilder(draw)
     word, scales = (("smaller", (SMALL, LARGE)), ("larger", (LARGE, SMALL)))[stage.variation(2)]
     areas = _pair(stage, stage.some_colours(2), scales)
     return _draft(stage, areas, *_laid(stage, areas), f"the {word} area")
 
 
 @vlmbench.task(level="wipe")
-def wipe_direction(stage: UnitSceneBuilder) -> Draft:
+def wipe_direction(draw: Draw) -> Draft:
     """Wipe the area that lies across the table, or the one that points away from the robot, of two of the same shape with a main axis."""
+    stage = UnitSceneBuilder(draw)
     words = (("horizontal", "vertical"), ("vertical", "horizontal"))[stage.variation(2)]
     kind = stage.stream.choice([k for k in _areas(stage) if k in DIRECTIONAL])
     areas = [stage.actor(kind, c, stage.stream.uniform(*USUAL)) for c in stage.some_colours(2)]
