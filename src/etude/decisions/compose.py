@@ -60,11 +60,14 @@ def interleave(*tasks: DecisionGraph, starts: Sequence[int]) -> tuple[Placed, ..
 
 
 def condition(first: DecisionGraph, then: DecisionGraph, otherwise: DecisionGraph, gap: int = 0) -> tuple[Placed, ...]:
-    """A task, and after it one task or the other, depending on whether its answer was true."""
+    """A task, and after it one task or the other, depending on whether its answer was true.
+
+    Both are answered on the same frame, the shorter one begins later: the moment of the second answer must not tell what the first was.
+    """
     if first.root.kind() != "bool":
         raise EtudeError(f"a condition must be answered with true or false, not with a {first.root.kind()}")
-    start = first.frames + gap
-    return _checked([Placed(first), Placed(then, start, 0, "true"), Placed(otherwise, start, 0, "false")])
+    end = first.frames + gap + max(then.frames, otherwise.frames)
+    return _checked([Placed(first), Placed(then, end - then.frames, 0, "true"), Placed(otherwise, end - otherwise.frames, 0, "false")])
 
 
 def frames_of(placed: Placed) -> set[int]:

@@ -142,7 +142,13 @@ def _explained(prop: str, space: StimulusSpace) -> str:
         return f"The {prop} of an object is always one of {len(words)}: {_listed(words)}."
     coarse = _coarser(prop, space)
     share = f", {len(words) // len(space.values(coarse))} for each {coarse}" if coarse else ""
-    return f"The {prop} says which one an object is: there are {len(words)} in all{share}."
+    varies = "".join(f" The same one can have another {other}." for other in space.classes if not _follows(other, prop, space))
+    return f"The {prop} says which one an object is: there are {len(words)} in all{share}.{varies}"
+
+
+def _follows(prop: str, other: str, space: StimulusSpace) -> bool:
+    """Does a property of items follow from another?"""
+    return space.sort(other) != "item" or len(set(zip(space.numbers(other), space.numbers(prop), strict=True))) == len(space.values(other))
 
 
 def _coarser(prop: str, space: StimulusSpace) -> str:

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from etude.arithmetic import total
+from etude.decisions.shortcuts import answers_due
 from etude.decisions.showing import pictures, told
 from etude.decisions.trial import SILENT, Trial
 from etude.envs.actions import numbers
@@ -108,9 +109,9 @@ def chosen(number: float, choices: tuple[str, ...]) -> str:
 
 
 def _subgoals(trial: Trial, given: list[str], asked: list[int], remarks: Sequence[str]) -> tuple[Subgoal, ...]:
-    found = []
+    found, tasks = [], {due.placed.end: due.placed.task for due in answers_due(trial)}
     for k, frame in enumerate(asked):
-        task = next(placed.task for placed in trial.tasks if placed.end == frame)
+        task = tasks[frame]
         ok = given[frame] == trial.answers[frame]
         words = f"answer {trial.answers[frame]}, given {given[frame] or 'nothing'}"
         if k < len(remarks) and remarks[k]:

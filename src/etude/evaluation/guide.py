@@ -16,7 +16,7 @@ from etude.names import EtudeError
 from etude.policies.answers import given, lenient, plain, strict
 from etude.policies.calling import called
 from etude.policies.policy import Planner, QuotingPlanner, StrictPlanner
-from etude.skills.subtasks import describe, right_now, vocabulary
+from etude.skills.subtasks import describe, meant, right_now, vocabulary
 from etude.suites.suite import SUITES
 
 SHORTEST = 10  # control steps between questions: a planner that repeats what is done already shall not be asked at every step
@@ -45,12 +45,17 @@ class Guide:
         self._history: list[str] = []
         self._begun = 0
         self._right: dict[str, GoalNode] = {}
-        self._own: Monitor | None = None  # judges a sub-task that is not one of the goal's
+        self._own: Monitor | None = None  # judges a sub-task that is not one of the goal's, or not its turn
         self._done = False
         self._exact = False
         self.waiting = True
         self.text = ""
         self.node: GoalNode | None = None
+
+    @property
+    def parent(self) -> GoalNode | None:
+        """What the sub-task is a unit of, where that is no part of the goal."""
+        return None if self._own is None or self.node is self._own.root else self._own.root
 
     def ask(self) -> None:
         """Have the planner say what comes next."""
@@ -75,18 +80,19 @@ class Guide:
         self.text = understood or answer.strip()
         self._history.append(self.text)
         self._begun, self.waiting, self._done, self._own = simulation.steps, False, False, None
-        if understood is None:
-            self.node = None
-        elif understood in self._right:
+        self.node = None
+        if understood in self._right:
             self.node = self._right[understood]
-        else:
-            self._own = Monitor(self._vocabulary[understood], simulation.world)
-            self.node = self._own.root
+        elif understood is not None and (meaning := meant(self._vocabulary[understood], simulation.monitor.watch)) is not None:
+            self._own = Monitor(meaning.whole, simulation.world)
+            self.node = next(node for node in self._own.nodes() if node.goal == meaning.leaf)
+            self.node.judge(self._own.watch)
 
     def stepped(self) -> None:
         """A control step is over: is it time to ask again?"""
-        if self._own is not None:
+        if self._own is not None and self.node is not None:
             self._own.update()
+            self.node.judge(self._own.watch)  # whether or not it is its turn in the whole
         if self.follows:
             self._done = self.node is not None and self.node.status.satisfied
         else:

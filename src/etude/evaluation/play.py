@@ -287,10 +287,10 @@ class _Stage:
         watch = self.simulation.monitor.watch
         node = self._guide.node
         if self.episode.control in PRIMITIVES:
-            stroke = None if node is None else self._oracle.stroke(node)
+            stroke = None if node is None else self._oracle.stroke(node, self._guide.parent)
             self._words = (self._guide.text, stroke.label if stroke is not None else "Do nothing")
             return idle(self.simulation) if stroke is None else stroke.to_action()
-        aim = held_still(watch, self.simulation.robot.closed) if node is None else self._oracle.aim(node)
+        aim = held_still(watch, self.simulation.robot.closed) if node is None else self._oracle.aim(node, self._guide.parent)
         self._words = (aim.task, aim.step)
         return converted(delta_action(aim, watch.tip), self.simulation)
 

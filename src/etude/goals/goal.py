@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from etude.goals.watch import Watch
 
 T = TypeVar("T")
+UNASKED = {"asked": False}  # metadata of fields with goals that are no part of what is wanted
 
 
 class Undeclared(EtudeError):
@@ -101,6 +102,10 @@ class Goal(Family):
         """What went wrong, in categories of its own; empty where it has none."""
         return ""
 
+    def ready(self, watch: Watch) -> bool:
+        """Can it be begun now, as its words have it?"""
+        return True
+
     def undoing(self) -> str:
         """In words, what would make the goal false."""
         return f"Undo: {self.words()}"
@@ -148,8 +153,8 @@ def _numbers(value: Any) -> bool:
 
 
 def _held(value: Any) -> Iterator[Goal]:
-    """The goals in the fields of a goal."""
-    for one in value if isinstance(value, tuple) else (getattr(value, f.name) for f in fields(value)):
+    """The goals in the fields of a goal, but for those that are not asked for."""
+    for one in value if isinstance(value, tuple) else (getattr(value, f.name) for f in fields(value) if f.metadata.get("asked", True)):
         if isinstance(one, Goal):
             yield one
         elif isinstance(one, tuple):

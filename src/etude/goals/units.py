@@ -7,14 +7,14 @@ attempt got, and give the oracle and planners their sub-tasks; whoever gets the 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from etude.arithmetic import total
 from etude.catalog.polygon import hull
-from etude.goals.goal import Goal, GoalNode, Status
+from etude.goals.goal import UNASKED, Goal, GoalNode, Status
 from etude.goals.regions import Region
 from etude.names import EtudeError
 from etude.pose import Array, Pose, Vec2, Vec3
@@ -37,6 +37,9 @@ class Unit(Goal):
     def words(self) -> str:
         return self.text
 
+    def ready(self, watch: Watch) -> bool:
+        return watch.grasped(self.thing)
+
     @property
     def notation(self) -> str:
         """As the paper writes it."""
@@ -48,7 +51,8 @@ class Control(Unit):
     """The thing is in the hand, or was. ``prefer`` is the way the hand comes from; with ``lift`` the thing is raised afterwards.
 
     ``out`` (m) is how it is first drawn straight out of something, in the frame of that, ``of``. ``handle`` are the ends (m, in the frame
-    of the thing) of the bar across which the fingers shall take it: a broom by its stick. Without it they may take it anywhere.
+    of the thing) of the bar across which the fingers shall take it: a broom by its stick. Without it they may take it anywhere. ``given`` is
+    what the words take for granted: that the block to be picked up "in the top drawer" is there.
     """
 
     thing: str
@@ -58,11 +62,15 @@ class Control(Unit):
     out: Vec3 = (0.0, 0.0, 0.0)
     of: str = ""
     handle: tuple[Vec3, ...] = ()
+    given: tuple[Goal, ...] = field(default=(), metadata=UNASKED)
 
     destinations = Goal.nowhere
 
     def scaled(self, change: Scaled) -> Goal:
-        return change.in_frame(self, self.thing, "handle")
+        return replace(change.in_frame(self, self.thing, "handle"), given=tuple(one.scaled(change) for one in self.given))
+
+    def ready(self, watch: Watch) -> bool:
+        return all(GoalNode(one, "", []).judge(watch).satisfied for one in self.given)
 
     def grasp(self) -> str:
         return self.thing
@@ -178,13 +186,14 @@ class Composed(Goal):
     """The ``result`` holds now; ``units`` is the sequence that brings it about: unit tasks, or tasks that are composed themselves.
 
     ``other_places`` could be confused with where the thing is to be brought. ``text`` says the whole in words, where it is a stage of
-    something longer.
+    something longer. ``others`` are not asked for: what else can be done with the things that are there, which a planner may say instead.
     """
 
     result: Goal
     units: tuple[Goal, ...]
     other_places: tuple[str, ...] = ()
     text: str = ""
+    others: tuple[Goal, ...] = field(default=(), metadata=UNASKED)
 
     def __post_init__(self) -> None:
         if not self.units:

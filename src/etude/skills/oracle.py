@@ -88,29 +88,29 @@ class Oracle:
         from etude.skills import repertoire  # noqa: F401  (registers the skills)
 
         self._episode, self._world, self._monitor = episode, world, monitor
-        self._path = ""
+        self._worked_on: tuple[str, Goal | None] = ("", None)
         self._hints: dict[str, Any] = {}
         self._visits = 0
         self._parent: GoalNode | None = None
         self._looked = False
 
-    def aim(self, node: GoalNode | None = None) -> Aim:
-        """What to do next: for this leaf, or for the one that comes next in the goal."""
+    def aim(self, node: GoalNode | None = None, parent: GoalNode | None = None) -> Aim:
+        """What to do next: for this leaf, or for the one that comes next in the goal. ``parent`` is told where it is no part of the goal."""
         self._refuse_unknown(_SKILLS, "skill")
         node = node or self._monitor.next_leaf()
         robot = self._world.robot
         assert robot is not None
         if node is None:
             return Aim(robot.tip(), robot.closed, task="Done", step="Do nothing")
-        return _function(_SKILLS, "skill", node.goal)(self._context(node))
+        return _function(_SKILLS, "skill", node.goal)(self._context(node, parent))
 
-    def stroke(self, node: GoalNode | None = None) -> Stroke | Keypose | None:
+    def stroke(self, node: GoalNode | None = None, parent: GoalNode | None = None) -> Stroke | Keypose | None:
         """The same as one primitive: what to pick and where to place it, or how to sweep; None when all is done."""
         self._refuse_unknown(_PLANS, "stroke")
         node = node or self._monitor.next_leaf()
         if node is None:
             return None
-        return _function(_PLANS, "stroke", node.goal)(self._context(node))
+        return _function(_PLANS, "stroke", node.goal)(self._context(node, parent))
 
     def _refuse_unknown(self, table: dict[type[Goal], T], what: str) -> None:
         """Before the first step, refuse a goal with a leaf that could not be worked on when its turn comes."""
@@ -123,9 +123,9 @@ class Oracle:
             else:
                 _function(table, what, node.goal)
 
-    def _context(self, node: GoalNode) -> Context[Any]:
-        if node.path != self._path:
-            self._path, self._hints, self._parent = node.path, {}, self._monitor.parent(node)
+    def _context(self, node: GoalNode, parent: GoalNode | None) -> Context[Any]:
+        if (node.path, node.goal) != self._worked_on:  # another planner's leaf may have the same path
+            self._worked_on, self._hints, self._parent = (node.path, node.goal), {}, parent or self._monitor.parent(node)
             self._visits += 1
         stream = rng(self._episode.parsed, f"oracle/{node.path}/{self._visits}")
         return Context(self._monitor.watch, node, stream, self._hints, self._parent)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -44,6 +45,7 @@ ROOMY = 0.05  # rad that they stay away while something is carried steadily: at 
 EASE = 0.2  # rad that the joints of an arm stay away from their limits while it moves a joint of something else
 FAR = 0.15  # for each metre of sweep: how much worse a grasp on a handle is
 HANDLE = 0.03  # m between the fingers round a handle
+_TAKE = re.compile("(?:grasp|pick up|move close to) ", re.IGNORECASE)  # before what is taken, in the words of a Control
 BACKWARDS = -0.1  # cosine: a hand that points back at the robot more than this gets in its own way, as one does that points up
 
 
@@ -259,10 +261,11 @@ class Solver:
 
     def _towards(self, tip: Pose, unit: Control) -> str:
         """The sentence for the way to a thing (VLMbench 1.6 and 1.7)."""
-        place, said = self.watch.world.pose(unit.thing).position, f"{{{unit.thing}}}."
+        place = self.watch.world.pose(unit.thing).position
         if "/" in unit.thing:  # a handle
-            place, said = (tip * Pose((0.0, 0.0, BACK))).position, unit.text.removeprefix("Grasp ")
-        return f"Move to the {beside(np.asarray(tip.position) - place)} of {said}"
+            place = (tip * Pose((0.0, 0.0, BACK))).position
+        said = _TAKE.sub("", unit.text).rstrip(".")
+        return f"Move to the {beside(np.asarray(tip.position) - place)} of {said}."
 
     # ---------------------------------------------------------------------------------------- bringing it somewhere
 

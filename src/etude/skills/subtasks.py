@@ -1,20 +1,24 @@
 """Sub-tasks in words: what can be said in an episode, what it means, and what would be right to say now.
 
 A planner speaks; the words are looked up here. Besides what the goal asks for, the vocabulary holds the same sub-tasks with every other
-thing of the scene in their places, so that a planner can be wrong, and what it said can still be carried out.
+thing of the scene in their places, and whatever else a goal says can be done there, so that a planner can be wrong, and what it said can
+still be carried out.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from dataclasses import fields, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from itertools import product
 from typing import Any
 
 from etude.episodes import Episode
-from etude.goals.goal import Goal, GoalNode
+from etude.goals.goal import Goal, GoalNode, every
 from etude.goals.monitor import Monitor
+from etude.goals.units import Composed
+from etude.goals.watch import Watch
 from etude.scene.scene import Area, Body, Scene
 
 LONGEST = 400  # sub-tasks in a vocabulary; goals with many entities keep to those that differ in one of them
@@ -34,19 +38,47 @@ def plain(text: str) -> str:
 
 def leaves(goal: Goal) -> list[Goal]:
     """The leaves of a goal that have words, in order."""
+    return [found.leaf for found in _meanings(goal, goal)]
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """A leaf that words can stand for, and the sequence it is a unit of, which whoever carries it out has in mind; or itself."""
+
+    leaf: Goal
+    whole: Goal
+
+
+def _meanings(goal: Goal, whole: Goal) -> Iterator[Meaning]:
     if goal.words():
-        return [goal]
-    return [leaf for part in goal.parts() for leaf in leaves(part)]
+        yield Meaning(goal, whole if isinstance(whole, Composed) else goal)
+    else:
+        for part in goal.parts():
+            yield from _meanings(part, goal)
 
 
-def vocabulary(episode: Episode) -> dict[str, Goal]:
-    """Every sub-task there are words for in this episode, the goal's own first."""
-    own = leaves(episode.goal)
-    found = {describe(leaf): leaf for leaf in reversed(own)}  # of two that sound alike, the first
-    found = dict(sorted(found.items(), key=lambda item: own.index(item[1])))
-    for leaf in own:
-        for other in _variants(leaf, episode.scene):
-            found.setdefault(describe(other), other)
+def vocabulary(episode: Episode) -> dict[str, list[Meaning]]:
+    """Every sub-task there are words for in this episode, with all that each can stand for, the goal's own first."""
+    own = list(_meanings(episode.goal, episode.goal))
+    said = [m for one in every(episode.goal, Composed) for other in one.others for m in _meanings(other, other)]
+    variants = [Meaning(other, other) for meaning in own for other in _variants(meaning.leaf, episode.scene)]
+    found: dict[str, list[Meaning]] = {}
+    for meaning in (*own, *said):
+        found.setdefault(describe(meaning.leaf), []).append(meaning)
+    for meaning in variants:
+        found.setdefault(describe(meaning.leaf), [meaning])
+    return found
+
+
+def meant(meanings: Sequence[Meaning], watch: Watch) -> Meaning | None:
+    """What words stand for as things are now: of leaves that sound alike, the first that can be begun; None where none can.
+
+    What is to be moved may first be taken, where the words leave no doubt what that is.
+    """
+    found = next((meaning for meaning in meanings if meaning.leaf.ready(watch)), None)
+    if found is None and len({getattr(meaning.leaf, "thing", "") for meaning in meanings}) == 1:
+        wholes = ((meaning, meaning.whole) for meaning in meanings)
+        return next((meaning for meaning, whole in wholes if isinstance(whole, Composed) and whole.units[0].ready(watch)), None)
     return found
 
 

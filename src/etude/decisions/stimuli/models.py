@@ -1,7 +1,6 @@
 """The 64 models: eight categories of eight identities, each a list of coloured parts brought to one size.
 
-All categories wear the same four palettes, two identities each: a colour says nothing about the category, and within a category it leaves
-two identities that differ in shape alone.
+Every one of them is there in each of four palettes: a colour says nothing about category or identity, which are told by shape alone.
 """
 
 from __future__ import annotations
@@ -61,28 +60,26 @@ PALETTES: Mapping[str, Mapping[str, str]] = {
 
 @dataclass(frozen=True, eq=False)
 class StimulusModel:
-    """One identity. ``parts`` are (texture, mesh) about the middle of the bounding box; x is its front, z is up."""
+    """One identity. ``parts`` are meshes, by the role of their colour, about the middle of the bounding box; x is its front, z is up."""
 
     category: str
     identity: int
     title: str
-    colour: str
-    parts: tuple[tuple[str, Mesh], ...]
+    parts: Mapping[str, Mesh]
 
-
-def colour_of(identity: int) -> str:
-    """The name of the palette an identity wears."""
-    return tuple(PALETTES)[identity % len(PALETTES)]
+    def painted(self, colour: str) -> tuple[tuple[str, Mesh], ...]:
+        """Its parts in a palette: (texture, mesh)."""
+        textures = {**FIXTURES, **pick("colour", colour, PALETTES)}
+        return tuple((textures[role], mesh) for role, mesh in self.parts.items())
 
 
 @functools.cache
 def model(category: str, identity: int) -> StimulusModel:
     """The model of an identity (0 to 7) of a category."""
     build = pick("category", category, BUILDERS)[identity]
-    textures = {**FIXTURES, **PALETTES[colour_of(identity)]}
     meshes = {role: merge(parts) for role, parts in build().items() if parts}
     corners = np.concatenate([m.vertices for m in meshes.values()])
     middle = (corners.min(0) + corners.max(0)) / 2
     scale = RADIUS / float(norms(corners - middle).max())
-    parts = tuple((textures[role], mesh.moved(-middle).scaled(scale)) for role, mesh in meshes.items())
-    return StimulusModel(category, identity, build.__name__.replace("_", " "), colour_of(identity), parts)
+    parts = {role: mesh.moved(-middle).scaled(scale) for role, mesh in meshes.items()}
+    return StimulusModel(category, identity, build.__name__.replace("_", " "), parts)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from etude.arithmetic import product, turned
 from etude.compiled import compiled
 from etude.decisions.stimuli.album import Album, Rgba
-from etude.decisions.stimuli.models import BUILDERS, GRAIN, IDENTITIES, model
+from etude.decisions.stimuli.models import BUILDERS, GRAIN, IDENTITIES, PALETTES, model
 from etude.names import EtudeError, rng, unknown
 from etude.pose import Pose, matrix, yaw_quat
 from etude.render.renderer import Renderer
@@ -70,10 +70,11 @@ def _views() -> tuple[Viewpoint, ...]:
 VIEWS = _views()
 
 
-@functools.cache
+@functools.lru_cache(maxsize=64)
 def _stage(item: int) -> tuple[Renderer, NDArray[np.float64]]:
     """The renderer of a model, and its corners (N, 3)."""
-    parts = model(tuple(BUILDERS)[item // IDENTITIES], item % IDENTITIES).parts
+    which, colour = divmod(item, len(PALETTES))
+    parts = model(tuple(BUILDERS)[which // IDENTITIES], which % IDENTITIES).painted(tuple(PALETTES)[colour])
     visuals = [Visual(1, mesh, texture, span=GRAIN, entity=FIRST_ENTITY) for texture, mesh in parts]
     return Renderer(visuals, LIGHTING), np.concatenate([mesh.vertices for _, mesh in parts])
 
@@ -95,7 +96,7 @@ def _camera(corners: NDArray[np.float64], pitch: float) -> Camera:
 
 
 def drawn(item: int, view: int, pixels: int) -> Rgba:
-    """A sprite, drawn anew; items are counted through all categories."""
+    """A sprite, drawn anew; items are counted through all categories and identities, colour by colour."""
     renderer, corners = _stage(item)
     # The camera looks along y; a yaw of 0 shows it the front, which is x.
     turn = np.round(matrix(yaw_quat(math.radians(-90.0 - VIEWS[view].yaw))), 12)
@@ -126,14 +127,17 @@ def _average(rgb: NDArray[np.uint8], segmentation: NDArray[np.uint16], light: ND
 _SPRITES = Album(drawn)
 
 
-def sprite(category: str, identity: int, view: int, pixels: int = 112) -> Rgba:
-    """An identity (0 to 7) of a category from a view (number in ``VIEWS``): (pixels, pixels, 4), read-only, not multiplied by alpha."""
-    if category not in BUILDERS:
-        raise unknown("category", category, BUILDERS)
+def sprite(category: str, identity: int, colour: str, view: int, pixels: int = 112) -> Rgba:
+    """An identity (0 to 7) of a category in a colour from a view (number in ``VIEWS``): (pixels, pixels, 4), read-only, not multiplied by
+    alpha."""
+    for what, name, known in (("category", category, BUILDERS), ("colour", colour, PALETTES)):
+        if name not in known:
+            raise unknown(what, name, known)
     if not 0 <= identity < IDENTITIES:
         raise EtudeError(f"{category} have the identities 0 to {IDENTITIES - 1}, got {identity}")
     if not 0 <= view < len(VIEWS):
         raise EtudeError(f"the views are numbered 0 to {len(VIEWS) - 1}, got {view}")
     if not 1 <= pixels <= LARGEST:
         raise EtudeError(f"a sprite is 1 to {LARGEST} pixels wide, got {pixels}")
-    return _SPRITES.get(tuple(BUILDERS).index(category) * IDENTITIES + identity, view, pixels)
+    which = tuple(BUILDERS).index(category) * IDENTITIES + identity
+    return _SPRITES.get(which * len(PALETTES) + tuple(PALETTES).index(colour), view, pixels)

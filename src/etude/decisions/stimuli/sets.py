@@ -13,13 +13,15 @@ from typing import Protocol, TypeVar
 
 from etude.decisions.space import SPLITS
 from etude.decisions.stimuli.album import Rgba
-from etude.decisions.stimuli.models import BUILDERS, IDENTITIES, PALETTES, colour_of
+from etude.decisions.stimuli.models import BUILDERS, IDENTITIES, PALETTES
 from etude.decisions.stimuli.rendering import ANGLES, VIEWS, sprite
 from etude.names import EtudeError, unknown
 from etude.registry import Registry
 from etude.render.renderer import VERSION as RENDERER
 
-GENERATOR = "etude-stimuli-1"  # counts up whenever a model, a view or the light changes
+GENERATOR = "etude-stimuli-2"  # counts up whenever a model, a view or the light changes
+
+ITEMS = len(BUILDERS) * IDENTITIES * len(PALETTES)
 
 
 class StimulusSet(Protocol):
@@ -78,7 +80,8 @@ def known_split(split: str) -> str:
 
 @stimulus_set("procedural")
 class Procedural:
-    """Eight categories of eight identities, made and rendered by us, from 48 views; 32 of them for training, 8 for each other split."""
+    """Eight categories of eight identities in four colours each, made and rendered by us, from 48 views; 32 of them for training, 8 for
+    each other split."""
 
     name = "procedural"
     version = f"{GENERATOR}/{RENDERER}"
@@ -86,7 +89,8 @@ class Procedural:
 
     @functools.cached_property
     def properties(self) -> Mapping[str, tuple[str, ...]]:
-        """Category, identity and colour. Identities are counted through all categories: two things are one identity or they are not."""
+        """Category, identity and colour. Identities are counted through all categories: two things are one identity or they are not,
+        whatever their colours."""
         return {
             "category": tuple(BUILDERS),
             "identity": tuple(f"{category} {k + 1}" for category in BUILDERS for k in range(IDENTITIES)),
@@ -95,12 +99,12 @@ class Procedural:
 
     @functools.cached_property
     def classes(self) -> Mapping[str, tuple[int, ...]]:
-        """The values of the 64 items."""
-        items = range(len(BUILDERS) * IDENTITIES)
+        """The values of the 256 items: every identity in every colour."""
+        items = range(ITEMS)
         return {
-            "category": tuple(k // IDENTITIES for k in items),
-            "identity": tuple(items),
-            "colour": tuple(tuple(PALETTES).index(colour_of(k % IDENTITIES)) for k in items),
+            "category": tuple(k // len(PALETTES) // IDENTITIES for k in items),
+            "identity": tuple(k // len(PALETTES) for k in items),
+            "colour": tuple(k % len(PALETTES) for k in items),
         }
 
     def views(self, split: str, item: int | None = None) -> tuple[int, ...]:
@@ -116,7 +120,8 @@ class Procedural:
         """An item from a view, (pixels, pixels, 4), read-only."""
         return sprite(*self._which(item), view, pixels)
 
-    def _which(self, item: int) -> tuple[str, int]:
-        if not 0 <= item < len(BUILDERS) * IDENTITIES:
-            raise EtudeError(f"the items are numbered 0 to {len(BUILDERS) * IDENTITIES - 1}, got {item}")
-        return tuple(BUILDERS)[item // IDENTITIES], item % IDENTITIES
+    def _which(self, item: int) -> tuple[str, int, str]:
+        if not 0 <= item < ITEMS:
+            raise EtudeError(f"the items are numbered 0 to {ITEMS - 1}, got {item}")
+        which, colour = divmod(item, len(PALETTES))
+        return tuple(BUILDERS)[which // IDENTITIES], which % IDENTITIES, tuple(PALETTES)[colour]

@@ -7,18 +7,18 @@ the robot, and the dustpan on its right is open towards the dirt. Places in the 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from etude.catalog.registry import shape
-from etude.goals.detecting import Contained, Detected
-from etude.goals.regions import About, AtPoint, Fixed, InBox, Region
+from etude.goals.detecting import Contained, Detected, OnTable
+from etude.goals.regions import About, AtPoint, Fixed, InBox, OnPlane, Region
 from etude.goals.units import Composed, Control, MoveConstrained, MoveFree
 from etude.pose import Array, Pose, Vec2, Vec3, yaw_quat
 from etude.scene.placement import NoRoom
 from etude.scene.rooms import TABLE_TOP
-from etude.scene.scene import Body, Particles
-from etude.suites.himan.cupboards import AROUND, BROOM, HOLDER, broom_kept, broom_taken
-from etude.suites.himan.stage import CUPBOARD, TURN, HimanSceneBuilder
+from etude.scene.scene import Body, Entity, Particles
+from etude.suites.himan.cupboards import AROUND, BROOM, HOLDER, ON_TABLE, PUT_DOWN, broom_kept, broom_on_holder, broom_taken
+from etude.suites.himan.stage import CUPBOARD, TURN, HimanSceneBuilder, saying
 from etude.suites.himan.suite import atomic, compositional
 from etude.suites.suite import Draft, Draw
 
@@ -35,7 +35,6 @@ CUPBOARD_HALF, APART = (0.209, 0.125), 0.06  # m: half extents of the cupboard, 
 FLOOR = -0.30  # m: the table, in the frame of the dustpan
 LIP = 0.109  # m: the edge of the dustpan, ahead of its middle
 DETECTOR: tuple[Vec3, Vec3] = ((-0.125, -0.049, FLOOR - 0.012), (0.125, 0.101, FLOOR + 0.038))  # in the frame of the dustpan
-HANDLE: tuple[Vec3, Vec3] = ((-0.08, 0.0, -0.004), (0.05, 0.0, -0.004))  # where the broom is held, in its own frame
 BRISTLES: Vec3 = (0.137, 0.0, 0.0)  # m: its front
 HOVER = 0.005  # m between broom and table: less than the dirt is high, more than the dustpan's lip
 BEHIND = 0.03  # m from the dirt to where the stroke begins
@@ -66,20 +65,40 @@ def swept(group: Pose, pick_up: Control) -> Composed:
     )
 
 
-def broom_on_holder() -> Control:
-    """Take the broom that lies on its holder."""
-    return Control(BROOM, "pick up the broom on the table", handle=HANDLE)
-
-
-def dropped() -> Composed:
-    """Put the rubbish into the dustpan."""
-    text, height = "drop the rubbish into the dustpan", FLOOR + shape(RUBBISH).size[2] / 2
+def dropped(thing: str, pick_up: Control) -> Composed:
+    """Put a thing, taken in this way, into the dustpan."""
+    text, height = f"drop the {thing} into the dustpan", FLOOR + shape(thing).size[2] / 2
     inside = InBox((-0.06, -0.01, height + 0.015), (0.06, 0.04, height + 0.025))
-    return Composed(
-        Detected(RUBBISH, DUSTPAN, *DETECTOR),
-        (Control(RUBBISH, "pick up the rubbish on the table"), MoveFree(RUBBISH, Region(DUSTPAN, inside, About()), text)),
-        text=text,
-    )
+    return Composed(Detected(thing, DUSTPAN, *DETECTOR), (pick_up, MoveFree(thing, Region(DUSTPAN, inside, About()), text)), text=text)
+
+
+def rubbish_on_table() -> Control:
+    """Take the rubbish from the table."""
+    return Control(RUBBISH, "pick up the rubbish on the table", given=(OnTable(RUBBISH, *ON_TABLE),))
+
+
+def laid_down() -> Composed:
+    """Put the rubbish somewhere else on the table."""
+    lower, upper = PUT_DOWN
+    anywhere = Region("", OnPlane(lower, upper, TABLE_TOP + shape(RUBBISH).size[2] / 2 + 0.005), About())
+    text = "place the rubbish on the table"
+    return Composed(OnTable(RUBBISH, *ON_TABLE), (rubbish_on_table(), MoveFree(RUBBISH, anywhere, text)), text=text)
+
+
+@saying
+def with_dustpan(things: Sequence[Entity]) -> Iterator[Composed]:
+    """Sweep the dirt and drop everything else into the dustpan, or not."""
+    names = {thing.name: thing for thing in things}
+    pan = names.get(DUSTPAN)
+    if not isinstance(pan, Body):
+        return
+    broom = broom_taken() if CUPBOARD in names else broom_on_holder()
+    if BROOM in names:
+        yield dropped(BROOM, broom)
+    if RUBBISH in names:
+        yield from (dropped(RUBBISH, rubbish_on_table()), laid_down())
+    if {BROOM, DIRT} <= set(names):
+        yield swept(pan.pose * Pose.flat(*PAN_AT, TABLE_TOP - FLOOR).inverse(), broom)
 
 
 # ------------------------------------------------------------------------------------------------ things
@@ -133,7 +152,7 @@ def rubbish_in_dustpan(draw: Draw) -> Draft:
     """Drop a crumpled sheet of paper into the dustpan; broom and holder stand about."""
     stage = HimanSceneBuilder(draw)
     laid_out(stage, placed(stage), (DUSTPAN, HOLDER, BROOM, RUBBISH))
-    return stage.draft("drop the rubbish into the dustpan", [dropped()], [RUBBISH], [DUSTPAN])
+    return stage.draft("drop the rubbish into the dustpan", [dropped(RUBBISH, rubbish_on_table())], [RUBBISH], [DUSTPAN])
 
 
 # ------------------------------------------------------------------------------------------------ compositional tasks
@@ -145,7 +164,7 @@ def sweep_and_drop(draw: Draw) -> Draft:
     stage = HimanSceneBuilder(draw)
     group = placed(stage)
     laid_out(stage, group, (DUSTPAN, HOLDER, BROOM, DIRT, RUBBISH))
-    stages = [dropped(), swept(group, broom_on_holder())]
+    stages = [dropped(RUBBISH, rubbish_on_table()), swept(group, broom_on_holder())]
     return stage.draft("clean all the dirt and rubbish into the dustpan", stages, [BROOM, DIRT, RUBBISH], [DUSTPAN], lasting=2)
 
 

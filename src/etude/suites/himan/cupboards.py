@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from etude.catalog.registry import shape
 from etude.goals.detecting import Detected, OnTable
-from etude.goals.regions import About, Fixed, InBox, OnPlane, Region
+from etude.goals.regions import About, AtPoint, Fixed, InBox, OnPlane, Region
 from etude.goals.units import Composed, Control, MoveFree
 from etude.pose import Pose, Quat, Vec2, Vec3, axis_quat, multiply, yaw_quat
 from etude.scene.placement import Layout, NoRoom
 from etude.scene.rooms import RLBENCH_LOWER, RLBENCH_UPPER, TABLE_TOP
-from etude.scene.scene import Body, Fixture
-from etude.suites.himan.drawers import JELLO, JELLO_BOX, jello_in, opened
-from etude.suites.himan.stage import CABINET, CUPBOARD, LEVELS, SHELF, TURN, HimanSceneBuilder
+from etude.scene.scene import Body, Entity, Fixture
+from etude.suites.himan.drawers import JELLO, JELLO_BOX, in_drawer, jello_in, opened
+from etude.suites.himan.stage import CABINET, CUPBOARD, LEVELS, SHELF, TURN, HimanSceneBuilder, saying
 from etude.suites.himan.suite import atomic, compositional
 from etude.suites.suite import Draft, Draw
 
@@ -32,6 +32,7 @@ BASE, REACH = (-0.268, -0.006), (0.34, 0.74)  # m: where the robot stands, and h
 PULLED, BEFORE = 0.22, -0.205  # m: how far a drawer is opened, and how far before the cupboard's middle what is in it must then be
 
 BROOM, HOLDER = "broom", "broom holder"
+HANDLE: tuple[Vec3, Vec3] = ((-0.08, 0.0, -0.004), (0.05, 0.0, -0.004))  # m, in its own frame: where the broom is held
 STICKS_OUT: tuple[Vec3, Vec3] = ((-0.12, 0.0, -0.004), (-0.06, 0.0, -0.004))  # m, in its own frame: what can be taken in the cupboard
 ON_ITS_HEAD = 0.018  # m: the middle of a broom above what it lies on
 
@@ -79,9 +80,9 @@ def box_in(box: KeptBox, pick_up: Control | None = None, text: str = "") -> Comp
     """Put a box into its place in the cupboard; from the table, or from where ``pick_up`` takes it, as ``text`` then says."""
     x, y, z = box.slot
     return Composed(
-        Detected(box.name, CUPBOARD, *IN_CUPBOARD),
+        _in_cupboard(box.name),
         (
-            pick_up or Control(box.name, f"pick up the {box.name} on the table"),
+            pick_up or Control(box.name, f"pick up the {box.name} on the table", given=(OnTable(box.name, *ON_TABLE),)),
             MoveFree(
                 box.name,
                 Region(CUPBOARD, InBox((x - 0.005, y - 0.005, z + 0.005), (x + 0.005, y + 0.005, z + 0.008)), Fixed(box.lying, 2)),
@@ -99,20 +100,28 @@ def box_out(box: KeptBox, where: tuple[Vec2, Vec2] = PUT_DOWN) -> Composed:
     return Composed(
         OnTable(box.name, *ON_TABLE),
         (
-            Control(box.name, f"pick up the {box.name} in the cupboard", "horizontal", lift=False, out=(0.0, -box.way, 0.01), of=CUPBOARD),
+            Control(
+                box.name,
+                f"pick up the {box.name} in the cupboard",
+                "horizontal",
+                lift=False,
+                out=(0.0, -box.way, 0.01),
+                of=CUPBOARD,
+                given=(_in_cupboard(box.name),),
+            ),
             MoveFree(box.name, Region("", OnPlane(lower, upper, height), About()), f"place the {box.name} on the table"),
         ),
         text=f"put the {box.name} on the table",
     )
 
 
-def broom_out() -> Composed:
-    """Draw the broom out of the cupboard by its handle, and lay it on its holder."""
+def broom_out(pick_up: Control) -> Composed:
+    """Lay the broom on its holder; it is taken in this way."""
     low = shape(HOLDER).size[2] / 2 + ON_ITS_HEAD
     return Composed(
         Detected(BROOM, HOLDER, *ON_HOLDER),
         (
-            broom_taken(),
+            pick_up,
             MoveFree(
                 BROOM,
                 Region(HOLDER, InBox((-0.076, -0.01, low + 0.005), (-0.056, 0.01, low + 0.008)), Fixed((1.0, 0.0, 0.0, 0.0))),
@@ -125,7 +134,50 @@ def broom_out() -> Composed:
 
 def broom_taken() -> Control:
     """Take the broom out of the cupboard."""
-    return Control(BROOM, "pick up the broom in the cupboard", lift=False, out=(0.0, -0.22, 0.02), of=CUPBOARD, handle=STICKS_OUT)
+    return Control(
+        BROOM,
+        "pick up the broom in the cupboard",
+        lift=False,
+        out=(0.0, -0.22, 0.02),
+        of=CUPBOARD,
+        handle=STICKS_OUT,
+        given=(_in_cupboard(BROOM),),
+    )
+
+
+def broom_back() -> Composed:
+    """Put the broom into the cupboard, where it was."""
+    at = Pose.flat(0.0, DEEP, SHELF + ON_ITS_HEAD + 0.005, math.pi / 2)
+    return Composed(
+        _in_cupboard(BROOM),
+        (
+            broom_on_holder(),
+            MoveFree(BROOM, Region(CUPBOARD, AtPoint(at.position), Fixed(at.rotation)), "place the broom in the cupboard", back=0.2),
+        ),
+        text="put the broom in the cupboard",
+    )
+
+
+def broom_on_holder() -> Control:
+    """Take the broom that lies on its holder."""
+    return Control(BROOM, "pick up the broom on the table", handle=HANDLE, given=(Detected(BROOM, HOLDER, *ON_HOLDER),))
+
+
+def _in_cupboard(thing: str) -> Detected:
+    return Detected(thing, CUPBOARD, *IN_CUPBOARD)
+
+
+@saying
+def with_cupboard(things: Sequence[Entity]) -> Iterator[Composed]:
+    """Put everything into the cupboard, and out of it onto the table."""
+    names = {thing.name for thing in things}
+    if CUPBOARD in names:
+        for box in (b for b in BOXES if b.name in names):
+            yield from (box_in(box), box_out(box))
+        if BROOM in names:
+            yield broom_back()
+    if {BROOM, HOLDER} <= names:
+        yield broom_out(broom_taken() if CUPBOARD in names else broom_on_holder())
 
 
 # ------------------------------------------------------------------------------------------------ things
@@ -199,7 +251,7 @@ def broom_out_of_cupboard(draw: Draw) -> Draft:
     """Put the broom in the cupboard onto its holder, which stands on the table."""
     stage = HimanSceneBuilder(draw)
     broom = broom_kept(stage, stage.cupboard(TURN))
-    return stage.draft("put the broom on the table", [broom_out()], [broom, CUPBOARD], [holder(stage)])
+    return stage.draft("put the broom on the table", [broom_out(broom_taken())], [broom, CUPBOARD], [holder(stage)])
 
 
 # ------------------------------------------------------------------------------------------------ compositional tasks
@@ -229,7 +281,8 @@ def transfer_box(draw: Draw) -> Draft:
     text = f"take the {jello} out of the {level} drawer and put the {jello} in the cupboard"
     # Straight up until it is over the cabinet, from where the way is free.
     up = 0.18 + 0.1 * LEVELS[::-1].index(level)
-    pick_up = Control(jello, f"pick up the {jello} in the {level} drawer", lift=False, out=(0.0, 0.0, up), of=CABINET)
+    given = (in_drawer(jello, level),)
+    pick_up = Control(jello, f"pick up the {jello} in the {level} drawer", lift=False, out=(0.0, 0.0, up), of=CABINET, given=given)
     return stage.draft(text, [opened(level), box_in(BOXES[0], pick_up, text)], [jello], [CABINET, CUPBOARD], lasting=1)
 
 

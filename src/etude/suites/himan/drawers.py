@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from etude.catalog.registry import shape
 from etude.goals.detecting import Detected, JointAt
 from etude.goals.goal import All, Either
 from etude.goals.regions import About, InBox, Region
 from etude.goals.units import Composed, Control, MoveFree, MoveJoint
 from etude.pose import Pose
-from etude.scene.scene import Body, Fixture
-from etude.suites.himan.stage import BLOCK, CABINET, LEVELS, TOP, HimanSceneBuilder, drawer
+from etude.scene.scene import Body, Entity, Fixture
+from etude.suites.himan.stage import BLOCK, CABINET, LEVELS, TOP, HimanSceneBuilder, drawer, saying
 from etude.suites.himan.suite import atomic, compositional
 from etude.suites.suite import Draft, Draw
 
@@ -50,14 +52,13 @@ def closed(level: str) -> Composed:
     )
 
 
-def put_in(thing: str, level: str) -> Composed:
-    """Put a block from the top of the cabinet into an open drawer."""
-    part, words = drawer(level), "block"
-    middle = FLOOR + BLOCK / 2
+def put_in(thing: str, level: str, words: str = "block", height: float = BLOCK) -> Composed:
+    """Put a thing from the top of the cabinet into an open drawer."""
+    part, middle = drawer(level), FLOOR + height / 2
     return Composed(
-        Detected(thing, part, *IN_DRAWER),
+        in_drawer(thing, level),
         (
-            Control(thing, f"pick up the {words} on the drawer's surface"),
+            Control(thing, f"pick up the {words} on the drawer's surface", given=(_on_top(thing),)),
             MoveFree(
                 thing,
                 Region(part, InBox((-0.08, -0.09, middle + 0.012), (0.08, 0.02, middle + 0.022)), About()),
@@ -73,9 +74,9 @@ def taken_out(thing: str, level: str, words: str = "block", height: float = BLOC
     low = TOP + height / 2 + 0.004
     left, right = (-0.10, -0.03) if side < 0 else (0.03, 0.10) if side else (-0.10, 0.10)
     return Composed(
-        Detected(thing, CABINET, *ON_TOP),
+        _on_top(thing),
         (
-            Control(thing, f"pick up the {words} in the {level} drawer"),
+            Control(thing, f"pick up the {words} in the {level} drawer", given=(in_drawer(thing, level),)),
             MoveFree(
                 thing,
                 Region(CABINET, InBox((left, -0.10, low), (right, 0.10, low + 0.01)), About()),
@@ -84,6 +85,28 @@ def taken_out(thing: str, level: str, words: str = "block", height: float = BLOC
         ),
         text=f"take the {words} out of the {level} drawer and place the {words} on the drawer's surface",
     )
+
+
+def in_drawer(thing: str, level: str) -> Detected:
+    """A thing is in a drawer."""
+    return Detected(thing, drawer(level), *IN_DRAWER)
+
+
+def _on_top(thing: str) -> Detected:
+    return Detected(thing, CABINET, *ON_TOP)
+
+
+@saying
+def with_drawers(things: Sequence[Entity]) -> Iterator[Composed]:
+    """Open and close every drawer, put everything into it and take it out."""
+    if not any(thing.name == CABINET for thing in things):
+        return
+    bodies = [thing for thing in things if isinstance(thing, Body) and not thing.fixed]
+    for level in LEVELS:
+        yield from (opened(level), closed(level))
+        for body in bodies:
+            words, height = ("block", BLOCK) if body.shape == "cube" else (body.name, shape(body.shape).size[2])
+            yield from (put_in(body.name, level, words, height), taken_out(body.name, level, words, height))
 
 
 # ------------------------------------------------------------------------------------------------ things
@@ -234,11 +257,7 @@ def put_two_in_different(draw: Draw) -> Draft:
     one, other = _two_on_top(stage)
     stages = [opened(first), put_in(one, first), closed(first), opened(second), put_in(other, second)]
     text = f"put one block in the {first} drawer and put the other block in the {second} drawer"
-    either = Either(
-        tuple(
-            All((Detected(a, drawer(first), *IN_DRAWER), Detected(b, drawer(second), *IN_DRAWER))) for a, b in ((one, other), (other, one))
-        )
-    )
+    either = Either(tuple(All((in_drawer(a, first), in_drawer(b, second))) for a, b in ((one, other), (other, one))))
     return stage.draft(text, stages, [one, other], [CABINET], result=either)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from etude.goals.goal import All, Goal
@@ -31,6 +31,16 @@ CUPBOARD = "cupboard"
 CARRIER, HANGS, FROM_CARRIER = (0.225, 0.0), 1.283, 0.3315  # m: the middle about which it is turned, its lower side, its distance
 SHELF = 0.0082  # m: where things stand in it, above its lower side
 PALE = "#dfbc86"
+
+
+Saying = Callable[[Sequence[Entity]], Iterable[Composed]]
+SAYINGS: list[Saying] = []  # one of each family: what can be done with the things of a scene, whatever the task
+
+
+def saying(family: Saying) -> Saying:
+    """Register what a family can say of a scene."""
+    SAYINGS.append(family)
+    return family
 
 
 @dataclass
@@ -82,14 +92,16 @@ class HimanSceneBuilder:
     ) -> Draft:
         """The parts of an episode: one stage, or several. What counts in the end is ``result``, or those of the last ``lasting`` stages.
 
-        Three instructions: the whole in one sentence, its stages, and their halves, one on each line.
+        Three instructions: the whole in one sentence, its stages, and their halves, one on each line. Whatever else can be done with what
+        is there can be said by a planner too.
         """
         texts = (u.text for stage in stages for u in stage.units if isinstance(u, Unit))
         halves = "\n".join(text for text, _ in itertools.groupby(texts))  # a half may take several units
         roles = (*(("manipulated", name) for name in manipulated), *(("receiving", name) for name in receiving))
-        goal: Goal = stages[0]
+        others = tuple(other for family in SAYINGS for other in family(self.things) if other not in stages)
+        goal = replace(stages[0], others=others)
         if len(stages) > 1:
-            goal = Composed(result or All(tuple(s.result for s in stages[-lasting:])), tuple(stages), text=text)
+            goal = Composed(result or All(tuple(s.result for s in stages[-lasting:])), tuple(stages), text=text, others=others)
         return Draft(
             self.scene(), goal, (instruction(text), instruction("\n".join(s.text for s in stages)), instruction(halves)), roles=roles
         )

@@ -70,18 +70,23 @@ def drawer(draw: Draw) -> Draft:
     pose = _stand(stage, math.pi / 4, model.size[1] / 2, model.grip, (0.0, model.travel))
     body, front = stage.some_colours(2)
     stage.things.append(cabinet("cabinet", model, pose, body, front, "" if opening else level))
+    others = (_slid(other, opening, much, model.travel) for other in LEVELS for much in AMOUNTS if (other, much) != (level, amount))
+    text = f"{amount.capitalize()} {'open' if opening else 'close'} the {level} drawer."
+    return stage.draft(text, _slid(level, opening, amount, model.travel), others, "cabinet")
+
+
+def _slid(level: str, opening: bool, amount: str, travel: float) -> Composed:
     part = f"cabinet/{level}"
     low, high = (OPEN if opening else CLOSE)[amount]
     least, most = MOVED[amount]
     axis = f"Move along the axis of the {level} drawer{' slightly' if amount == 'slightly' else ''}."
-    goal = Composed(
-        JointMoved(part, least * model.travel, most * model.travel, opening),
+    return Composed(
+        JointMoved(part, least * travel, most * travel, opening),
         (
             Control(part, f"Grasp the handle of the {level} drawer.", "horizontal", lift=False),
-            MoveJoint(part, part, (low * model.travel, high * model.travel), axis),
+            MoveJoint(part, part, (low * travel, high * travel), axis),
         ),
     )
-    return stage.draft(f"{amount.capitalize()} {'open' if opening else 'close'} the {level} drawer.", goal, "cabinet")
 
 
 @vlmbench.task(level="door")
@@ -95,17 +100,17 @@ def door(draw: Draw) -> Draft:
     pose = _stand(stage, math.pi / 8, model.size[1] / 2, model.grip, (0.0, SWING), model.outline(start))
     plank, frame = stage.some_colours(2)
     stage.things.append(hinged_door("door", model, SWING, pose, plank, start, frame))
+    goal, *others = (_swung(opening, much, min(HANDLE, model.turn - SLACK / 2)) for much in sorted(AMOUNTS, key=lambda a: a != amount))
+    return stage.draft(f"{amount.capitalize()} {'open' if opening else 'close'} the door.", goal, others, "door")
+
+
+def _swung(opening: bool, amount: str, handle: float) -> Composed:
     angle = SWING / 2 if amount == "slightly" else SWING if opening else 0.0
-    handle = min(HANDLE, model.turn - SLACK / 2)
     grasp = Control("door/handle", "Grasp the handle of door.", "horizontal", lift=False)
     unlatch = MoveJoint("door/handle", "door/handle", _about(handle), "Rotate around the axis of the handle of door.", turns=True)
     said = f"Rotate around the axis of the door{' slightly' if amount == 'slightly' else ''}."
     swing = MoveJoint("door/handle", "door/plank", _about(angle), said, turns=True)
-    goal = Composed(
-        JointMoved("door/plank", *TURNED[amount], opening),
-        (grasp, unlatch, swing) if opening else (grasp, swing),
-    )
-    return stage.draft(f"{amount.capitalize()} {'open' if opening else 'close'} the door.", goal, "door")
+    return Composed(JointMoved("door/plank", *TURNED[amount], opening), (grasp, unlatch, swing) if opening else (grasp, swing))
 
 
 def _about(angle: float) -> Vec2:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from etude.pose import Array, Pose, Vec3
 from etude.scene.placement import NoRoom
 from etude.scene.scene import Particles
 from etude.suites.suite import Draft, Draw
-from etude.suites.vlmbench.stage import BASE, TRIES, ObjectKind, UnitActor, UnitSceneBuilder, sides
+from etude.suites.vlmbench.stage import BASE, SIDES, TRIES, ObjectKind, UnitActor, UnitSceneBuilder, both, sides
 from etude.suites.vlmbench.suite import vlmbench
 
 SEEN_MUGS = (
@@ -86,7 +87,7 @@ def _drops(form: _Form, diameter: float) -> list[Vec3]:
     return [(form.axis + x, y, form.floor + (level + 0.55) * pitch) for level, x, y in places]
 
 
-def _pour(stage: UnitSceneBuilder, mugs: Sequence[UnitActor], poses: Sequence[Pose], source: str, receiver: str) -> Draft:
+def _pour(stage: UnitSceneBuilder, mugs: Sequence[UnitActor], poses: Sequence[Pose]) -> Draft:
     """From the first of the mugs into the second."""
     full, empty = mugs[0], mugs[1]
     one, other = _Form.of(full), _Form.of(empty)
@@ -97,6 +98,12 @@ def _pour(stage: UnitSceneBuilder, mugs: Sequence[UnitActor], poses: Sequence[Po
     stage.things.append(
         Particles("water", "sphere", diameter, "azure", water, round(WATER * math.pi / 6 * math.pow(diameter, 3), 7), "water")
     )
+    goal, *others = (_poured(a, b, mugs, diameter) for a, b in permutations(mugs, 2))
+    return stage.draft(f"Pour water from {full.said} to {empty.said}.", goal, others, full.name, empty.name)
+
+
+def _poured(full: UnitActor, empty: UnitActor, mugs: Sequence[UnitActor], diameter: float) -> Composed:
+    one, other = _Form.of(full), _Form.of(empty)
     # Tilted about the middle of its axis, the lip of the mug moves on a circle.
     above = (one.rim * math.sin(FLOWING) + one.lip * math.cos(FLOWING), math.hypot(one.rim, one.lip))
     ring = OnRing(round(above[0] + SHORT, 4), round(above[1] + ABOVE, 4))
@@ -105,7 +112,7 @@ def _pour(stage: UnitSceneBuilder, mugs: Sequence[UnitActor], poses: Sequence[Po
     scale = empty.scale
     # From so high that drops on the table, beside the foot, are not taken for drops in the mug.
     low = (-empty.size[2] / 2 + other.floor + diameter) / 2
-    goal = Composed(
+    return Composed(
         Poured(
             "water",
             empty.name,
@@ -115,21 +122,20 @@ def _pour(stage: UnitSceneBuilder, mugs: Sequence[UnitActor], poses: Sequence[Po
             round(DETECTOR_HEIGHT * scale, 5),
         ),
         (
-            Control(full.name, f"Grasp {{{full.name}}}.", "horizontal"),
+            Control(full.name, f"Grasp {full.said}.", "horizontal"),
             MoveConstrained(
                 full.name,
                 Region(empty.name, ring, Across(), True, point=axis, middle=opening),
-                f"Move the object to the top of {{{empty.name}}} with the opening upwards.",
+                f"Move the object to the top of {empty.said} with the opening upwards.",
             ),
             MoveConstrained(
                 full.name,
                 Region(empty.name, WhereItIs(), Tilting(), True, point=axis, middle=opening),
-                f"Rotate {{{full.name}}} toward {{{empty.name}}}.",
+                f"Rotate {full.said} toward {empty.said}.",
             ),
         ),
-        tuple(m.name for m in mugs[2:]),
+        tuple(m.name for m in mugs if m not in (full, empty)),
     )
-    return stage.draft(f"Pour water from {source} to {receiver}.", goal, full.name, empty.name)
 
 
 def _vec(v: Array) -> Vec3:
@@ -176,18 +182,18 @@ def pour_color(draw: Draw) -> Draft:
     stage = UnitSceneBuilder(draw)
     colours = stage.some_colours(3, stage.colours[stage.variation(len(stage.colours))])
     kind = _kind(stage)
-    mugs = [stage.actor(kind, c) for c in colours]
-    return _pour(stage, mugs, _lay(stage, mugs), f"the {colours[0]} mug", f"the {colours[1]} mug")
+    mugs = [stage.actor(kind, c, said=f"the {c} mug") for c in colours]
+    return _pour(stage, mugs, _lay(stage, mugs))
 
 
 @vlmbench.task(level="pour")
 def pour_relative(draw: Draw) -> Draft:
     """Pour water from the mug on one side into the mug on the other."""
     stage = UnitSceneBuilder(draw)
-    one, other = (("left", "right"), ("right", "left"), ("front", "rear"), ("rear", "front"))[stage.variation(4)]
+    one = SIDES[stage.variation(4)]
     kind = _kind(stage)
-    mugs = [stage.actor(kind, c) for c in stage.some_colours(2)]
-    return _pour(stage, mugs, _lay(stage, mugs, sides([one])), f"the {one} mug", f"the {other} mug")
+    mugs = [stage.actor(kind, c, said=f"the {s} mug") for c, s in zip(stage.some_colours(2), both(one), strict=True)]
+    return _pour(stage, mugs, _lay(stage, mugs, sides([one])))
 
 
 @vlmbench.task(level="pour")
@@ -195,10 +201,10 @@ def pour_size(draw: Draw) -> Draft:
     """Pour water from the smaller mug into the larger one, or the other way round."""
     stage = UnitSceneBuilder(draw)
     small, large = stage.stream.uniform(0.75, 0.9), stage.stream.uniform(1.0, 1.1)
-    scales, words = ((small, large), ("smaller", "larger")) if stage.variation(2) == 0 else ((large, small), ("larger", "smaller"))
+    scales, words = ((small, large), both("smaller")) if stage.variation(2) == 0 else ((large, small), both("larger"))
     kind = _kind(stage)
-    mugs = [stage.actor(kind, c, scale) for c, scale in zip(stage.some_colours(2), scales, strict=True)]
-    return _pour(stage, mugs, _lay(stage, mugs), f"the {words[0]} mug", f"the {words[1]} mug")
+    mugs = [stage.actor(kind, c, scale, f"the {s} mug") for c, scale, s in zip(stage.some_colours(2), scales, words, strict=True)]
+    return _pour(stage, mugs, _lay(stage, mugs))
 
 
 def _kind(stage: UnitSceneBuilder) -> ObjectKind:

@@ -18,7 +18,20 @@ from etude.pose import Pose, Vec2, yaw_quat
 from etude.scene.rooms import TABLE_TOP
 from etude.scene.scene import Body
 from etude.suites.suite import Draft, Draw
-from etude.suites.vlmbench.stage import BASE, CUBE, CYLINDER, MOON, SIDES, STAR, TRIANGULAR, ObjectKind, UnitActor, UnitSceneBuilder, sides
+from etude.suites.vlmbench.stage import (
+    BASE,
+    CUBE,
+    CYLINDER,
+    MOON,
+    SIDES,
+    STAR,
+    TRIANGULAR,
+    ObjectKind,
+    UnitActor,
+    UnitSceneBuilder,
+    both,
+    sides,
+)
 from etude.suites.vlmbench.suite import vlmbench
 
 SEEN_PIECES, UNSEEN_PIECES = (STAR, TRIANGULAR, CYLINDER, CUBE), (MOON, STAR, TRIANGULAR, CYLINDER, CUBE)
@@ -60,28 +73,34 @@ def _clear(sorter: Vec2, pose: Pose) -> bool:
     return math.dist(sorter, np.asarray(BASE) + share * along) > BESIDE_SORTER
 
 
-def _draft(stage: UnitSceneBuilder, pieces: Sequence[UnitActor], words: str) -> Draft:
+def _draft(stage: UnitSceneBuilder, pieces: Sequence[UnitActor]) -> Draft:
     """The first of the pieces belongs into the sorter."""
-    piece = pieces[0]
-    hole = next(h for h in HOLES if h.shape == piece.kind.shape)
+    fits, *_ = pieces
+    holes = sorted(UNSEEN_PIECES, key=lambda kind: kind != fits.kind)
+    goal, *others = (_sorted(piece, hole) for piece in pieces for hole in holes)
+    return stage.draft(f"Put {fits.said} into the shape sorter.", goal, others, fits.name, "sorter box")
+
+
+def _sorted(piece: UnitActor, into: ObjectKind) -> Composed:
+    """Put a piece through the hole of a shape, its own or not."""
+    hole = next(h for h in HOLES if h.shape == into.shape)
     # What turns about its centre of mass looks the same; that need not be the middle of its bounding box, from which the hole is told.
     _, mass, _ = shape(piece.kind.shape, piece.size).mass_properties
     centre = (round(float(mass[0]), 6), round(float(mass[1]), 6), 0.0)
     above = LID[2] / 2 + piece.size[2] / 2 - ENTERED
     x, y, z = Pose((*hole.position, above), yaw_quat(hole.yaw)).apply(centre).round(6).tolist()
-    goal = Composed(
+    return Composed(
         Detected(piece.name, "sorter box", *INSIDE),
         (
-            Control(piece.name, f"Grasp {{{piece.name}}}."),
+            Control(piece.name, f"Grasp {piece.said}."),
             MoveFree(
                 piece.name,
                 Region("sorter lid", AtPoint((x, y, z)), Fixed(yaw_quat(hole.yaw), piece.kind.symmetry), point=centre),
-                f"Move the object to the hole of {piece.kind.words} shape. Release the gripper.",
+                f"Move the object to the hole of {into.words} shape. Release the gripper.",
                 back=BACK,
             ),
         ),
     )
-    return stage.draft(f"Put {words} into the shape sorter.", goal, piece.name, "sorter box")
 
 
 @vlmbench.task(level="sorter")
@@ -90,9 +109,9 @@ def sorter_color(draw: Draw) -> Draft:
     stage = UnitSceneBuilder(draw)
     colours = stage.some_colours(3, stage.colours[stage.variation(len(stage.colours))])
     kind = stage.stream.choice(_pieces(stage))
-    pieces = [stage.actor(kind, c) for c in colours]
+    pieces = [stage.actor(kind, c, said=f"the {c} {kind.words}") for c in colours]
     _laid(stage, pieces)
-    return _draft(stage, pieces, f"the {colours[0]} {kind.words}")
+    return _draft(stage, pieces)
 
 
 @vlmbench.task(level="sorter")
@@ -101,9 +120,9 @@ def sorter_relative(draw: Draw) -> Draft:
     stage = UnitSceneBuilder(draw)
     wanted = SIDES[stage.variation(4)]
     kind = stage.stream.choice(_pieces(stage))
-    pieces = [stage.actor(kind, c) for c in stage.some_colours(2)]
+    pieces = [stage.actor(kind, c, said=f"the {s} {kind.words}") for c, s in zip(stage.some_colours(2), both(wanted), strict=True)]
     _laid(stage, pieces, wanted)
-    return _draft(stage, pieces, f"the {wanted} {kind.words}")
+    return _draft(stage, pieces)
 
 
 @vlmbench.task(level="sorter")
@@ -113,6 +132,6 @@ def sorter_shape(draw: Draw) -> Draft:
     kinds = _pieces(stage)
     kind = kinds[stage.variation(len(kinds))]
     others = stage.stream.sample([k for k in kinds if k != kind], stage.stream.integer(1, 2))
-    pieces = [stage.actor(k, stage.stream.choice(stage.colours)) for k in (kind, *others)]
+    pieces = [stage.actor(k, stage.stream.choice(stage.colours), said=f"the {k.words}") for k in (kind, *others)]
     _laid(stage, pieces)
-    return _draft(stage, pieces, f"the {kind.words}")
+    return _draft(stage, pieces)

@@ -10,13 +10,14 @@ from etude.goals.detecting import Piled
 from etude.goals.regions import About, Alike, OnPlane, Region
 from etude.goals.units import Composed, Control, MoveFree
 from etude.suites.suite import Draft, Draw
-from etude.suites.vlmbench.stage import MOON, SIDES, ObjectKind, UnitActor, UnitSceneBuilder, sides
+from etude.suites.vlmbench.stage import MOON, SIDES, ObjectKind, UnitActor, UnitSceneBuilder, both, sides
 from etude.suites.vlmbench.suite import vlmbench
 
 LARGER = 1.5  # things to stack are this much larger than elsewhere (VLMbench 1.5)
 ABOVE = 0.005  # m from which the upper object falls onto the lower (VLMbench 1.8)
 SLACK = 0.02  # of the lower object's extents: how far the middle of the upper may be beside it
 SCALES = {"large": (1.2, 1.4), "medium": (0.9, 1.1), "small": (0.7, 0.9)}
+TOLD_APART = 1.101  # one size to the next, at least: 10 %, and what rounding takes
 COLOUR_SCALES = (0.8, 1.2)
 
 
@@ -25,9 +26,14 @@ def _larger(kind: ObjectKind, most: float = 1.0) -> float:
     return min(LARGER, kind.largest / most)
 
 
-def _draft(stage: UnitSceneBuilder, objects: Sequence[UnitActor], lower: str, upper: str) -> Draft:
+def _draft(stage: UnitSceneBuilder, objects: Sequence[UnitActor]) -> Draft:
     """The second of the objects belongs onto the first."""
+    goal, *others = (_stacked(below, above, objects) for below, above in permutations(objects, 2))
     below, above = objects[:2]
+    return stage.draft(f"Stack {below.said} and {above.said} in sequence.", goal, others, above.name, below.name)
+
+
+def _stacked(below: UnitActor, above: UnitActor, objects: Sequence[UnitActor]) -> Composed:
     ground, load = (shape(a.kind.shape, a.size).mass_properties[1] for a in (below, above))
     # Weight over weight: prisms whose middle is not where they balance stay on each other at any yaw.
     x, y = float(ground[0]), float(ground[1])
@@ -36,19 +42,18 @@ def _draft(stage: UnitSceneBuilder, objects: Sequence[UnitActor], lower: str, up
     # Crescents that cross touch at their horns only, and fall.
     turned = Alike() if below.kind == above.kind == MOON else About()
     under = (float(load[0]), float(load[1]), -above.size[2] / 2)
-    goal = Composed(
+    return Composed(
         Piled(above.name, below.name),
         (
-            Control(above.name, f"Grasp {{{above.name}}}."),
+            Control(above.name, f"Grasp {above.said}."),
             MoveFree(
                 above.name,
                 Region(below.name, plane, turned, upright=True, point=under),
-                f"Move the object on {{{below.name}}}. Release the gripper.",
+                f"Move the object on {below.said}. Release the gripper.",
             ),
         ),
-        tuple(a.name for a in objects[2:]),
+        tuple(a.name for a in objects if a not in (below, above)),
     )
-    return stage.draft(f"Stack {lower} and {upper} in sequence.", goal, above.name, below.name)
 
 
 @vlmbench.task(level="stack")
@@ -58,9 +63,9 @@ def stack_color(draw: Draw) -> Draft:
     colours = stage.some_colours(4, stage.colours[stage.variation(len(stage.colours))])
     kind = stage.stream.choice(stage.shapes)
     size = _larger(kind, COLOUR_SCALES[1])
-    objects = [stage.actor(kind, c, size * stage.stream.uniform(*COLOUR_SCALES)) for c in colours]
+    objects = [stage.actor(kind, c, size * stage.stream.uniform(*COLOUR_SCALES), f"the {c} {kind.words}") for c in colours]
     stage.set(objects, stage.strew(objects))
-    return _draft(stage, objects, f"the {colours[0]} {kind.words}", f"the {colours[1]} {kind.words}")
+    return _draft(stage, objects)
 
 
 @vlmbench.task(level="stack")
@@ -69,12 +74,11 @@ def stack_relative(draw: Draw) -> Draft:
     stage = UnitSceneBuilder(draw)
     one, other = tuple(product(SIDES, SIDES))[stage.variation(16)]
     lower, upper = stage.stream.sample(stage.shapes, 2)
-    colours = stage.some_colours(4)
-    objects = [stage.actor(k, c, _larger(k)) for k, c in zip((lower, lower, upper, upper), colours, strict=True)]
+    cast = zip((lower, lower, upper, upper), stage.some_colours(4), (*both(one), *both(other)), strict=True)
+    objects = [stage.actor(k, c, _larger(k), f"the {s} {k.words}") for k, c, s in cast]
     stage.set(objects[:2], stage.strew(objects[:2], accept=sides([one])))
     stage.set(objects[2:], stage.strew(objects[2:], accept=sides([other])))
-    cast = [objects[0], objects[2], objects[1], objects[3]]
-    return _draft(stage, cast, f"the {one} {lower.words}", f"the {other} {upper.words}")
+    return _draft(stage, [objects[0], objects[2], objects[1], objects[3]])
 
 
 @vlmbench.task(level="stack")
@@ -83,9 +87,9 @@ def stack_shape(draw: Draw) -> Draft:
     stage = UnitSceneBuilder(draw)
     lower = stage.shapes[stage.variation(len(stage.shapes))]
     others = stage.stream.sample([k for k in stage.shapes if k != lower], stage.stream.integer(1, 3))
-    objects = [stage.actor(k, stage.stream.choice(stage.colours), _larger(k)) for k in (lower, *others)]
+    objects = [stage.actor(k, stage.stream.choice(stage.colours), _larger(k), f"the {k.words}") for k in (lower, *others)]
     stage.set(objects, stage.strew(objects))
-    return _draft(stage, objects, f"the {lower.words}", f"the {others[0].words}")
+    return _draft(stage, objects)
 
 
 @vlmbench.task(level="stack")
@@ -95,6 +99,16 @@ def stack_size(draw: Draw) -> Draft:
     sizes = tuple(permutations(SCALES))[stage.variation(6)]
     kind = stage.stream.choice(stage.shapes)
     larger = _larger(kind, SCALES["large"][1])
-    objects = [stage.actor(kind, c, larger * stage.stream.uniform(*SCALES[s])) for c, s in zip(stage.some_colours(3), sizes, strict=True)]
+    scales = _scales(stage)
+    cast = zip(stage.some_colours(3), sizes, strict=True)
+    objects = [stage.actor(kind, c, larger * scales[s], f"the {s} {kind.words}") for c, s in cast]
     stage.set(objects, stage.strew(objects))
-    return _draft(stage, objects, f"the {sizes[0]} {kind.words}", f"the {sizes[1]} {kind.words}")
+    return _draft(stage, objects)
+
+
+def _scales(stage: UnitSceneBuilder) -> dict[str, float]:
+    """A scale for each size, neighbours so far apart that they can be told."""
+    (least, largest), (smallest, most) = SCALES["large"], SCALES["small"]
+    medium = stage.stream.uniform(*SCALES["medium"])
+    large = stage.stream.uniform(max(least, TOLD_APART * medium), largest)
+    return {"large": large, "medium": medium, "small": stage.stream.uniform(smallest, min(most, medium / TOLD_APART))}

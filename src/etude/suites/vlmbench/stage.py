@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from etude.arithmetic import norms
 from etude.catalog.colours import SEEN, UNSEEN
 from etude.catalog.registry import shape
-from etude.goals.goal import Goal
 from etude.goals.units import Composed, Unit
 from etude.names import Stream
 from etude.pose import Pose, Vec3
@@ -23,6 +22,8 @@ BESIDE = 0.015  # m between things
 BASE = (-0.268, -0.006)  # m: where the robot stands
 REACH = (0.34, 0.74)  # m from there: nearer or farther, the hand cannot point down
 SIDES = ("left", "right", "front", "rear")
+OPPOSITE = {"left": "right", "right": "left", "front": "rear", "rear": "front", "smaller": "larger", "larger": "smaller"}
+MOST = 12  # things with names of their own in a scene
 TRIES = 60
 
 
@@ -57,12 +58,13 @@ SEEN_COLOURS, UNSEEN_COLOURS = tuple(SEEN), tuple(UNSEEN)
 
 @dataclass(frozen=True)
 class UnitActor:
-    """A thing with a part to play. ``words`` is how it is spoken of."""
+    """A thing with a part to play. ``said`` is how the task tells it apart: "the left object", "the smaller pencil"."""
 
     name: str
     kind: ObjectKind
     colour: str
     scale: float = 1.0
+    said: str = ""
 
     @property
     def size(self) -> Vec3:
@@ -97,6 +99,7 @@ class UnitSceneBuilder:
         self.colours = UNSEEN_COLOURS if self.unseen else SEEN_COLOURS
         self.shapes = UNSEEN_SHAPES if self.unseen else SEEN_SHAPES
         self.room: Scene = rlbench_room(grasp=self.draw.option("grasp", "friction"))
+        self.numbers = self.draw.rng("names").shuffled(range(MOST))  # that of a name must not tell who has which part
 
     def variation(self, count: int) -> int:
         """Which of the task's variations: seeds take them in turn."""
@@ -107,9 +110,10 @@ class UnitSceneBuilder:
         rest = [c for c in self.colours if c != first]
         return [*([first] if first else []), *self.stream.sample(rest, count - bool(first))]
 
-    def actor(self, kind: ObjectKind, colour: str, scale: float = 1.0) -> UnitActor:
-        """A new actor, with a name of its own."""
-        self.actors.append(UnitActor(f"{colour} {kind.words} {len(self.actors)}", kind, colour, round(min(scale, kind.largest), 4)))
+    def actor(self, kind: ObjectKind, colour: str, scale: float = 1.0, said: str = "") -> UnitActor:
+        """A new actor, with a name of its own; ``said`` is how it is spoken of."""
+        name = f"{colour} {kind.words} {self.numbers[len(self.actors)]}"
+        self.actors.append(UnitActor(name, kind, colour, round(min(scale, kind.largest), 4), said))
         return self.actors[-1]
 
     def place(self, actor: UnitActor, apart: Sequence[tuple[Pose, float]] = (), yaw: tuple[float, float] = FULL_TURN) -> Pose:
@@ -155,23 +159,15 @@ class UnitSceneBuilder:
         self.things += [a.body(p, fixed) for a, p in zip(actors, poses, strict=True)]
 
     def scene(self) -> Scene:
-        """The set table."""
-        return replace(self.room, entities=tuple(self.things))
+        """The set table; the order of the things on it tells nothing."""
+        return replace(self.room, entities=tuple(self.draw.rng("order").shuffled(self.things)))
 
-    def draft(self, text: str, goal: Goal, manipulated: str, receiving: str = "") -> Draft:
-        """The parts of the episode; the second instruction also says every step."""
-        assert isinstance(goal, Composed)
-        words = {actor.name: f"the {actor.colour} {actor.kind.words}" for actor in self.actors}
-        steps = " ".join(spoken(u.text, words) for u in goal.units if isinstance(u, Unit))
+    def draft(self, text: str, goal: Composed, others: Iterable[Composed], manipulated: str, receiving: str = "") -> Draft:
+        """The parts of the episode; the second instruction also says every step. ``others`` is what could be said instead."""
+        steps = " ".join(u.text for u in goal.units if isinstance(u, Unit))
         roles = (("manipulated", manipulated), *((("receiving", receiving),) if receiving else ()))
+        goal = replace(goal, others=tuple(others))
         return Draft(self.scene(), goal, (instruction(text), instruction(f"{text} {steps}")), roles=roles)
-
-
-def spoken(text: str, words: dict[str, str]) -> str:
-    """The sentence with the names of things replaced by how they are spoken of."""
-    for name, said in words.items():
-        text = text.replace(f"{{{name}}}", said)
-    return text.replace("{", "").replace("}", "")
 
 
 def side(one: Pose, other: Pose) -> str:
@@ -180,6 +176,11 @@ def side(one: Pose, other: Pose) -> str:
     if abs(x) > abs(y):
         return "front" if x > 0 else "rear"
     return "left" if y > 0 else "right"
+
+
+def both(word: str) -> tuple[str, str]:
+    """What is said of the first of two things, and then of the second."""
+    return word, OPPOSITE[word]
 
 
 def sides(wanted: Sequence[str]) -> Callable[[Sequence[Pose]], bool]:

@@ -22,7 +22,7 @@ from etude.scene.appearance import LIFT
 from etude.scene.placement import FULL_TURN, NoRoom
 from etude.scene.scene import Area, Specks
 from etude.suites.suite import Draft, Draw
-from etude.suites.vlmbench.stage import BASE, REACH, SIDES, SPONGE, TRIES, ObjectKind, UnitActor, UnitSceneBuilder, sides
+from etude.suites.vlmbench.stage import BASE, REACH, SIDES, SPONGE, TRIES, ObjectKind, UnitActor, UnitSceneBuilder, both, sides
 from etude.suites.vlmbench.suite import vlmbench
 
 RECTANGLE = ObjectKind("rectangle area", "rectangle", (0.30, 0.10, 0.001), 0.1)
@@ -85,7 +85,7 @@ def _laid(
         del stage.layout.taken[before:]
     else:
         raise NoRoom(f"no places for the areas with the first at the {wanted}")
-    sponge = UnitActor("sponge", SPONGE, stage.stream.choice(stage.colours))
+    sponge = UnitActor("sponge", SPONGE, stage.stream.choice(stage.colours), said="the sponge")
     [place] = stage.strew([sponge])
     stage.things.append(replace(sponge.body(place), material="sponge"))
     return sponge, poses
@@ -94,6 +94,10 @@ def _laid(
 def _fits(area: UnitActor, others: Sequence[Pose], apart: float, poses: Sequence[Pose]) -> bool:
     [pose] = poses
     return _reached(area, pose) and all(math.dist(pose.position, other.position) >= apart for other in others)
+
+
+def _dirt_on(area: UnitActor) -> str:
+    return f"dirt on {area.name}"
 
 
 def _dirt(stage: UnitSceneBuilder, area: UnitActor, pose: Pose) -> Specks:
@@ -109,27 +113,32 @@ def _dirt(stage: UnitSceneBuilder, area: UnitActor, pose: Pose) -> Specks:
         places = [(r * math.cos(angle), r * math.sin(angle)) for r, angle in polar]
     top = area.size[2] / 2 + LIFT
     cells = pose.apply([(x, y, top) for x, y in places]).round(6).tolist()
-    return Specks(f"dirt on {area.name}", CELL, DIRT, tuple((x, y, z) for x, y, z in cells))
+    return Specks(_dirt_on(area), CELL, DIRT, tuple((x, y, z) for x, y, z in cells))
 
 
-def _draft(stage: UnitSceneBuilder, areas: Sequence[UnitActor], sponge: UnitActor, poses: Sequence[Pose], words: str) -> Draft:
+def _draft(stage: UnitSceneBuilder, areas: Sequence[UnitActor], sponge: UnitActor, poses: Sequence[Pose]) -> Draft:
     """The first of the areas is to be wiped."""
-    area = areas[0]
-    x, y, _ = _end(area).tolist()
     dirt = [_dirt(stage, a, p) for a, p in zip(areas, poses, strict=True)]
     stage.things += [Area(a.name, a.kind.shape, a.colour, p, a.size) for a, p in zip(areas, poses, strict=True)]
     stage.things += dirt
+    goal, *others = (_wiped(area, sponge, areas) for area in areas)
+    return stage.draft(f"Wipe {areas[0].said}.", goal, others, sponge.name, areas[0].name)
+
+
+def _wiped(area: UnitActor, sponge: UnitActor, areas: Sequence[UnitActor]) -> Composed:
+    x, y, _ = _end(area).tolist()
     height = sponge.size[2] / 2 - area.size[2] / 2 - PRESS
     way = "along the main direction" if area.kind in DIRECTIONAL else "cross the center"
-    goal = Composed(
-        Wiped(sponge.name, dirt[0].name, CELLS // 2 - 1, WIPES, tuple(d.name for d in dirt[1:])),
+    spared = [a for a in areas if a != area]
+    return Composed(
+        Wiped(sponge.name, _dirt_on(area), CELLS // 2 - 1, WIPES, tuple(map(_dirt_on, spared))),
         (
-            Control(sponge.name, f"Grasp the {{{sponge.name}}}."),
+            Control(sponge.name, f"Grasp {sponge.said}."),
             MoveFree(
                 sponge.name,
                 # The long side of the sponge, its y, across the way: so it wipes most.
                 Region(area.name, AtPoint((-x, -y, height)), Across(side=(0.0, 1.0, 0.0))),
-                f"Move the object to the side of {{{area.name}}}.",
+                f"Move the object to the side of {area.said}.",
                 release=False,
                 back=BACK,
                 contact=True,
@@ -137,26 +146,28 @@ def _draft(stage: UnitSceneBuilder, areas: Sequence[UnitActor], sponge: UnitActo
             MoveConstrained(
                 sponge.name,
                 Region(area.name, OnPlane((x, y), (x, y), height), About()),
-                f"Move the object {way} of {{{area.name}}}.",
+                f"Move the object {way} of {area.said}.",
                 contact=True,
             ),
         ),
-        other_places=tuple(a.name for a in areas[1:]),
+        other_places=tuple(a.name for a in spared),
     )
-    return stage.draft(f"Wipe {words}.", goal, sponge.name, area.name)
 
 
-def _pair(stage: UnitSceneBuilder, colours: Sequence[str], scales: Sequence[tuple[float, float]] = (USUAL, USUAL)) -> list[UnitActor]:
+def _pair(
+    stage: UnitSceneBuilder, colours: Sequence[str], words: Sequence[str], scales: Sequence[tuple[float, float]] = (USUAL, USUAL)
+) -> list[UnitActor]:
     kind = stage.stream.choice(_areas(stage))
-    return [stage.actor(kind, c, stage.stream.uniform(*s)) for c, s in zip(colours, scales, strict=True)]
+    return [stage.actor(kind, c, stage.stream.uniform(*s), f"the {w} area") for c, w, s in zip(colours, words, scales, strict=True)]
 
 
 @vlmbench.task(level="wipe")
 def wipe_color(draw: Draw) -> Draft:
     """Wipe the area of a colour, of two of the same shape."""
     stage = UnitSceneBuilder(draw)
-    areas = _pair(stage, stage.some_colours(2, stage.colours[stage.variation(len(stage.colours))]))
-    return _draft(stage, areas, *_laid(stage, areas), f"the {areas[0].colour} area")
+    colours = stage.some_colours(2, stage.colours[stage.variation(len(stage.colours))])
+    areas = _pair(stage, colours, colours)
+    return _draft(stage, areas, *_laid(stage, areas))
 
 
 @vlmbench.task(level="wipe")
@@ -164,8 +175,8 @@ def wipe_relative(draw: Draw) -> Draft:
     """Wipe the area on a side, of two of the same shape."""
     stage = UnitSceneBuilder(draw)
     wanted = SIDES[stage.variation(4)]
-    areas = _pair(stage, stage.some_colours(2))
-    return _draft(stage, areas, *_laid(stage, areas, wanted=wanted), f"the {wanted} area")
+    areas = _pair(stage, stage.some_colours(2), both(wanted))
+    return _draft(stage, areas, *_laid(stage, areas, wanted=wanted))
 
 
 @vlmbench.task(level="wipe")
@@ -176,8 +187,8 @@ def wipe_shape(draw: Draw) -> Draft:
     kind = kinds[stage.variation(len(kinds))]
     others = [k for k in kinds if k != kind]
     chosen = [kind, *stage.stream.sample(others, stage.stream.integer(1, min(2, len(others))))]
-    areas = [stage.actor(k, stage.stream.choice(stage.colours), stage.stream.uniform(*USUAL)) for k in chosen]
-    return _draft(stage, areas, *_laid(stage, areas), f"the {kind.words}")
+    areas = [stage.actor(k, stage.stream.choice(stage.colours), stage.stream.uniform(*USUAL), f"the {k.words}") for k in chosen]
+    return _draft(stage, areas, *_laid(stage, areas))
 
 
 @vlmbench.task(level="wipe")
@@ -185,8 +196,8 @@ def wipe_size(draw: Draw) -> Draft:
     """Wipe the smaller or the larger area, of two of the same shape."""
     stage = UnitSceneBuilder(draw)
     word, scales = (("smaller", (SMALL, LARGE)), ("larger", (LARGE, SMALL)))[stage.variation(2)]
-    areas = _pair(stage, stage.some_colours(2), scales)
-    return _draft(stage, areas, *_laid(stage, areas), f"the {word} area")
+    areas = _pair(stage, stage.some_colours(2), both(word), scales)
+    return _draft(stage, areas, *_laid(stage, areas))
 
 
 @vlmbench.task(level="wipe")
@@ -195,7 +206,8 @@ def wipe_direction(draw: Draw) -> Draft:
     stage = UnitSceneBuilder(draw)
     words = (("horizontal", "vertical"), ("vertical", "horizontal"))[stage.variation(2)]
     kind = stage.stream.choice([k for k in _areas(stage) if k in DIRECTIONAL])
-    areas = [stage.actor(kind, c, stage.stream.uniform(*USUAL)) for c in stage.some_colours(2)]
+    cast = zip(stage.some_colours(2), words, strict=True)
+    areas = [stage.actor(kind, c, stage.stream.uniform(*USUAL), f"the {w} area") for c, w in cast]
     own = math.atan2(*_axis(kind)[1::-1].tolist())
     turned = [(low - own, high - own) for low, high in (stage.stream.choice(TURNED[w]) for w in words)]
-    return _draft(stage, areas, *_laid(stage, areas, DIRECTIONS_APART, turned=turned), f"the {words[0]} area")
+    return _draft(stage, areas, *_laid(stage, areas, DIRECTIONS_APART, turned=turned))
