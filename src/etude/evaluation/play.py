@@ -31,6 +31,7 @@ from etude.prompts.pictures import multimodal
 from etude.skills.aim import delta_action
 from etude.skills.oracle import Oracle, held_still
 from etude.skills.subtasks import describe
+from etude.suites.suite import SUITES
 
 
 class Players:
@@ -225,6 +226,12 @@ def words_of(policy: Policy) -> tuple[str, str]:
     return found
 
 
+def _observer(simulation: Simulation, wanted: Contract, renderer: str) -> Observer:
+    """Somebody's eyes and ears: what the contract asks for, and nothing else."""
+    pictured = wanted.told == "multimodal"
+    return Observer(simulation, wanted.cameras, wanted.size, wanted.modalities, renderer, wanted.smooth, pictured)
+
+
 class _Stage:
     """A running episode with those who act in it."""
 
@@ -233,7 +240,7 @@ class _Stage:
     ) -> None:
         self.episode, self.contract, self._policy, self._mode = episode, contract, policy, mode
         self.simulation = Simulation(episode)
-        self._observer = Observer(self.simulation, contract.cameras, contract.size, contract.modalities, players.renderer)
+        self._observer = _observer(self.simulation, contract, players.renderer)
         self._oracle = Oracle(episode, self.simulation.world, self.simulation.monitor)
         if mode == "grasped":
             take_hold(self.simulation, self._oracle)
@@ -251,14 +258,15 @@ class _Stage:
             eyes = planner.contract
             if isinstance(planner, AdaptingPlanner):
                 eyes = called("planner", planner.contract_for, [c.name for c in episode.scene.cameras])
-            looker = Observer(self.simulation, eyes.cameras, eyes.size, eyes.modalities, players.renderer)
+            looker = _observer(self.simulation, eyes, players.renderer)
             called("planner", planner.reset, *self._told(eyes), episode.name)
             self._guide = Guide(self.simulation, planner, looker, players.patience, follows=mode != "offline")
 
     def _told(self, contract: Contract) -> tuple[str, Sequence[Picture]]:
         if contract.told == "text":
             return self.episode.instruction.text, ()
-        return multimodal(self.episode.instruction, told_in(self.episode), contract.size[0])
+        width, _ = contract.size or SUITES[self.episode.parsed.suite].size
+        return multimodal(self.episode.instruction, told_in(self.episode), width)
 
     def action(self) -> Array:
         """The next action; a planner is asked first where it is time to."""

@@ -181,9 +181,10 @@ def move_without_hitting(draw: Draw) -> Draft:
     first, *others = [ClevrActor(actor.name, resized(actor.item, HALF), actor.texture) for actor in cast]
     pose, place = _barred(stream, reach, first)
     free = [reach.start, reach.posture(pose)]
-    stage.things.append(first.body(place, fixed=True))
+    bodies = [first.body(place, fixed=True)]
     for actor in others:
-        stage.things.append(actor.body(_floating(stream, reach, actor, [_around(b) for b in stage.things], free), fixed=True))
+        bodies.append(actor.body(_floating(stream, reach, actor, [_around(body) for body in bodies], free), fixed=True))
+    stage.things += bodies
     goal = Sequence((Always(Untouched(tuple(e.name for e in stage.things))), TipAtPose(pose)))
     prompts = (instruction("Match the pose of the end effector in ", _shown(pose), " without hitting any objects"),)
     return Draft(stage.scene(), goal, prompts)
