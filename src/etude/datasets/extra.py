@@ -135,7 +135,7 @@ def _extra(data: dict[str, Any]) -> Extra:
         tuple(Keystep(k["frame"], k["path"], k["words"]) for k in data["keysteps"]),
         tuple(data["cameras"]),
         (data["width"], data["height"]),
-        data["smooth"],
+        data.get("smooth", False),  # of sets from before there was a choice
         data["fps"],
         tuple(data["objects"]),
         {name: unpacked(data[name]) for name in ARRAYS},

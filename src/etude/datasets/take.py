@@ -122,7 +122,7 @@ def read_take(path: Path) -> Take:
         fps=text["fps"],
         cameras=tuple(text["cameras"]),
         size=(text["size"][0], text["size"][1]),
-        smooth=text["smooth"],
+        smooth=text.get("smooth", False),  # of takes from before there was a choice
         videos={name: arrays[f"video {name}"].tobytes() for name in text["cameras"] if f"video {name}" in arrays},
         images={name: _parted(arrays, f"images {name}") for name in text["cameras"] if f"images {name}" in arrays},
         objects=tuple(text["objects"]),

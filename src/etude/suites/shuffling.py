@@ -24,13 +24,15 @@ def shuffled(draft: Draft, stream: Stream) -> Draft:
     """
     shown = [thing for told in draft.instructions for part in told.parts if isinstance(part, ScenePicture) for thing in part.things]
     names = list(dict.fromkeys(thing.name for thing in (*draft.scene.entities, *shown)))
-    rank = {name: k for k, name in enumerate(stream.shuffled(names))}
-    numbers = dict.fromkeys(found[2] for name in sorted(rank, key=rank.__getitem__) if (found := _NUMBERED.fullmatch(name)))
-    dealt = {number: str(k) for k, number in enumerate(numbers)}
-    new = {name: found[1] + dealt[found[2]] for name in names if (found := _NUMBERED.fullmatch(name))}
+    order = stream.shuffled(names)
+    rank = {name: k for k, name in enumerate(order)}
+    parted = {name: parts for name in order if (parts := _NUMBERED.fullmatch(name))}
+    dealt = {number: str(k) for k, number in enumerate(dict.fromkeys(parts[2] for parts in parted.values()))}
+    new = {name: parts[1] + dealt[parts[2]] for name, parts in parted.items() if dealt[parts[2]] != parts[2]}
     scene = replace(draft.scene, entities=_ranked(draft.scene.entities, rank))
     told = tuple(_told(one, rank) for one in draft.instructions)
-    return _renamed(replace(draft, scene=scene, instructions=told), new)
+    ordered = replace(draft, scene=scene, instructions=told)
+    return _renamed(ordered, new) if new else ordered
 
 
 def _ranked(things: Sequence[Entity], rank: Mapping[str, int]) -> tuple[Entity, ...]:
