@@ -7,13 +7,16 @@ from dataclasses import replace
 
 from etude.decisions.trial import Trial
 from etude.episodes import Episode
-from etude.names import EpisodeName, EtudeError, parse_json, pick, unknown, whole_number
+from etude.names import EpisodeName, EtudeError, parse_json, pick, rng, unknown, whole_number
 from etude.perturb.perturbation import known_perturbations, perturbed
+from etude.prompts.instruction import one_scale
 from etude.scene.placement import NoRoom
 from etude.scene.scene import Scene
+from etude.suites.shuffling import ORDERS, shuffled
 from etude.suites.suite import SUITES, Draft, Draw, Task
 
 RESAMPLES = 20  # layouts tried before an episode is given up
+EVERYWHERE = ("prompt", "order")  # options that every task with a scene has
 
 
 def tasks(suite: str) -> dict[str, Task]:
@@ -40,8 +43,8 @@ def find_task(name: EpisodeName) -> Task:
     for one in name.perturbations:
         pick("perturbation", one, known_perturbations())
     for key, _ in name.options:
-        if key not in ("prompt", *found.options):
-            raise unknown(f"option of {name.suite}/{name.task}", key, ("prompt", *found.options))
+        if key not in (*EVERYWHERE, *found.options):
+            raise unknown(f"option of {name.suite}/{name.task}", key, (*EVERYWHERE, *found.options))
     return found
 
 
@@ -98,11 +101,16 @@ def _episode(found: Task, parsed: EpisodeName, draft: Draft) -> Episode:
     number = whole_number(wanted)
     if number is None or number >= len(draft.instructions):
         raise EtudeError(f"prompt={wanted} does not exist; {parsed.suite}/{parsed.task} has prompts 0 to {len(draft.instructions) - 1}")
+    order = dict(parsed.options).get("order", ORDERS[0])
+    if order not in ORDERS:
+        raise unknown("value of order", order, ORDERS)
+    if order != "spawn":
+        draft = shuffled(draft, rng(parsed, "order"))
     base = Episode(
         name=str(parsed),
         scene=draft.scene,
         goal=draft.goal,
-        instruction=draft.instructions[number],
+        instruction=one_scale(draft.instructions[number]),
         horizon=found.horizon,
         control=found.control,
         level=found.level or parsed.split,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+import etude
 from etude.library import episode
 from etude.names import EtudeError
 from etude.policies.contract import Contract, mismatches, refuse_mismatches
+from etude.render import fingerprint
 
 EPISODE = episode("clevrskills/pick@train#0")
 
@@ -66,3 +69,48 @@ def test_what_fits_is_let_through_and_survives_json(contract):
 def test_a_contract_that_is_none_is_refused(data, words):
     with pytest.raises(EtudeError, match=words.replace("+", r"\+")):
         Contract.from_data(data)
+
+
+class Listening:
+    """Does nothing, and keeps what it was told and shown."""
+
+    def __init__(self, **wanted):
+        self.contract, self.heard, self.pictures = Contract(**wanted), [], ()
+
+    def reset(self, instruction, pictures, episode):
+        self.heard.append(instruction)
+        self.pictures = pictures
+
+    def act(self, observation):
+        self.heard.append(observation["instruction"])
+        self.seen = observation
+        return np.array([0.5, 0.0, 1.0, 0.0, 0.0, 0.0] * 2)
+
+
+def first_step(policy, name):
+    next(iter(etude.rollout(policy, name)))
+    return policy
+
+
+def test_who_is_told_in_pictures_does_not_get_the_words_that_stand_for_them():
+    name = "vima/novel_adj@L1#0"
+    reading, looking = (first_step(Listening(told=told), name) for told in ("text", "multimodal"))
+    plain = episode(name).instruction
+    assert reading.heard == [plain.text] * 2 and not reading.pictures
+    assert looking.heard == [plain.template()] * 2 and len(looking.pictures) == 8
+    assert "{image:0} is " in looking.heard[0]
+    assert not any(part.words in heard for part in plain.pictures() for heard in looking.heard)
+
+
+def test_pictures_have_the_proportions_of_the_suites_cameras_unless_a_size_is_asked_for():
+    assert first_step(Listening(cameras=("top",)), "vima/rotate@L1#0").seen["top"].shape == (128, 256, 3)
+    assert first_step(Listening(cameras=("top",), size=(64, 64)), "vima/rotate@L1#0").seen["top"].shape == (64, 64, 3)
+
+
+def test_smooth_edges_are_asked_for_and_have_a_fingerprint_of_their_own(tmp_path):
+    hard, smooth = (first_step(Listening(cameras=("top",), smooth=smooth), "vima/rotate@L1#0").seen["top"] for smooth in (False, True))
+    assert hard.shape == smooth.shape and (hard != smooth).any(-1).mean() < 0.3
+    assert len(np.unique(smooth.reshape(-1, 3), axis=0)) > 1.2 * len(np.unique(hard.reshape(-1, 3), axis=0))
+    assert fingerprint(True) != fingerprint()
+    runs = [etude.evaluate(Listening(smooth=s), "vima/rotate@L1", episodes=1, out=tmp_path / str(s)) for s in (False, True)]
+    assert [run.info["renderer"] for run in runs] == [fingerprint(), fingerprint(True)]

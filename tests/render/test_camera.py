@@ -58,3 +58,13 @@ def test_the_point_cloud_of_the_table_lies_on_the_table(camera: Camera, desk_ren
     assert len(top) > 100
     assert np.abs(top[:, 2]).max() < 1e-5
     assert np.isnan(cloud[shot.segmentation == 0]).all()
+
+
+@pytest.mark.parametrize("size", [(256, 128), (128, 128), (64, 256), (300, 100)])
+@pytest.mark.parametrize("lens", [{"fov": 60.0}, {"fov": None, "extent": 0.5}], ids=["pinhole", "plan"])
+def test_a_picture_of_other_proportions_cuts_nothing_off(size: tuple[int, int], lens: dict[str, float | None]) -> None:
+    camera = Camera("wide", look_at((0, 0, 1), (0, 0, 0), up=(0, 1, 0)), **lens, size=(256, 128))
+    corners = unproject(camera, [(0, 0), (256, 0), (0, 128), (256, 128)], [1.0] * 4)
+    pixels, _ = project(camera, corners, size=size)
+    assert (pixels >= -1e-9).all() and (pixels <= np.array(size) + 1e-9).all()
+    assert np.isclose(np.ptp(pixels, axis=0), size).any()  # and as large as it can be

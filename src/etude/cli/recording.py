@@ -54,7 +54,8 @@ def demos(
     action: Annotated[str, typer.Option(help="of policies that act in any: ee_delta, ee_pose, joint, or own: the task's")] = "ee_delta",
     every_space: Annotated[bool, typer.Option("--every-space", help="store the action in the other spaces too")] = False,
     camera: Annotated[list[str] | None, typer.Option(help="repeat for several; all but the onlooker's when none is given")] = None,
-    size: Annotated[str, typer.Option(help="of the pictures: 128, or WIDTHxHEIGHT")] = "128",
+    size: Annotated[str | None, typer.Option(help="of the pictures: 128, or WIDTHxHEIGHT; the suite's own if not given")] = None,
+    smooth: Annotated[bool, typer.Option("--smooth", help="pictures with smooth edges, for policies whose contract asks for them")] = False,
     form: Annotated[list[str] | None, typer.Option("--format", help=FORMS)] = None,
     allow_test: Annotated[bool, typer.Option("--allow-test", help="although the split is for testing; the data set says so")] = False,
     workers: Workers = 0,
@@ -79,7 +80,7 @@ def demos(
         if not is_listed(what[0]):
             named, _, plan = recipe.partition("/")
             raise unknown(f"plan of {named}", plan, SUITES[named].plans)
-    spec = RecordingSpec(tuple(camera or ()), _recorded_size(size), spaces=every_space)
+    spec = RecordingSpec(tuple(camera or ()), _recorded_size(size), spaces=every_space, smooth=smooth)
     with ProgressBar(out) as shown:
         made = api.demos(
             what, out=out, episodes=episodes, task=task or (), split=split or (), level=level or (), difficulty=difficulty or (),
@@ -101,7 +102,9 @@ def demos(
             console.print(f"  … all of them are in {out}/meta/etude.json", highlight=False, soft_wrap=True)
 
 
-def _recorded_size(text: str) -> tuple[int, int]:
+def _recorded_size(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
     size = read_size(text)
     if not all(16 <= side <= 4096 for side in size):
         raise EtudeError(f"--size must be from 16 to 4096 pixels, got {text}")
@@ -157,7 +160,8 @@ def rerender(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="a LeRobot data set made by 'etude demos'")],
     out: Annotated[Path, typer.Option(help="a new folder")],
     camera: Annotated[list[str] | None, typer.Option(help="repeat for several; all but the onlooker's when none is given")] = None,
-    size: Annotated[str, typer.Option(help="of the pictures: 128, or WIDTHxHEIGHT")] = "128",
+    size: Annotated[str | None, typer.Option(help="of the pictures: 128, or WIDTHxHEIGHT; as recorded if not given")] = None,
+    smooth: Annotated[bool, typer.Option("--smooth", help="pictures with smooth edges")] = False,
     form: Annotated[str, typer.Option("--format", help=FORMS.partition(";")[0])] = "lerobot",
 ) -> None:
     """Make the same episodes with other cameras or another size, without running the oracle again."""
@@ -166,5 +170,5 @@ def rerender(
     from etude.datasets.taking import RecordingSpec
 
     pick("format", form, FORMATS)
-    count = make(folder, out, RecordingSpec(tuple(camera or ()), _recorded_size(size)), form)
+    count = make(folder, out, RecordingSpec(tuple(camera or ()), _recorded_size(size), smooth=smooth), form)
     console.print(f"{count} episodes are in {out}", highlight=False, soft_wrap=True)

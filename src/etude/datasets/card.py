@@ -37,7 +37,7 @@ def facts(
         "command": order.command,
         "policy": order.policy,
         "plan": run.plan.digest,
-        "renderer": fingerprint(),
+        "renderer": fingerprint(first.smooth),
         "versions": {name: _version(name) for name in PACKAGES},
         "robot": {"arm": robot.arm, "hands": list(hands)},
         "control": first.episode.control,

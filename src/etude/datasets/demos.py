@@ -185,7 +185,8 @@ def _check(order: DemosRequest) -> None:
             if importlib.util.find_spec(module) is None:
                 raise EtudeError(f"--format {name} needs {module}: pip install 'etude[datasets]'")
             if module == "av":
-                refuse_odd(order.how.size)
+                for suite in {EpisodeName.parse(name).suite for name in order.names}:
+                    refuse_odd(order.how.size or SUITES[suite].size)
     contract = load_policy(order.policy).contract
     first: RecordingKind | None = None
     for name in _firsts(order.names):
@@ -200,7 +201,7 @@ def _check(order: DemosRequest) -> None:
             episode.scene.camera(camera)
         kind = RecordingKind(
             robot.arm, episode.control, rate(episode), len(arm(robot.arm).home), order.how.cameras or tuple(known),
-            order.how.size, (), True,
+            order.how.size or SUITES[episode.parsed.suite].size, (), True,
         )  # fmt: skip
         first = first or kind
         first.refuse(kind, name)

@@ -35,6 +35,7 @@ class Extra:
     keysteps: tuple[Keystep, ...]
     cameras: tuple[str, ...]
     size: tuple[int, int]
+    smooth: bool
     fps: int
     objects: tuple[str, ...]
     arrays: dict[str, NDArray[Any]]
@@ -56,6 +57,7 @@ def row(take: Take, episode_index: int) -> dict[str, Any]:
         "cameras": list(take.cameras),
         "width": take.size[0],
         "height": take.size[1],
+        "smooth": take.smooth,
         "fps": take.fps,
         "objects": list(take.objects),
         **{name: _packed(getattr(take, name)) for name in ARRAYS},
@@ -84,7 +86,7 @@ def schema() -> Any:
         ("nodes", pa.list_(pa.struct([("path", pa.string()), ("words", pa.string())]))),
         ("keysteps", pa.list_(pa.struct([("frame", pa.int64()), ("path", pa.string()), ("words", pa.string())]))),
         ("cameras", pa.list_(pa.string())),
-        ("width", pa.int64()), ("height", pa.int64()), ("fps", pa.int64()),
+        ("width", pa.int64()), ("height", pa.int64()), ("smooth", pa.bool_()), ("fps", pa.int64()),
         ("objects", pa.list_(pa.string())),
         *((name, array) for name in ARRAYS),
     ])  # fmt: skip
@@ -133,6 +135,7 @@ def _extra(data: dict[str, Any]) -> Extra:
         tuple(Keystep(k["frame"], k["path"], k["words"]) for k in data["keysteps"]),
         tuple(data["cameras"]),
         (data["width"], data["height"]),
+        data.get("smooth", False),  # of sets from before there was a choice
         data["fps"],
         tuple(data["objects"]),
         {name: unpacked(data[name]) for name in ARRAYS},

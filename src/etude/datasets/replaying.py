@@ -27,6 +27,7 @@ from etude.datasets.take import Take
 from etude.datasets.taking import RecordingSpec, performed
 from etude.evaluation.worker import one_thread
 from etude.names import EtudeError
+from etude.render import fingerprint
 
 CLOSE = 30.0  # dB of brightness: a stored frame that is farther from the picture than this shows something else
 BRIGHTNESS = np.array([0.299, 0.587, 0.114])  # of red, green and blue; videos keep colours at half the size
@@ -84,7 +85,7 @@ def _reader(folder: Path) -> DatasetReader:
 def compared(extra: Extra, reader: DatasetReader) -> ReplayResult:
     """One episode against its replay."""
     try:
-        take = again(extra, RecordingSpec(extra.cameras, extra.size, videos=False, images=False, keep=True))
+        take = again(extra, RecordingSpec(extra.cameras, extra.size, videos=False, images=False, keep=True, smooth=extra.smooth))
     except EtudeError:  # it does not end in success any more
         return ReplayResult(extra.episode_index, extra.episode.name, len(extra.arrays["actions"]), 0, 0, 0, False)
     kept, seen = extra.arrays["states"], take.states
@@ -127,6 +128,8 @@ def rerender(folder: Path, out: Path, how: RecordingSpec, form: str = "lerobot")
 
 def _rewritten(folder: Path, out: Path, how: RecordingSpec, form: str) -> int:
     writer, count, cameras = FORMATS[form].make(out), 0, how.cameras
+    facts = read_facts(folder)
+    how = replace(how, size=how.size or tuple(facts["size"]))
     for extra in extras(folder):
         take = again(extra, how)
         if take.states.shape != extra.arrays["states"].shape or (take.states != extra.arrays["states"]).any():
@@ -134,10 +137,10 @@ def _rewritten(folder: Path, out: Path, how: RecordingSpec, form: str) -> int:
         writer.add(take)
         count, cameras = count + 1, take.cameras
     writer.finish()
-    facts = read_facts(folder)
-    size, chosen = f"{how.size[0]}x{how.size[1]}", " ".join(f"--camera {c}" for c in cameras)
-    command = f"{facts['command']} --out DIR\netude rerender DIR {chosen} --size {size} --format {form}"
-    made = {**facts, "command": command, "cameras": list(cameras), "size": list(how.size)}
+    assert how.size is not None
+    chosen = " ".join((*(f"--camera {c}" for c in cameras), f"--size {how.size[0]}x{how.size[1]}", *["--smooth"] * how.smooth))
+    command = f"{facts['command']} --out DIR\netude rerender DIR {chosen} --format {form}"
+    made = {**facts, "command": command, "cameras": list(cameras), "size": list(how.size), "renderer": fingerprint(how.smooth)}
     write_json(out / FACTS, made)
     (out / "README.md").write_text(card(form, made), encoding="utf-8")
     return count

@@ -56,6 +56,7 @@ class Take:
     fps: int
     cameras: tuple[str, ...]
     size: tuple[int, int]
+    smooth: bool  # with smooth edges
     intrinsics: NDArray[np.float64]  # (C, 3, 3)
     extrinsics: NDArray[np.float64]  # (C, N + 1, 4, 4): world pose of the optical frame (x right, y down, z forward)
     digests: NDArray[np.uint32]  # (C, N + 1): CRC-32 of the pixels
@@ -84,7 +85,7 @@ def write_take(take: Take, path: Path) -> None:
         value = getattr(take, one.name)
         if isinstance(value, np.ndarray):
             arrays[one.name] = value
-    text |= {n: getattr(take, n) for n in ("policy", "words", "nodes", "fps", "cameras", "size", "objects", "template")}
+    text |= {n: getattr(take, n) for n in ("policy", "words", "nodes", "fps", "cameras", "size", "smooth", "objects", "template")}
     text["keysteps"] = [(k.frame, k.path, k.words) for k in take.keysteps]
     text["spaces"] = list(take.spaces)
     arrays |= {f"space {name}": values for name, values in take.spaces.items()}
@@ -121,6 +122,7 @@ def read_take(path: Path) -> Take:
         fps=text["fps"],
         cameras=tuple(text["cameras"]),
         size=(text["size"][0], text["size"][1]),
+        smooth=text.get("smooth", False),  # of takes from before there was a choice
         videos={name: arrays[f"video {name}"].tobytes() for name in text["cameras"] if f"video {name}" in arrays},
         images={name: _parted(arrays, f"images {name}") for name in text["cameras"] if f"images {name}" in arrays},
         objects=tuple(text["objects"]),

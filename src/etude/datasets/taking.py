@@ -39,6 +39,7 @@ from etude.render.studio import Studio
 from etude.scene.manipulator import DELTA_POSITION, DELTA_ROTATION
 from etude.scene.scene import Body
 from etude.skills.subtasks import describe
+from etude.suites.suite import SUITES
 
 TAKES = "takes"
 SPACES = ("ee_delta", "ee_pose", "joint")
@@ -47,18 +48,20 @@ STATE = mujoco.mjtState.mjSTATE_FULLPHYSICS
 
 @dataclass(frozen=True)
 class RecordingSpec:
-    """What is recorded. ``cameras``: all but the onlooker's when empty; ``size`` (width, height); ``spaces``: the action in others too.
+    """What is recorded. ``cameras``: all but the onlooker's when empty; ``size`` (width, height): the suite's own when not given.
 
+    ``smooth``: with smooth edges, as in a contract; ``spaces``: the action in others too.
     ``keep``: the pixels themselves stay in the take, for as long as it is in memory.
     """
 
     cameras: tuple[str, ...] = ()
-    size: tuple[int, int] = (128, 128)
+    size: tuple[int, int] | None = None
     videos: bool = True
     images: bool = False
     spaces: bool = False
     prompt: int = 128  # pixels of the prompt's pictures
     keep: bool = False
+    smooth: bool = False
 
     def to_json(self) -> str:
         """As text."""
@@ -235,6 +238,7 @@ class _Eyes:
 
     def __init__(self, simulation: Simulation, how: RecordingSpec) -> None:
         self._simulation, self._how = simulation, how
+        self._size = how.size or SUITES[simulation.episode.parsed.suite].size
         scene = simulation.world.scene
         self._cameras = how.cameras or tuple(c.name for c in scene.cameras if c.name != "render")
         self._studio = Studio(simulation.world)
@@ -249,7 +253,7 @@ class _Eyes:
         """Take a picture with every camera."""
         world = self._simulation.world
         for name in self._cameras:
-            picture = self._studio.shoot(name, self._how.size)
+            picture = self._studio.shoot(name, self._size, self._how.smooth)
             self._frames[name].append(picture.rgb)
             pose = world.camera_pose(world.scene.camera(name))
             extrinsics = np.eye(4)
@@ -266,8 +270,9 @@ class _Eyes:
         shape = (len(self._cameras), looks, things)
         return {
             "cameras": self._cameras,
-            "size": how.size,
-            "intrinsics": np.array([intrinsics(world.scene.camera(c), how.size) for c in self._cameras]).reshape(-1, 3, 3),
+            "size": self._size,
+            "smooth": how.smooth,
+            "intrinsics": np.array([intrinsics(world.scene.camera(c), self._size) for c in self._cameras]).reshape(-1, 3, 3),
             "extrinsics": np.array(list(self._poses.values())).reshape(-1, looks, 4, 4),
             "digests": np.array([[zlib.crc32(p.tobytes()) for p in frames] for frames in self._frames.values()], np.uint32),
             "histograms": np.array([histogram(frames[:-1]) for frames in self._frames.values()]).reshape(-1, 3, 256),

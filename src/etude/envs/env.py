@@ -37,9 +37,9 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
     ``reset(seed=k)`` plays ``suite/task@split#k``; ``reset(options={"episode": name})`` any episode of the task by name. Without a seed the
     next one is drawn from the environment's own generator. ``control`` is the action space, the task's own if not given; ``cameras`` are
     names of cameras in the scene and ``size`` is their (width, height), the suite's if not given; ``split`` is the one for training, the
-    first of a task that has none. ``modalities`` are some of "rgb", "depth", "segmentation", "points", "objects". With ``boxes``, ``info``
-    has a bounding box and the visibility of every body in every camera; with ``labels`` it has the words for what is to be done now, in
-    three levels: the task, the oracle's sub-task, and its next step.
+    first of a task that has none. ``modalities`` are some of "rgb", "depth", "segmentation", "points", "objects"; with ``smooth``, colour
+    pictures have smooth edges. With ``boxes``, ``info`` has a bounding box and the visibility of every body in every camera; with
+    ``labels`` it has the words for what is to be done now, in three levels: the task, the oracle's sub-task, and its next step.
 
     Observations: one entry for each camera and modality (``base``, ``base_depth``, ``base_segmentation``), ``proprioception`` (joint
     values and velocities, pose of the tip as position and quaternion wxyz, hand closed, something held, opening in metres), and the
@@ -61,6 +61,7 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         modalities: Sequence[str] = ("rgb",),
         boxes: bool = False,
         labels: bool = False,
+        smooth: bool = False,
         renderer: str = "raster",
         render_mode: str | None = None,
         options: dict[str, str] | None = None,
@@ -72,7 +73,7 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         self._suite, self._task = suite, task
         self._wanted = control
         self._options = episode_options(options)
-        self._boxes, self._labels = switch(boxes, "boxes"), switch(labels, "labels")
+        self._boxes, self._labels, self._smooth = switch(boxes, "boxes"), switch(labels, "labels"), switch(smooth, "smooth")
         self._size, self._renderer = picture_size(whole.size if size is None else size), choice(renderer, "renderer", RENDERERS)
         self._modalities = tuple(choice(modality, "modality", MODALITIES) for modality in listed(modalities, "modalities"))
         self.render_mode = None if render_mode is None else choice(render_mode, "render_mode", RENDER_MODES)
@@ -151,7 +152,7 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
             raise EtudeError(f"{episode.name} cannot be played here: {'; '.join(unseen)}")
         if self._sim is None:
             self._sim = Simulation(episode)
-            self._observer = Observer(self._sim, self._cameras, self._size, self._modalities, self._renderer)
+            self._observer = Observer(self._sim, self._cameras, self._size, self._modalities, self._renderer, self._smooth)
         else:
             self._sim.reset(episode)
         if self._labels:

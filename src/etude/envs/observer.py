@@ -19,6 +19,7 @@ from etude.render.picture import Picture
 from etude.render.studio import Studio
 from etude.render.tokens import tokens
 from etude.scene.scene import Marker
+from etude.suites.suite import SUITES
 
 Observation = dict[str, Any]
 LONGEST_TEXT = 2000
@@ -31,7 +32,10 @@ def key(camera: str, modality: str) -> str:
 
 
 class Observer:
-    """Looks at one simulation through some of its cameras. ``size`` is (width, height) in pixels.
+    """Looks at one simulation through some of its cameras. ``size`` is (width, height) in pixels, the suite's own if not given.
+
+    With ``smooth``, edges in colour pictures are smooth (2×2 samples for each pixel). With ``pictured``, the instruction has ``{image:k}``
+    where there are pictures, and not the words that stand for them.
 
     The modality "points" adds for each camera ``NAME_points`` float32 (H, W, 3), where every pixel is in the world (m; 0 where nothing is
     seen), ``NAME_intrinsics`` (3, 3) and ``NAME_extrinsics`` (4, 4), the world pose of its optical frame (x right, y down, z forward).
@@ -42,13 +46,21 @@ class Observer:
     """
 
     def __init__(
-        self, simulation: Simulation, cameras: Sequence[str], size: tuple[int, int], modalities: Sequence[str], renderer: str = "raster"
+        self,
+        simulation: Simulation,
+        cameras: Sequence[str],
+        size: tuple[int, int] | None,
+        modalities: Sequence[str],
+        renderer: str = "raster",
+        smooth: bool = False,
+        pictured: bool = False,
     ) -> None:
         for modality in modalities:
             if modality not in MODALITIES:
                 raise unknown("modality", modality, MODALITIES)
-        self._simulation, self._cameras, self._size, self._modalities = simulation, tuple(cameras), size, tuple(modalities)
-        self._renderer = renderer
+        self._simulation, self._cameras, self._modalities = simulation, tuple(cameras), tuple(modalities)
+        self._size = size or SUITES[simulation.episode.parsed.suite].size
+        self._renderer, self._smooth, self._pictured = renderer, smooth, pictured
         self.segmentations: dict[str, NDArray[np.uint16]] = {}  # of the latest look
         self.objects: tuple[str, ...] = ()  # whose slots they were in the latest look
 
@@ -62,7 +74,7 @@ class Observer:
         seen: Observation = {}
         pictures = []
         for camera in self._cameras:
-            picture = self.studio.shoot(camera, self._size)
+            picture = self.studio.shoot(camera, self._size, self._smooth)
             pictures.append(picture)
             self.segmentations[camera] = picture.segmentation
             values = {"rgb": picture.rgb, "depth": picture.depth, "segmentation": picture.segmentation}
@@ -75,7 +87,8 @@ class Observer:
             seen.update(self._cut(pictures))
         episode = self._simulation.episode
         seen["proprioception"] = self._simulation.proprioception()
-        seen["instruction"] = episode.instruction.text[:LONGEST_TEXT]
+        told = episode.instruction
+        seen["instruction"] = (told.template() if self._pictured else told.text)[:LONGEST_TEXT]
         seen = observed(seen, episode, self._simulation.steps)
         # Names go along, so that what changes the slots changes them as well, but they are not for the policy's eyes.
         self.objects = seen.pop("objects_names", ())

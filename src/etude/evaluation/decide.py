@@ -18,6 +18,7 @@ from etude.names import EtudeError
 from etude.policies.calling import called
 from etude.policies.contract import ANSWER
 from etude.policies.policy import Observation, Policy, RemarkingPolicy
+from etude.suites.suite import SUITES
 
 
 def decide(policy: Policy, trial: Trial) -> Record:
@@ -38,7 +39,8 @@ def deciding(policy: Policy, trial: Trial) -> Generator[PlayedStep, None, Record
     if contract.action not in (None, ANSWER):
         raise EtudeError(f"policy and environment do not fit: action: policy gives {contract.action!r}, {trial.parsed.suite} takes answers")
     text = told(trial)
-    frames = np.stack(pictures(trial, contract.size[0]))
+    width, _ = contract.size or SUITES[trial.parsed.suite].size
+    frames = np.stack(pictures(trial, width))
     called("policy", policy.reset, text, (), trial.name)
     shown: Observation = {"instruction": text, "choices": trial.choices}
     if contract.privileged:

@@ -32,6 +32,7 @@ from etude.prompts.views import Views, part_views
 from etude.skills.aim import delta_action
 from etude.skills.oracle import Oracle, held_still
 from etude.skills.subtasks import describe
+from etude.suites.suite import SUITES
 
 
 class Players:
@@ -226,6 +227,12 @@ def words_of(policy: Policy) -> tuple[str, str]:
     return found
 
 
+def _observer(simulation: Simulation, wanted: Contract, renderer: str) -> Observer:
+    """Somebody's eyes and ears: what the contract asks for, and nothing else."""
+    pictured = wanted.told != "text"
+    return Observer(simulation, wanted.cameras, wanted.size, wanted.modalities, renderer, wanted.smooth, pictured)
+
+
 class _Stage:
     """A running episode with those who act in it."""
 
@@ -234,7 +241,7 @@ class _Stage:
     ) -> None:
         self.episode, self.contract, self._policy, self._mode = episode, contract, policy, mode
         self.simulation = Simulation(episode)
-        self._observer = Observer(self.simulation, contract.cameras, contract.size, contract.modalities, players.renderer)
+        self._observer = _observer(self.simulation, contract, players.renderer)
         self._oracle = Oracle(episode, self.simulation.world, self.simulation.monitor)
         if mode == "grasped":
             take_hold(self.simulation, self._oracle)
@@ -252,7 +259,7 @@ class _Stage:
             eyes = planner.contract
             if isinstance(planner, AdaptingPlanner):
                 eyes = called("planner", planner.contract_for, [c.name for c in episode.scene.cameras])
-            looker = Observer(self.simulation, eyes.cameras, eyes.size, eyes.modalities, players.renderer)
+            looker = _observer(self.simulation, eyes, players.renderer)
             called("planner", planner.reset, *self._told(eyes), episode.name)
             self._guide = Guide(self.simulation, planner, looker, players.patience, follows=mode != "offline")
 
@@ -260,10 +267,11 @@ class _Stage:
         told = self.episode.instruction
         if contract.told == "text":
             return told.text, ()
+        size = contract.size or SUITES[self.episode.parsed.suite].size
         if contract.told == "views":
             scene = told_in(self.episode)
-            return told.template(), [part_views(part, scene, contract.size, contract.cameras) for part in told.pictures()]
-        return multimodal(told, told_in(self.episode), contract.size[0])
+            return told.template(), [part_views(part, scene, size, contract.cameras) for part in told.pictures()]
+        return multimodal(told, told_in(self.episode), size[0])
 
     def action(self) -> Array:
         """The next action; a planner is asked first where it is time to."""

@@ -16,6 +16,7 @@ from etude.evaluation.schema import SCHEMA
 from etude.evaluation.standards import standards
 from etude.evaluation.store import Run, Store
 from etude.names import EtudeError
+from etude.render import fingerprint
 
 CHANGES = ("machine", "command", "code")  # what may change from one sitting to the next
 
@@ -41,9 +42,10 @@ def introduce(store: Store, contracts: dict[str, Any], code: dict[str, Any], all
     earlier = store.info()
     if not earlier:
         pinned = standards(store.plan.renderer)
+        pixels = fingerprint(True) if store.plan.renderer == "raster" and contracts["policy"]["smooth"] else pinned["renderer"]
         store.write_info({
             "schema": SCHEMA, "protocol": pinned["protocol"], "plan": store.plan.digest, "policy": store.plan.policy,
-            "planner": store.plan.planner, "contract": contracts, "renderer": pinned["renderer"], "standards": pinned, **sitting,
+            "planner": store.plan.planner, "contract": contracts, "renderer": pixels, "standards": pinned, **sitting,
             **told, "sittings": [],
         })  # fmt: skip
         return

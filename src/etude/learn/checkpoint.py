@@ -18,7 +18,7 @@ from torch import Tensor
 
 from etude.learn.models.cogelot import Cogelot
 from etude.learn.recipes import Recipe
-from etude.learn.samples import contract_for
+from etude.learn.samples import SIZE, contract_for
 from etude.names import PROTOCOL, EtudeError, parse_json
 from etude.policies.contract import Contract
 
@@ -84,7 +84,7 @@ def load_model(path: Path, device: str | torch.device = "cpu") -> tuple[Cogelot,
     tensors, metadata = read_file(file)
     recipe = Recipe.from_data(parse_json(metadata["recipe"]))
     contract = Contract.from_data(parse_json(metadata["contract"]))
-    model = Cogelot(recipe.model, contract.size)
+    model = Cogelot(recipe.model, contract.size or SIZE)
     try:
         model.load_state_dict({k: v.float() for k, v in tensors.items()})
     except RuntimeError as error:

@@ -11,7 +11,19 @@ from numpy.typing import NDArray
 from etude.envs.observer import Observer
 from etude.envs.simulation import Simulation
 from etude.episodes import Episode
-from etude.learn.samples import Demonstration, Look, Prompt, Things, contract_for, kind_of, numbers_of, prompt, things_of_views, things_seen
+from etude.learn.samples import (
+    SIZE,
+    Demonstration,
+    Look,
+    Prompt,
+    Things,
+    contract_for,
+    kind_of,
+    numbers_of,
+    prompt,
+    things_of_views,
+    things_seen,
+)
 from etude.library import episode, find_task, told_in
 from etude.names import EpisodeName, EtudeError, rng
 from etude.prompts.instruction import InstructionPart, ObjectPicture
@@ -102,7 +114,7 @@ def prompt_of(found: Episode, look: Look) -> Prompt:
 
 def _pictured(part: InstructionPart, scene: Scene, look: Look) -> tuple[int, Things]:
     contract = contract_for(look)
-    views = part_views(part, scene, contract.size, contract.cameras)
+    views = part_views(part, scene, SIZE, contract.cameras)
     return kind_of(views), things_of_views(views, look)
 
 

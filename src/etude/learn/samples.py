@@ -25,6 +25,7 @@ from etude.skills.strokes import Stroke
 
 Look = Literal["objects", "patches"]
 LOOKS: tuple[Look, ...] = ("objects", "patches")
+SIZE = (256, 128)  # of the pictures: width and height
 BUCKETS = 1024  # of each of two tables of words: with both, no two words of a suite are the same
 PAD, WORD, OBJECT, SCENE, BLANK = range(5)  # kinds of prompt tokens
 NUMBERS = 5  # of a stroke: x and y of its start, x and y of its end (m), and the turn between them (rad)
@@ -72,7 +73,7 @@ class Demonstration:
 def contract_for(look: Look) -> Contract:
     """What a policy with this look asks of an environment: both views of the table, and prompts in the same views."""
     modality = "objects" if look == "objects" else "rgb"
-    return Contract(cameras=("front", "top"), size=(256, 128), modalities=(modality,), told="views")
+    return Contract(cameras=("front", "top"), size=SIZE, modalities=(modality,), told="views")
 
 
 # ------------------------------------------------------------------------------------------------ pictures

@@ -19,7 +19,7 @@ from etude.learn.models.cogelot import Cogelot, parameters_of
 from etude.learn.playing import play_all
 from etude.learn.policy import LearnedPolicy
 from etude.learn.recipes import Recipe
-from etude.learn.samples import Demonstration, contract_for
+from etude.learn.samples import SIZE, Demonstration
 from etude.learn.stream import DemonstrationStream
 from etude.names import EtudeError, parse_json
 
@@ -51,8 +51,8 @@ class Trainer:
     def __init__(self, recipe: Recipe, device: str | torch.device = "cpu") -> None:
         self.recipe, self.device = recipe, torch.device(device)
         torch.manual_seed(recipe.schedule.seed)
-        self.model = Cogelot(recipe.model, contract_for(recipe.model.look).size).to(self.device)
-        self.averaged = Cogelot(recipe.model, contract_for(recipe.model.look).size).to(self.device).eval().requires_grad_(False)
+        self.model = Cogelot(recipe.model, SIZE).to(self.device)
+        self.averaged = Cogelot(recipe.model, SIZE).to(self.device).eval().requires_grad_(False)
         self.averaged.load_state_dict(self.model.state_dict())
         decayed = [p for p in self.model.parameters() if p.ndim > 1]
         plain = [p for p in self.model.parameters() if p.ndim <= 1]

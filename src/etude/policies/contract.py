@@ -31,9 +31,10 @@ class Contract:
 
     ``action``: the space of its actions, the task's own if not given. ``frame``, ``rotation``: in what they are expressed. ``scale``: what
     a 1 stands for, in metres and radians (0.1 for ``ee_delta``, 1 for ``ee_pose``). ``closes``: the sign of the last number that closes
-    the hand. ``rate``: actions for each second. ``cameras``, ``size`` (width, height), ``modalities``, ``orientation``: the pictures it
-    wants. ``told``: in text alone, in text with ``{image:k}`` and pictures, or with :class:`~etude.prompts.views.Views` of them: what its
-    cameras see of each, with segmentation. ``chunk``: the most actions it returns at once;
+    the hand. ``rate``: actions for each second. ``cameras``, ``size`` (width, height; the suite's own if not given), ``modalities``,
+    ``orientation``: the pictures it wants; ``smooth``: with smooth edges, from 2×2 samples for each pixel. ``told``: in text alone; in text
+    with ``{image:k}`` and pictures, and then without the words that stand for them; or with :class:`~etude.prompts.views.Views` of them:
+    what its cameras see of each, with segmentation. ``chunk``: the most actions it returns at once;
     ``execute``: how many of them are carried out before it is asked again (all when None). ``privileged``: it wants the true state.
     ``whole``: of a decision it wants all frames at once, not one after the other.
 
@@ -47,9 +48,10 @@ class Contract:
     closes: int | None = None
     rate: float | None = None
     cameras: tuple[str, ...] = ()
-    size: tuple[int, int] = (128, 128)
+    size: tuple[int, int] | None = None
     modalities: tuple[str, ...] = ("rgb",)
     orientation: Orientation | None = None
+    smooth: bool = False
     told: Told = "text"
     chunk: int = 1
     execute: int | None = None
@@ -59,7 +61,8 @@ class Contract:
     def __post_init__(self) -> None:
         for name, kind in _kinds().items():
             object.__setattr__(self, name, _read(name, kind, getattr(self, name)))
-        object.__setattr__(self, "size", picture_size(self.size, "a contract's size"))
+        if self.size is not None:
+            object.__setattr__(self, "size", picture_size(self.size, "a contract's size"))
         if self.chunk < 1:
             raise EtudeError(f"a contract's chunk must be at least 1, got {self.chunk}")
         if self.execute is not None and not 1 <= self.execute <= self.chunk:

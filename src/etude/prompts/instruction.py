@@ -6,8 +6,10 @@ messages. Pictures are described, not stored: an object, a texture, or the scene
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
+from etude.catalog.registry import shape
 from etude.names import Family
 from etude.pose import Pose, Vec3
 from etude.scene.scene import Entity
@@ -30,7 +32,8 @@ class Words(InstructionPart):
 class ObjectPicture(InstructionPart):
     """An object alone on a plain ground; without ``texture`` it is shown in neutral grey.
 
-    The picture is fitted to the object, unless ``frame`` (metres, radius) says what it shall hold: then sizes can be compared. With a
+    ``frame`` (metres, radius) says what the picture shall hold. Those of an instruction that do not say share one scale, that of the
+    largest of them, so that sizes can be compared; a picture by itself is fitted to the object. With a
     ``camera`` it is seen as that camera of the scene would see it lying in the middle of an empty table. ``slot`` is what the original
     calls this place of the prompt.
     """
@@ -108,6 +111,15 @@ class Instruction:
                 out.append(f"{{{slot}}}" if slot else mark.format(k=count))
                 count += 1
         return "".join(out)
+
+
+def one_scale(told: Instruction) -> Instruction:
+    """The instruction with one scale for all objects that have none of their own: fitted each for itself, all balls would look alike."""
+    free = [part for part in told.parts if isinstance(part, ObjectPicture) and part.frame is None and not part.camera]
+    if len({(part.shape, part.size) for part in free}) < 2:
+        return told
+    frame = max(math.hypot(*shape(part.shape, part.size).size) / 2 for part in free)
+    return Instruction(tuple(replace(p, frame=frame) if any(p is one for one in free) else p for p in told.parts))  # type: ignore[type-var]
 
 
 def instruction(*pieces: str | InstructionPart) -> Instruction:

@@ -19,8 +19,12 @@ from etude.scene.scene import Camera
 
 
 def focal(camera: Camera, size: tuple[int, int] | None = None) -> float:
-    """Perspective: the focal length in pixels. Orthographic: pixels per metre."""
-    height = picture_size(camera, size)[1]
+    """Perspective: the focal length in pixels. Orthographic: pixels per metre.
+
+    A picture of other proportions than the camera's own shows all that the camera sees, and more on two sides: nothing is cut off.
+    """
+    width, tall = picture_size(camera, size)
+    height = min(float(tall), width * camera.size[1] / camera.size[0])
     if camera.fov is not None:
         return height / 2 / math.tan(math.radians(camera.fov) / 2)
     assert camera.extent is not None  # Camera makes sure of one or the other

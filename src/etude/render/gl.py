@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import math
 import os
 import subprocess
 import sys
@@ -21,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from etude.catalog.textures import texture
 from etude.names import EtudeError
 from etude.pose import Pose, matrix, matrix_quat
-from etude.render.camera import place_of
+from etude.render.camera import focal, place_of
 from etude.render.lighting import casts, unit
 from etude.render.picture import Picture, picture_size
 from etude.scene.scene import Camera, Lighting
@@ -163,7 +162,8 @@ class GlRenderer:
         self._option.geomgroup[_MARKERS] = 0 if segmented else 1
         mj.mjv_updateScene(self.model, self.data, self._option, self._perturb, self._viewer, mj.mjtCatBit.mjCAT_ALL, scene)
         R = matrix(place.rotation)
-        half = camera.extent / 2 if camera.extent is not None else camera.near * math.tan(math.radians(camera.fov or 0) / 2)
+        seen = height / 2 / focal(camera, (width, height))  # half the picture's height: in metres, or for a focal length of 1
+        half = seen if camera.extent is not None else camera.near * seen
         for eye in scene.camera:
             eye.pos, eye.forward, eye.up = np.array(place.position), R[:, 2], -R[:, 1]
             eye.frustum_center, eye.frustum_width = 0.0, half * width / height

@@ -188,13 +188,16 @@ def _lights(lighting: Lighting) -> Lights:
 
 
 @functools.cache
-def fingerprint() -> str:
-    """What results carry to say who made their pixels: the version, and a digest of a small picture as this machine renders it."""
+def fingerprint(smooth: bool = False) -> str:
+    """What results carry to say who made their pixels: the version, and a digest of a small picture as this machine renders it.
+
+    Pictures with smooth edges are others, and have another one.
+    """
     visuals = [
         Visual(0, box((1.0, 1.0, 0.1), (0.0, 0.0, -0.05)), "checkerboard", entity=8),
         Visual(0, ellipsoid((0.2, 0.15, 0.1)), "red", Pose((0.1, 0.0, 0.1)), entity=9),
     ]
     camera = Camera("witness", look_at((0.8, -0.5, 0.7), (0.0, 0.0, 0.0)), size=(48, 48))
-    shot = Renderer(visuals, Lighting()).shoot(camera)
+    shot = Renderer(visuals, Lighting()).shoot(camera, supersample=smooth)
     data = shot.rgb.tobytes() + shot.depth.tobytes() + shot.segmentation.tobytes()
-    return f"{VERSION}-{hashlib.sha256(data).hexdigest()[:8]}"
+    return f"{VERSION}{'-smooth' * smooth}-{hashlib.sha256(data).hexdigest()[:8]}"

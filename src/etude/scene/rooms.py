@@ -45,13 +45,23 @@ def ur5_room(hand: str = "suction", visible: bool = False) -> Scene:
 # ------------------------------------------------------------------------------------------------ ClevrSkills
 
 
-def xarm_room(arm: str = "xarm6") -> Scene:
-    """A light table around an arm with a five-cup vacuum (ClevrSkills 1.3, 1.6 and 1.7)."""
+# Where the camera "base" stands, what it looks at (m), and its field of view. "table" holds what an arm can reach, up to 0.42 m high;
+# "wide" also what can be thrown at. The original's (ClevrSkills 1.6) misses much of either, and half of it is sky.
+XARM_VIEWS: dict[str, tuple[Vec3, Vec3, float]] = {
+    "table": ((1.02, 0.0, 1.19), (0.03, 0.0, 0.2), 28.0),
+    "wide": ((0.9, 0.0, 1.15), (0.0, 0.0, 0.12), 55.0),
+    "original": ((0.3, -0.1, 0.3), (-0.1, 0.0, 0.1), 90.0),
+}
+
+
+def xarm_room(arm: str = "xarm6", view: str = "table") -> Scene:
+    """A light table around an arm with a five-cup vacuum (ClevrSkills 1.3, 1.6 and 1.7), seen in one of three ways."""
+    eye, target, fov = XARM_VIEWS[view]
     base = {"xarm6": (-0.562, 0.0, 0.0), "panda": (-0.65, 0.0, 0.0)}.get(arm, (-0.6, 0.0, 0.0))
     # On the hand: forward is the tool's z, up its x.
     hand_view = Pose.of((0.0464982, -0.0200011, 0.0360011), matrix_quat([[0, -1, 0], [1, 0, 0], [0, 0, 1]]))
     cameras = (
-        Camera("base", look_at((0.3, -0.1, 0.3), (-0.1, 0.0, 0.1)), 90.0, size=(256, 256)),
+        Camera("base", look_at(eye, target), fov, size=(256, 256)),
         Camera("hand_view", hand_view, 90.0, size=(256, 256), mount="hand", hides=("hand",)),
         Camera("render", look_at((1.0, 1.0, 0.8), (0.0, 0.0, 0.1)), math.degrees(1.0), size=(512, 512)),
     )

@@ -275,7 +275,8 @@ class Camera:
 
     ``pose`` is the optical frame as in OpenCV: x right, y down, z forward; in the world, or in the hand's frame when mounted there.
     Perspective: ``fov`` is the vertical angle in degrees. Orthographic: ``fov`` is None and ``extent`` the visible height in metres.
-    ``size`` is (width, height) in pixels and only a default: a picture of any size can be taken.
+    ``size`` is (width, height) in pixels: a default, and the proportions of what it sees. A picture of other proportions shows all of that
+    and more at two sides.
     """
 
     name: str

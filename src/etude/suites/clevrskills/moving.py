@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence as Row
 
 import numpy as np
 
@@ -30,6 +31,8 @@ SPACING = 0.15  # m between goals, and from where the hand starts: three toleran
 ROOMY = 0.03  # m between the robot, at the start or at a goal, and any thing
 ABOVE = 0.015  # m between the robot and the table
 OBSTACLES = (1, 5)  # paper
+BETWEEN, OFF = (0.35, 0.65), 0.02  # where on the straight way to the goal one obstacle is, and m off it
+WAYS = 20  # goals tried until one has room for an obstacle on the way to it
 HALF = 0.5  # of the size of a primitive
 MARKERS = (2, 5)  # paper
 TRIES = 200
@@ -67,6 +70,10 @@ class Reach:
         found.append((np.asarray(flange.position), flange.apply(self.hand.tip.position), width))
         starts, ends, radii = zip(*found, strict=True)
         return np.array(starts), np.array(ends), np.array(radii)
+
+    def all_clear(self, postures: Row[Array | None], balls: list[Ball]) -> bool:
+        """Does the robot keep away in every one of these postures, and are they all within reach?"""
+        return all(joints is not None and self.clear(joints, balls) for joints in postures)
 
     def clear(self, joints: Array, balls: list[Ball]) -> bool:
         """Does the robot keep away from the table and from every ball?"""
@@ -165,29 +172,43 @@ def move_without_hitting(draw: Draw) -> Draft:
     """Bring the hand to the pose in a picture, past things that float in the air.
 
     Asked: "Match the pose of the end effector in PICTURE without hitting any objects". Randomised: the pose, as in match_pose, one to five
-    floating obstacles, their shapes, textures and places. Succeeds when the tip is within 5 cm and 0.1 rad of the pose and neither arm nor
-    hand ever touched an obstacle; a touch is final.
+    floating obstacles, their shapes, textures and places; one of them is in the straight way to the goal. Succeeds when the tip is within
+    5 cm and 0.1 rad of the pose and neither arm nor hand ever touched an obstacle; a touch is final.
     """
     stage = ClevrSceneBuilder(draw, *A)
     stream, reach = draw.rng("goals"), Reach(_robot(stage))
-    balls: list[Ball] = []
-    for actor in stage.cast(primitives(draw.split), stage.stream.integer(*OBSTACLES), 2):
-        small = ClevrActor(actor.name, resized(actor.item, HALF), actor.texture)
-        body = small.body(_floating(stream, reach, small, balls), fixed=True)
-        stage.things.append(body)
-        balls.append(_around(body))
-    (pose,) = _goals(stream, reach, 1, balls, True)
+    cast = stage.cast(primitives(draw.split), stage.stream.integer(*OBSTACLES), 2)
+    first, *others = [ClevrActor(actor.name, resized(actor.item, HALF), actor.texture) for actor in cast]
+    pose, place = _barred(stream, reach, first)
+    free = [reach.start, reach.posture(pose)]
+    bodies = [first.body(place, fixed=True)]
+    for actor in others:
+        bodies.append(actor.body(_floating(stream, reach, actor, [_around(body) for body in bodies], free), fixed=True))
+    stage.things += bodies
     goal = Sequence((Always(Untouched(tuple(e.name for e in stage.things))), TipAtPose(pose)))
     prompts = (instruction("Match the pose of the end effector in ", _shown(pose), " without hitting any objects"),)
     return Draft(stage.scene(), goal, prompts)
 
 
-def _floating(stream: Stream, reach: Reach, actor: ClevrActor, balls: list[Ball]) -> Pose:
-    """A place in the air for an obstacle: off the robot at its start, and spaced like goals."""
+def _barred(stream: Stream, reach: Reach, actor: ClevrActor) -> tuple[Pose, Pose]:
+    """A goal, and a place for an obstacle in the straight way of the tip to it; at the start and at the goal the robot is clear of it."""
+    for _ in range(WAYS):
+        (goal,) = _goals(stream, reach, 1, [], True)
+        for _ in range(WAYS):
+            share = stream.uniform(*BETWEEN)
+            x, y, z = (a + share * (b - a) + stream.uniform(-OFF, OFF) for a, b in zip(reach.tip.position, goal.position, strict=True))
+            place = Pose((x, y, z), yaw_quat(stream.uniform(0.0, 2 * math.pi)))
+            if reach.all_clear((reach.start, reach.posture(goal)), [_around(actor.body(place))]):
+                return goal, place
+    raise NoRoom(f"no goal with room for {actor.name!r} on the way to it")
+
+
+def _floating(stream: Stream, reach: Reach, actor: ClevrActor, balls: list[Ball], free: Row[Array | None]) -> Pose:
+    """A place in the air for another obstacle: off the robot in these postures, and spaced like goals."""
     for _ in range(TRIES):
         place = Pose(_spot(stream), yaw_quat(stream.uniform(0.0, 2 * math.pi)))
         ball = _around(actor.body(place, fixed=True))
-        if all(math.dist(place.position, centre) >= SPACING for centre, _ in balls) and reach.clear(reach.start, [ball]):
+        if all(math.dist(place.position, centre) >= SPACING for centre, _ in balls) and reach.all_clear(free, [ball]):
             return place
     raise NoRoom(f"no room for {actor.name!r} in the air beside {len(balls)} others, {SPACING} m apart")
 

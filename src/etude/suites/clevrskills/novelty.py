@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -19,30 +18,31 @@ ADJECTIVES = ("daxer", "blicker", "modier", "kobar")
 NOUNS = ("dax", "blicket", "wug", "zup")
 FACTORS = (0.3, 0.5, 0.75, 1.5)  # how much larger the one is than the other
 EXAMPLES = (1, 3)
-TOPS = (1, 3)
-BASES = (1, 3)
+TOPS = (2, 3)
+BASES = (2, 3)
 HAND = 0.05  # m left free around everything, for the hand must come down beside things taller than the one it takes
 HEAVIEST = 2.0  # kg
+BALLS = ("apple", "softball", "tennis ball", "racquetball", "baseball")
 LARGEST = 0.2  # m: what is enlarged beyond this cannot be carried past other things
 
 
 @dataclass(frozen=True)
 class Pair:
-    """The same thing in two sizes: ``changed`` is what the adjective means, ``plain`` the usual one."""
+    """The same thing in two sizes: ``meant`` is the one that the adjective fits. Either may be of the usual size, either the larger one."""
 
-    changed: ClevrActor
-    plain: ClevrActor
-    factor: float
+    meant: ClevrActor
+    other: ClevrActor
+    usual: Item
 
     def example(self, adjective: str) -> list[str | InstructionPart]:
         """ "X is kobar than Y"."""
-        sizes = ("small", "large") if self.factor < 1 else ("large", "small")
-        frame = max(_radius(self.changed), _radius(self.plain))
-        return [_sized(self.changed, sizes[0], frame), f" is {adjective} than ", _sized(self.plain, sizes[1], frame)]
+        sizes = ("small", "large") if self.meant.radius < self.other.radius else ("large", "small")
+        frame = max(self.meant.radius, self.other.radius)
+        return [_sized(self.meant, sizes[0], frame), f" is {adjective} than ", _sized(self.other, sizes[1], frame)]
 
-
-def _radius(actor: ClevrActor) -> float:
-    return math.hypot(*shape(actor.item.shape, actor.item.size).size) / 2
+    def bare(self) -> ObjectPicture:
+        """The thing in its usual size, without texture."""
+        return _bare(replace(self.meant, item=self.usual))
 
 
 def _sized(actor: ClevrActor, size: str, frame: float) -> ObjectPicture:
@@ -51,8 +51,8 @@ def _sized(actor: ClevrActor, size: str, frame: float) -> ObjectPicture:
 
 
 def _bare(actor: ClevrActor) -> ObjectPicture:
-    """A picture without texture, to follow an article and a made-up word."""
-    return replace(actor.picture(textured=False), words=actor.item.words)
+    """A picture without texture, to follow an article and a made-up word; at a scale of its own, which tells nothing of sizes."""
+    return replace(actor.picture(textured=False), words=actor.item.words, frame=actor.radius)
 
 
 def _portable(item: Item) -> bool:
@@ -68,11 +68,11 @@ def _pairs(stage: ClevrSceneBuilder, factor: float, count: int) -> list[Pair]:
     worn = stage.stream.sample(textures(split, 1), 2)
     spare = [texture for texture in textures(split, 1) + textures(split, 2) if texture not in worn]
     worn = stage.stream.sample(spare, 2 * count - 2) + worn  # group 1 alone would not do for all examples
-    made = []
+    made, usual = [], stage.stream.chance(0.5)  # whether the adjective means the thing of the usual size
     for k, item in enumerate(stage.stream.sample(fit, count)):
         (changed,) = stage.cast([resized(item, factor)], 1, worn=worn[2 * k : 2 * k + 1])
         (plain,) = stage.cast([item], 1, worn=worn[2 * k + 1 : 2 * k + 2])
-        made.append(Pair(changed, plain, factor))
+        made.append(Pair(*((plain, changed) if usual else (changed, plain)), item))
     return made
 
 
@@ -88,9 +88,9 @@ def _compared(draw: Draw) -> tuple[ClevrSceneBuilder, list[Pair], ClevrActor]:
     stage = ClevrSceneBuilder(draw, *A)
     factor = stage.stream.choice(FACTORS)
     pairs = _pairs(stage, factor, 1 + stage.stream.integer(*EXAMPLES))
-    taken = pairs[-1].plain.item.words
+    taken = pairs[-1].usual.words
     (base,) = stage.cast([item for item in base_pool(draw.split) if item.words != taken], 1, 2)
-    for actor in (base, pairs[-1].changed, pairs[-1].plain):
+    for actor in (base, pairs[-1].meant, pairs[-1].other):
         stage.put(actor, clearance=HAND, reach=REACH)
     return stage, pairs, base
 
@@ -99,15 +99,15 @@ def _compared(draw: Draw) -> tuple[ClevrSceneBuilder, list[Pair], ClevrActor]:
 def novel_adj(draw: Draw) -> Draft:
     """Place the one of two equal objects that a made-up adjective means.
 
-    Asked: "X is kobar than Y, … . Put the kobar A on B". Randomised: the adjective and the change of size it stands for (0.3 to 1.5),
-    one to three example pairs, which are shown in the prompt only; the object, which is there in both sizes; the base; textures and
-    places. Succeeds when A in the changed size rests on B, let go and at rest.
+    Asked: "X is kobar than Y, … . Put the kobar A on B". Randomised: the adjective and the change of size it stands for (0.3 to 1.5, or
+    the reverse), one to three example pairs, which are shown in the prompt only; the object, which is there in both sizes; the base;
+    textures and places. Succeeds when the A that is meant rests on B, let go and at rest.
     """
     stage, pairs, base = _compared(draw)
     adjective = stage.stream.choice(ADJECTIVES)
-    target = pairs[-1].changed
+    target = pairs[-1].meant
     said = _examples(pairs[:-1], adjective)
-    prompt = instruction(*said, f". Put the {adjective} ", _bare(pairs[-1].plain), " on ", base.picture())
+    prompt = instruction(*said, f". Put the {adjective} ", pairs[-1].bare(), " on ", base.picture())
     return Draft(stage.scene(), OnTop(target.name, base.name), (prompt,), roles=(("manipulated", target.name), ("receiving", base.name)))
 
 
@@ -115,8 +115,8 @@ def novel_adj(draw: Draw) -> Draft:
 def novel_noun(draw: Draw) -> Draft:
     """Place one object on another, both known by made-up nouns.
 
-    Asked: "A is dax and B is wug. Put dax on wug", with untextured pictures of A and B. Randomised: the nouns, one to three objects and
-    one to three bases, all of different shapes, textures and places. Succeeds when A rests on B, let go and at rest.
+    Asked: "A is dax and B is wug. Put dax on wug", with untextured pictures of A and B. Randomised: the nouns, two or three objects and
+    two or three bases, all of different shapes, textures and places. Succeeds when A rests on B, let go and at rest.
     """
     stage = ClevrSceneBuilder(draw, *A)
     things = _different(stage, steady(tops(draw.split) + randoms(draw.split)), stage.stream.integer(*TOPS), 1)
@@ -136,9 +136,14 @@ def _different(stage: ClevrSceneBuilder, pool: Sequence[Item], count: int, group
     """Actors of which no two share their shape: a picture without texture could not tell them apart."""
     chosen: list[ClevrActor] = []
     for _ in range(count):
-        taken = {actor.item.words for actor in stage.actors}
-        chosen += stage.cast([item for item in pool if item.words not in taken], 1, group)
+        taken = {_look(actor.item) for actor in stage.actors}
+        chosen += stage.cast([item for item in pool if _look(item) not in taken], 1, group)
     return chosen
+
+
+def _look(item: Item) -> str:
+    """What a picture without texture shows: balls differ in size alone, and that by little."""
+    return "ball" if item.words in BALLS else item.words
 
 
 @clevrskills.task(level="L1", horizon=300)
@@ -151,9 +156,9 @@ def novel_adj_noun(draw: Draw) -> Draft:
     stage, pairs, base = _compared(draw)
     adjective = stage.stream.choice(ADJECTIVES)
     first, second = stage.stream.sample(NOUNS, 2)
-    target = pairs[-1].changed
+    target = pairs[-1].meant
     prompt = instruction(
-        f"This is a {first} ", _bare(pairs[-1].plain), f". This is a {second} ", _bare(base), ". ",
+        f"This is a {first} ", pairs[-1].bare(), f". This is a {second} ", _bare(base), ". ",
         *_examples(pairs[:-1], adjective), f". Put the {adjective} {first} on {second}",
     )  # fmt: skip
     return Draft(stage.scene(), OnTop(target.name, base.name), (prompt,), roles=(("manipulated", target.name), ("receiving", base.name)))

@@ -9,16 +9,17 @@ from etude.suites.clevrskills.suite import clevrskills
 from etude.suites.clevrskills.things import base_pool, top_pool
 from etude.suites.suite import Draft, Draw
 
-DISTRACTORS = (0, 3)  # besides the one to pick (paper)
-TOPS = (1, 3)
-BASES = (1, 3)
+DISTRACTORS = (1, 3)  # besides the one to pick; the paper has none at times, and so nothing to choose
+TOPS = (2, 3)
+BASES = (2, 3)
+ASIDE = 0.02  # m beyond the reach of what is held, turned in any way: dropped at once, it lands on nothing
 
 
 @clevrskills.task(level="L0", horizon=200)
 def pick(draw: Draw) -> Draft:
     """Pick up one object.
 
-    Asked: "Pick up the NAME", with a picture, its name or its texture. Randomised: one to four objects, their textures and places.
+    Asked: "Pick up the NAME", with a picture, its name or its texture. Randomised: two to four objects, their textures and places.
     Succeeds when the object is in the hand and at least 2 cm clear of everything else.
     """
     stage = ClevrSceneBuilder(draw, *B)
@@ -53,7 +54,7 @@ def _cast(stage: ClevrSceneBuilder) -> tuple[list[ClevrActor], list[ClevrActor]]
 def simple_manipulation(draw: Draw) -> Draft:
     """Pick one object up and place it on another.
 
-    Asked: "Pick and place A on B". Randomised: one to three objects and one to three bases, textures and places. Succeeds when A rests on
+    Asked: "Pick and place A on B". Randomised: two or three objects and two or three bases, textures and places. Succeeds when A rests on
     B, both at rest and let go.
     """
     stage = ClevrSceneBuilder(draw, *A)
@@ -69,13 +70,15 @@ def simple_manipulation(draw: Draw) -> Draft:
 def place(draw: Draw) -> Draft:
     """Place what is already in the hand on another object.
 
-    Asked: "Put A on B". Randomised as in simple_manipulation; A starts in the hand. Succeeds when A rests on B, both at rest and let go.
+    Asked: "Put A on B". Randomised as in simple_manipulation; A starts in the hand, with nothing below. Succeeds when A rests on B, both
+    at rest and let go.
     """
     stage = ClevrSceneBuilder(draw, *A)
     tops, bases = _cast(stage)
+    held, base = tops[0], stage.parts(bases)[0]
+    stage.layout.block_disc("below the hand", stage.tip.position[:2], held.radius + ASIDE)
     for actor in (*bases, *tops[1:]):
         stage.put(actor)
-    held, base = tops[0], stage.parts(bases)[0]
     stage.hand_over(held)
     roles = (("manipulated", held.name), ("receiving", base.name))
     return Draft(stage.scene(), OnTop(held.name, base.name), _prompts("Put", held, base), held.name, roles)

@@ -19,8 +19,8 @@ from etude.suites.suite import Draft, Draw
 
 ANGLES = (30, 60, 90, 120, 150)  # degrees
 DIRECTIONS = ("anti-clockwise", "clockwise")
-ROTATE_OBJECTS = (1, 3)
-SYMMETRY_OBJECTS = (2, 4)
+ROTATE_OBJECTS = (2, 3)
+SYMMETRY_OBJECTS = (3, 4)
 REARRANGE_OBJECTS = (2, 3)
 
 
@@ -58,7 +58,7 @@ def _rotated(draw: Draw, restore: bool) -> Draft:
 def rotate(draw: Draw) -> Draft:
     """Turn one object about the vertical.
 
-    Asked: "Rotate A 120 degrees clockwise". Randomised: one to three objects, textures and places; the angle (30 to 150 degrees) and its
+    Asked: "Rotate A 120 degrees clockwise". Randomised: two or three objects, textures and places; the angle (30 to 150 degrees) and its
     direction. Succeeds when A stands within 5 cm and 5° of its start turned by that angle, let go and at rest.
     """
     return _rotated(draw, restore=False)
@@ -78,7 +78,7 @@ def rotate_restore(draw: Draw) -> Draft:
 def rotate_symmetry(draw: Draw) -> Draft:
     """Turn the two objects that wear the same texture.
 
-    Asked: "Rotate objects with TEXTURE texture 120 degrees clockwise". Randomised: two to four objects, of which two share a texture, and
+    Asked: "Rotate objects with TEXTURE texture 120 degrees clockwise". Randomised: three or four objects, of which two share a texture, and
     places; angle and direction as in rotate. Succeeds when both stand within 5 cm and 5° of their starts turned by that angle.
     """
     stage = ClevrSceneBuilder(draw, *B)
@@ -102,7 +102,7 @@ def rotate_symmetry(draw: Draw) -> Draft:
 def _swapped(draw: Draw, angle: float, stage: ClevrSceneBuilder) -> tuple[ClevrActor, ClevrActor, Goal]:
     """Two prisms and a third free place, each with room for either of them."""
     actors = stage.cast(primitives(draw.split), 2, 2)
-    widest = max(actors, key=lambda actor: actor.name)  # all prisms have the same extents
+    widest = max(actors, key=lambda actor: actor.radius)
     places = [stage.find(replace(widest, name=f"place {k}"), reach=REACH, free=True) for k in range(3)]
     poses = dict(zip((actor.name for actor in actors), places, strict=False))
     stage.things.extend(actor.body(poses[actor.name]) for actor in actors)

@@ -22,10 +22,10 @@ AREA: Vec3 = (0.35, 0.35, 0.01)
 SMALL_AREA: Vec3 = (0.18, 0.18, 0.01)
 # To the right of the arm, to its left, and before it: all within reach, with room for the objects between them.
 SPOTS: tuple[Vec2, ...] = ((-0.28, -0.33), (-0.28, 0.33), (0.08, 0.0))
-SORT_OBJECTS = (1, 4)
+SORT_OBJECTS = (2, 4)
 APART = 0.03  # m between objects at the start: the hand is wider than what it takes
-SORT_AREAS = (1, 3)
-STATIONS = (2, 4)  # areas of follow_order
+SORT_AREAS = (2, 3)
+STATIONS = (3, 4)  # areas of follow_order
 MOTIONS = (1, 4)
 NEIGHBOUR_GAP = 0.1  # m between the two, along the axis, besides the neighbour's extent
 DIRECTIONS: dict[str, Vec2] = {"north": (1.0, 0.0), "south": (-1.0, 0.0), "west": (0.0, 1.0), "east": (0.0, -1.0)}
@@ -34,7 +34,7 @@ OPPOSITE = {"north": "south", "south": "north", "west": "east", "east": "west"}
 
 def area_pool(split: str, size: Vec3) -> tuple[Item, ...]:
     """The prisms, flat and wide."""
-    return tuple(Item(f"{item.words} area", item.shape, size) for item in primitives(split))
+    return tuple(Item(f"{item.words} area", item.shape, size, flat=True) for item in primitives(split))
 
 
 def _pool(split: str, longest: float = 1.0) -> tuple[Item, ...]:
@@ -60,7 +60,7 @@ def _model(actor: ClevrActor) -> Shape:
 def sort(draw: Draw) -> Draft:
     """Put every object into the area that wears its texture.
 
-    Asked: "Place the objects in the identically textured areas". Randomised: one to three areas, one to four objects, each in the texture
+    Asked: "Place the objects in the identically textured areas". Randomised: two or three areas, two to four objects, each in the texture
     of one of the areas, and their places. Succeeds when every object rests on its area with its middle inside, let go and at rest.
     """
     stage = ClevrSceneBuilder(draw, *A)
@@ -83,10 +83,10 @@ def sort(draw: Draw) -> Draft:
 # ------------------------------------------------------------------------------------------------ following
 
 
-def _followed(draw: Draw, stations: tuple[int, int], restore: bool) -> Draft:
+def _followed(draw: Draw, most: tuple[int, int], restore: bool) -> Draft:
     stage = ClevrSceneBuilder(draw, *A)
-    areas = stage.cast(area_pool(draw.split, SMALL_AREA), stage.stream.integer(*stations), 2)
-    motions = min(stage.stream.integer(*MOTIONS), len(areas) - 1)
+    areas = stage.cast(area_pool(draw.split, SMALL_AREA), stage.stream.integer(*STATIONS), 2)
+    motions = min(stage.stream.integer(*most), len(areas) - 1)
     (actor,) = stage.cast(_pool(draw.split, SMALL_AREA[0]), 1)  # what is longer than an area would lie on two of them
     at = {area.name: stage.put(area, fixed=True, reach=REACH) for area in areas}
     heading = stage.stream.uniform(*FULL_TURN)
@@ -118,20 +118,21 @@ def _upon(actor: ClevrActor, area: ClevrActor, pose: Pose, heading: float) -> Po
 def follow_order(draw: Draw) -> Draft:
     """Move an object from area to area as pictures show.
 
-    Asked: "Follow the motion for A: PICTURE PICTURE …". Randomised: two to four areas, textures and places; the object, which starts on one
-    of them; one to three motions. Succeeds when it has rested on each of the areas in that order, its middle inside, let go and at rest.
+    Asked: "Follow the motion for A: PICTURE PICTURE …". Randomised: three or four areas, textures and places; the object, which starts on
+    one of them; one to three motions. Succeeds when it has rested on each of the areas in that order, its middle inside, let go and at
+    rest.
     """
-    return _followed(draw, STATIONS, restore=False)
+    return _followed(draw, MOTIONS, restore=False)
 
 
 @clevrskills.task(level="L1", horizon=400)
 def follow_order_restore(draw: Draw) -> Draft:
     """Move an object to another area as a picture shows, then back.
 
-    Asked: "Follow the motion for A: PICTURE and then restore". Randomised: two areas, textures and places; the object. Succeeds when it has
-    rested on the other area and, after that, on its own again.
+    Asked: "Follow the motion for A: PICTURE and then restore". Randomised: three or four areas, textures and places; the object. Succeeds
+    when it has rested on that area and, after that, on its own again.
     """
-    return _followed(draw, (2, 2), restore=True)
+    return _followed(draw, (1, 1), restore=True)
 
 
 # ------------------------------------------------------------------------------------------------ neighbours
@@ -173,7 +174,7 @@ def neighbour(draw: Draw) -> Draft:
     """Put an object into an area, then the one that was beside it.
 
     Asked: "First put A in AREA and then put the object that was at its north in the same AREA". Randomised: two objects, one to the north
-    (away from the arm), south, west or east of the other; one to three areas; textures and places. Succeeds when A rests in the area before
+    (away from the arm), south, west or east of the other; two or three areas; textures and places. Succeeds when A rests in the area before
     the other does, and then both do at the same time, let go and at rest.
     """
     stage = ClevrSceneBuilder(draw, *A)

@@ -20,7 +20,7 @@ from etude.suites.suite import Draft, Draw
 
 OBJECTS = (2, 4)
 CLEARANCE = 0.02  # m between the objects at the start
-SORT_TEXTURES = (1, 3)
+SORT_TEXTURES = (2, 3)
 SORT_OBJECTS = 6  # at most; at least one more than textures
 
 
@@ -109,7 +109,7 @@ def stack_reversed(draw: Draw) -> Draft:
 def sort_stack(draw: Draw) -> Draft:
     """Stack the objects that wear the same texture.
 
-    Asked: "Stack identically textured objects". Randomised: one to three textures; from one more up to six prisms, each in one of them;
+    Asked: "Stack identically textured objects". Randomised: two or three textures; from one more up to six prisms, each in one of them;
     places. Succeeds when the objects of every texture form one tower, in whatever order, let go and at rest.
     """
     stage = ClevrSceneBuilder(draw, *A, clearance=CLEARANCE)

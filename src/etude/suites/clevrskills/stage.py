@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -10,7 +11,7 @@ from typing import TypeVar
 from etude.arithmetic import norms
 from etude.catalog.registry import shape
 from etude.catalog.suction import suction_spot
-from etude.names import EtudeError, Stream, whole_number
+from etude.names import EtudeError, Stream, unknown, whole_number
 from etude.pose import IDENTITY, Pose, Vec2, Vec3
 from etude.prompts.instruction import ObjectPicture, TexturePicture
 from etude.scene import robots
@@ -31,6 +32,7 @@ REACH = 0.66  # m from the base: what must be picked or placed upon lies within
 LIP = 0.0017  # m from the tip to the top of what starts in the hand: the cups reach 1.1 mm beyond the tip
 SPAN = 0.25  # m for one repetition of a texture
 FINDS = 60  # places tried for one actor
+CAMERAS = ("fitted", "original")  # values of the option: the default sees all that the task is about
 T = TypeVar("T")
 
 
@@ -55,8 +57,14 @@ class ClevrActor:
     def picture(self, textured: bool = True) -> ObjectPicture:
         """Its picture for a prompt; untextured ones show the bare shape."""
         if textured:
-            return ObjectPicture(f"the {self.words}", self.item.shape, self.item.size, self.texture, SPAN)
+            frame = self.radius if self.item.flat else None  # an area would leave no more than a speck of what is put into it
+            return ObjectPicture(f"the {self.words}", self.item.shape, self.item.size, self.texture, SPAN, frame)
         return ObjectPicture(f"a {self.item.words}", self.item.shape, self.item.size)
+
+    @property
+    def radius(self) -> float:
+        """Half its diagonal, metres."""
+        return math.hypot(*shape(self.item.shape, self.item.size).size) / 2
 
     def swatch(self) -> TexturePicture:
         """A picture of its texture."""
@@ -71,13 +79,17 @@ class ClevrSceneBuilder:
     lower: Vec2
     upper: Vec2
     clearance: float = 0.01
+    view: str = "table"
     actors: list[ClevrActor] = field(default_factory=list)
     things: list[Entity] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.stream: Stream = self.draw.rng("cast")
         self.layout = Layout(self.draw.rng("layout"), self.lower, self.upper, clearance=self.clearance)
-        self.room = xarm_room(robots.arm(self.draw.option("robot", ARM)).name)
+        camera = self.draw.option("camera", CAMERAS[0])
+        if camera not in CAMERAS:
+            raise unknown("value of camera", camera, CAMERAS)
+        self.room = xarm_room(robots.arm(self.draw.option("robot", ARM)).name, self.view if camera == CAMERAS[0] else camera)
         assert self.room.robot is not None
         if self.room.robot.arm != ARM:
             from etude.scene.robots.fitting import check_reach  # compiles the kinematics, which the suite's own arm can do without
@@ -141,11 +153,16 @@ class ClevrSceneBuilder:
             raise EtudeError(f"variant={wanted} does not exist; expected a whole number from 0 on")
         return permuted(actors, number)
 
-    def hand_over(self, actor: ClevrActor) -> Pose:
-        """Put an actor into the hand: its suction spot just below the tip of the robot at home."""
+    @functools.cached_property
+    def tip(self) -> Pose:
+        """The tip of the robot at home."""
         assert self.room.robot is not None
         body, arm = self.room.robot, robots.arm(self.room.robot.arm)
-        tip = body.base * forward(arm, body.joints or arm.home) * robots.hand(body.hand).tip
+        return body.base * forward(arm, body.joints or arm.home) * robots.hand(body.hand).tip
+
+    def hand_over(self, actor: ClevrActor) -> Pose:
+        """Put an actor into the hand: its suction spot just below the tip of the robot at home."""
+        tip = self.tip
         model = shape(actor.item.shape, actor.item.size)
         spot = suction_spot(model) or (0.0, 0.0, model.size[2] / 2)
         below = float(model.bounds[1][2]) + LIP

@@ -26,8 +26,8 @@ PILLAR: Vec3 = (0.05, 0.05, 0.15)
 TALL_PILLAR: Vec3 = (0.05, 0.05, 0.25)
 PILLAR_DENSITY = 100.0  # kg/m³
 FLAT_SHARE = 0.5  # of the targets of throw
-SORTED = (1, 4)
-AREAS = (1, 3)
+SORTED = (2, 4)
+AREAS = (2, 3)
 AREA: Vec3 = (0.35, 0.35, 0.01)
 MARGIN = 0.02  # m between what lies on the table
 TRIES = 100
@@ -61,7 +61,7 @@ def _pillar_mass(actor: ClevrActor) -> float:
 
 def _throw(draw: Draw, target_size: Vec3 | None, topple: bool) -> tuple[ClevrSceneBuilder, ClevrActor, ClevrActor, Hit]:
     """The common stage: one flat prism in the hand, one target out of reach."""
-    stage = ClevrSceneBuilder(draw, *A)
+    stage = ClevrSceneBuilder(draw, *A, view="wide")
     flat = target_size is None and stage.stream.chance(FLAT_SHARE)
     size = target_size or (FLAT if flat else PILLAR)
     # Thrown things wear what others are moved onto, and the reverse (ClevrSkills 1.8).
@@ -107,11 +107,11 @@ def throw_topple(draw: Draw) -> Draft:
 def throw_sort(draw: Draw) -> Draft:
     """Sort things into areas out of reach, by throwing.
 
-    Asked: "Place the objects in the identically textured areas by throwing". Randomised: one to four prisms on the table, one to three
+    Asked: "Place the objects in the identically textured areas by throwing". Randomised: two to four prisms on the table, two or three
     areas (0.75 to 0.85 m from the base, within 75° of straight ahead), and which prism belongs to which area. Succeeds when every prism
     was thrown, not put, and lies at rest with its middle over the area of its texture.
     """
-    stage = ClevrSceneBuilder(draw, *A, clearance=MARGIN)
+    stage = ClevrSceneBuilder(draw, *A, clearance=MARGIN, view="wide")
     count = stage.stream.integer(*SORTED)
     worn = stage.stream.sample(textures(draw.split, 1), stage.stream.integer(*AREAS))
     areas = stage.cast(_sized(draw.split, AREA), len(worn), worn=worn)

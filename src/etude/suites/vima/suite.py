@@ -36,6 +36,7 @@ vima = Suite(
     alike={"val": "train"},
     room=ur5_room,
     workspace=(UR5_LOWER, UR5_UPPER),
+    size=(256, 128),  # as its cameras are
     horizon=10,  # actions (CoGeLoT 4.8)
     control="pick_place",
     options=("difficulty", "mistakes", "arm"),
