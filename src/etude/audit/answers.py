@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from etude.arithmetic import total
 from etude.audit.cheats import cheat
 from etude.audit.scoring import CheatScore
 from etude.decisions.graph import DecisionGraph, properties_of
@@ -145,7 +146,7 @@ def scores(task: str, split: str, trials: Sequence[Trial], cheats: Mapping[str, 
         asked = mine[1::2]
         player.learn(mine[::2])
         if asked:
-            found.append(CheatScore(task, split, name, sum(map(player.right, asked)), tuple(1 / len(one.asked.choices) for one in asked)))
+            found.append(CheatScore(task, split, name, total(map(player.right, asked)), tuple(1 / len(one.asked.choices) for one in asked)))
     return found + _shortcuts(task, split, trials)
 
 
@@ -156,6 +157,6 @@ def _shortcuts(task: str, split: str, trials: Sequence[Trial]) -> list[CheatScor
         if row.applies:
             grouped.setdefault(KNOWN.get(row.name, row.name), []).append((row.applies, row.score, max(row.chance, row.floor)))
     return [
-        CheatScore(task, split, name, sum(n * score for n, score, _ in rows_), tuple(bound for n, _, bound in rows_ for _ in range(n)))
+        CheatScore(task, split, name, total(n * score for n, score, _ in rows_), tuple(bound for n, _, bound in rows_ for _ in range(n)))
         for name, rows_ in grouped.items()
     ]

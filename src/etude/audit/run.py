@@ -13,6 +13,7 @@ from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 from etude import machine
+from etude.arithmetic import total
 from etude.audit import answers
 from etude.audit.cheats import CHEATS, ChoosingCheat
 from etude.audit.degenerate import BrokenEpisode, ambiguous, degenerate, shapes_and_textures, without_choice
@@ -154,7 +155,7 @@ class _TaskScores:
     @property
     def chance(self) -> float:
         values = [*self.chances.values()]
-        return sum(values) / len(values) if values else 1.0
+        return total(values) / len(values) if values else 1.0
 
 
 def _task_scores(key: tuple[str, str], seen: Sequence[Glance]) -> _TaskScores:
@@ -182,7 +183,7 @@ def _chosen(key: tuple[str, str], cases: Sequence[ChoiceCase]) -> list[CheatScor
             player.learn(open_[::2])
             asked = open_[1::2]
         if asked:
-            right = sum(c.right(player.choose(c, one.name)) for c in asked)
+            right = total(c.right(player.choose(c, one.name)) for c in asked)
             found.append(CheatScore(*key, one.name, right, tuple(c.chance for c in asked)))
     return found
 
@@ -246,7 +247,7 @@ class _Team:
         for cheat in dict.fromkeys(cheat for one in seen for cheat in one.applies):
             mine = [one.name for one in seen if cheat in one.applies]
             bounds = tuple(chances.get(name, 1.0) if chances.get(name, 1.0) < 1 else EASY for name in mine)
-            found.append(CheatScore(*key, cheat, sum(done[cheat, name] for name in mine), bounds))
+            found.append(CheatScore(*key, cheat, total(done[cheat, name] for name in mine), bounds))
         unsolved = [one.name for one in seen if not done["oracle", one.name]]
         return found, (len(seen) - len(unsolved), unsolved)
 
