@@ -59,6 +59,35 @@ def same(prop: str, earlier: int, later: int) -> IsSame:
     return IsSame(Get(prop, Select(earlier)), Get(prop, Select(later)))
 
 
+@pytest.mark.parametrize("task", ["match_to_sample_identity", "two_back_identity", "low_identity"])
+def test_identity_is_not_told_by_colour(task: str) -> None:
+    found = scores(trials_of(task))
+    assert found["colour"] < 0.55
+    assert found["colour and category"] <= found["category"] < 0.8  # half of the other identities share the category
+
+
+def test_identities_that_a_colour_tells_are_noticed() -> None:
+    """The same questions with objects whose colour is that of the number of their identity: as if each wore one of its own."""
+    colours = len(DOMAIN.space.values("colour"))
+
+    def painted(one: SeenThing) -> SeenThing:
+        which = one.item // colours
+        return replace(one, item=which * colours + which % colours)
+
+    told = [replace(one, frames=tuple(tuple(map(painted, frame)) for frame in one.frames)) for one in trials_of("match_to_sample_identity")]
+    found = scores(told)
+    assert found["colour"] > 0.85 and found["colour and category"] > 0.93
+
+
+def test_the_moment_of_the_second_answer_does_not_tell_the_first() -> None:
+    from etude.policies.chat_decider import questions
+
+    for one in trials_of("condition"):
+        first, then, otherwise = one.tasks
+        assert first.end < then.end == otherwise.end == len(one.frames) - 1
+        assert questions(one)[-1] == one  # nothing is cut
+
+
 def test_a_careless_list_is_noticed() -> None:
     tasks = DecisionGraph(Switch(same("category", 5, 4), same("location", 3, 2), Or(same("category", 1, 0), same("location", 1, 0))), 6)
     found = scores([at_random(tasks, seed) for seed in range(300)])

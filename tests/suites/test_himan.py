@@ -13,6 +13,8 @@ from etude.evaluation.play import Players, play
 from etude.evaluation.record import Record
 from etude.goals.units import Composed, Unit
 from etude.library import tasks
+from etude.skills.subtasks import describe, leaves, vocabulary
+from etude.suites.himan.stage import LEVELS
 from etude.suites.himan.recipes import ATOMIC, COMPOSITIONAL, FACTORS, MISSING, SEEN, factors
 from etude.suites.himan.suite import himan
 from etude.suites.himan.tables import composed_rows, cost_rows
@@ -98,3 +100,46 @@ def test_the_report_tells_sets_factors_and_compositions_apart():
     assert {group for table, group in rows if table.startswith("factors")} <= {"none", "all", *FACTORS}
     lost = cost_rows({"rule": records, "coupled": [record("open_drawer", False, mode="coupled")]})
     assert {r["set"]: r["lost"] for r in lost} == {"A": 1.0, "A&AP": 0.5}
+
+
+@pytest.mark.parametrize("task", EVERY)
+@pytest.mark.parametrize("factor", ["", "+all"])
+def test_a_planner_can_be_wrong_about_every_drawer_thing_and_place(task, factor):
+    found = etude.episode(f"himan/{task}@test#1{factor}")
+    said, own = vocabulary(found), {describe(leaf) for leaf in leaves(found.goal)}
+    assert len(said) >= 2 * len(own) or len(own) > 3  # the whole repertoire of the scene, whatever the task
+    assert not any(c.isdigit() or c in "{}" for text in said for c in text)
+    names = {e.name for e in found.scene.entities}
+    if "cabinet" in names:
+        assert all(f"{do} the {level} drawer {how}" in said for level in LEVELS for do, how in (("pull", "open"), ("push", "shut")))
+    for box in names & {"spam", "sugar", "strawberry jello"} if "cupboard" in names else ():
+        assert {f"{do} the {box} {where}" for do in ("pick up", "place") for where in ("in the cupboard", "on the table")} <= set(said)
+
+
+def test_two_tasks_of_a_scene_share_their_vocabulary():
+    """Whoever reads the list of what can be said cannot tell what is asked for."""
+    for seed in range(3):
+        one, other = (set(vocabulary(etude.episode(f"himan/{task}@test#{seed}"))) for task in ("open_drawer", "close_drawer"))
+        assert one == other
+    assert len({frozenset(vocabulary(etude.episode(f"himan/put_in_and_close@test#{seed}"))) for seed in range(3)}) == 1
+
+
+def test_a_wrong_box_is_really_put_away():
+    class Mistaken:
+        from etude.policies.contract import Contract
+
+        contract = Contract()
+
+        def reset(self, instruction, pictures, episode):
+            pass
+
+        def next_subtask(self, observation, instruction, history):
+            return ("pick up the sugar in the cupboard", "pick up the sugar on the table", "place the sugar in the cupboard")[
+                min(len(history), 2)
+            ]
+
+    record = play(Players("oracle", Mistaken(), patience=3), "himan/box_in_cupboard@test#1", "planner")[0]
+    assert not record.success and record.fault == "planning"
+    absent, taken, put = record.stages[:3]
+    assert not absent.done and absent.ended > absent.begun  # there is none in the cupboard
+    assert taken.done and put.done and not taken.right and not put.right

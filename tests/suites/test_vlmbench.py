@@ -13,13 +13,18 @@ import etude
 from etude.envs.simulation import Simulation
 from etude.evaluation.plan import Plan
 from etude.evaluation.play import Players, play
+from etude.goals.monitor import Monitor
 from etude.goals.units import Composed, Control
 from etude.library import tasks
 from etude.names import EtudeError
+from etude.perturb.telling import words_of
+from etude.policies.contract import Contract
 from etude.policies.scripted import OraclePolicy
 from etude.skills.journeys import Keypose
+from etude.skills.subtasks import describe, leaves, vocabulary
 from etude.suites.suite import SUITES
 from etude.suites.vlmbench.lists import SIZES, names
+from etude.suites.vlmbench.stage import SEEN_COLOURS, UNSEEN_COLOURS
 from etude.suites.vlmbench.tables import took_hold, unit_rows
 
 EVERY = tuple(SUITES["vlmbench"].tasks)
@@ -158,3 +163,90 @@ def test_what_is_grasped_can_be_glued_to_the_hand():
     assert simulation.status.satisfied and simulation.robot.held is None
     with pytest.raises(EtudeError, match="grasp"):
         etude.episode("vlmbench/pick_color@train#0?grasp=magnetic")
+
+
+# ------------------------------------------------------------------------------------------------ what planners may say
+
+
+class Reciting:
+    """A planner that says given sub-tasks, the last one again and again."""
+
+    contract = Contract()
+
+    def __init__(self, *said):
+        self._said = said
+
+    def reset(self, instruction, pictures, episode):
+        pass
+
+    def next_subtask(self, observation, instruction, history):
+        return self._said[min(len(history), len(self._said) - 1)]
+
+
+@pytest.mark.parametrize("task", EVERY)
+def test_a_planner_can_be_wrong_in_every_task_and_words_have_no_internal_names(task):
+    found = etude.episode(f"vlmbench/{task}@test_seen#1")
+    said, own = vocabulary(found), {describe(leaf) for leaf in leaves(found.goal)}
+    kinds = {type(meaning.leaf) for text in own for meaning in said[text]}
+    wrong = {type(meaning.leaf) for text in set(said) - own for meaning in said[text]}
+    assert wrong and (wrong == kinds or task.startswith(("wipe", "door")))  # there is one sponge, and one handle
+    numbered = [e.name for e in found.scene.entities if any(c.isdigit() for c in e.name)]
+    assert not [text for text in said for name in numbered if name in text]
+    assert not any(c.isdigit() or c in "{}" for text in said for c in text)
+
+
+@pytest.mark.parametrize("task", [t for t in EVERY if t.endswith(("relative", "size", "direction"))])
+def test_sub_tasks_leave_to_be_found_what_the_instruction_leaves(task):
+    for split in ("train", "test_unseen"):
+        found = etude.episode(f"vlmbench/{task}@{split}#3?prompt=1")
+        colours = words_of(" ".join((*SEEN_COLOURS, *UNSEEN_COLOURS)))
+        assert not words_of(" ".join((found.instruction.text, *vocabulary(found)))) & colours
+
+
+@pytest.mark.parametrize("task", ["pick_relative", "stack_shape", "pour_size", "wipe_direction", "sorter_relative"])
+def test_sub_tasks_stay_true_when_things_are_painted(task):
+    plain, painted = (etude.episode(f"vlmbench/{task}@train#2{factor}?prompt=1") for factor in ("", "+mo_color"))
+    assert plain.scene != painted.scene
+    assert painted.instruction == plain.instruction and list(vocabulary(painted)) == list(vocabulary(plain))
+    assert not words_of(" ".join(vocabulary(painted))) & {e.texture for e in painted.scene.entities if hasattr(e, "texture")}
+
+
+def test_a_wrong_plan_is_carried_out():
+    found = etude.episode("vlmbench/pick_relative@test_seen#1")
+    right = [describe(leaf) for leaf in leaves(found.goal)]
+    swapped = {"left": "right", "right": "left", "front": "rear", "rear": "front"}
+    wrong = [" ".join(swapped.get(word, word) for word in text.split(" ")) for text in right]
+    assert set(wrong) <= set(vocabulary(found)) - set(right)
+    record, trajectory = play(Players("oracle", Reciting(*wrong)), found.name, "planner")
+    assert not record.success and record.fault == "planning"
+    assert [(stage.subtask, stage.right, stage.done) for stage in record.stages[:2]] == [(text, False, True) for text in wrong]
+    simulation = Simulation(found)
+    for action in trajectory.actions:
+        simulation.step(action)
+    goals = [other for other in found.goal.others if [u.text for u in other.units] == wrong]
+    assert Monitor(goals[0].result, simulation.world).status.satisfied  # the other object is in the other container
+
+
+def test_what_words_do_not_tell_is_not_taken():
+    """ "Move the object above …" says nothing of an object, and must not find the right one for a planner."""
+    name = "vlmbench/pick_relative@test_seen#1"
+    _, move = (describe(leaf) for leaf in leaves(etude.episode(name).goal))
+    record = play(Players("oracle", Reciting(move)), name, "planner")[0]
+    assert not record.success and not any(stage.done for stage in record.stages)
+
+
+def test_sizes_to_be_stacked_are_told_apart():
+    for seed in range(60):
+        small, medium, large = sorted(e.size[2] for e in etude.episode(f"vlmbench/stack_size@train#{seed}").scene.entities)
+        assert medium >= 1.1 * small and large >= 1.1 * medium
+
+
+def test_neither_order_nor_number_tells_the_target():
+    first = smallest = 0
+    for seed in range(60):
+        found = etude.episode(f"vlmbench/pick_color@train#{seed}")
+        target = dict(found.roles)["manipulated"]
+        objects = [e.name for e in found.scene.entities if "container" not in e.name]
+        first += objects[0] == target
+        smallest += min(objects, key=lambda name: int(name.rsplit(" ", 1)[1])) == target
+    assert 18 <= first <= 42 and 18 <= smallest <= 42

@@ -57,6 +57,16 @@ class Guide:
         """What the sub-task is a unit of, where that is no part of the goal."""
         return None if self._own is None or self.node is self._own.root else self._own.root
 
+    @property
+    def _brought_about(self) -> bool:
+        """Is what the last unit of a sequence leads to there? What falls into its place is where it was let go for a moment only."""
+        return (
+            self._own is not None
+            and self.parent is not None
+            and self._own.root.status.satisfied
+            and self.node is self._own.root.members[-1]
+        )
+
     def ask(self) -> None:
         """Have the planner say what comes next."""
         simulation = self._simulation
@@ -94,7 +104,7 @@ class Guide:
             self._own.update()
             self.node.judge(self._own.watch)  # whether or not it is its turn in the whole
         if self.follows:
-            self._done = self.node is not None and self.node.status.satisfied
+            self._done = self.node is not None and (self.node.status.satisfied or self._brought_about)
         else:
             self._done = list(right_now(self._simulation.monitor)) != list(self._right)
         taken = self._simulation.steps - self._begun
