@@ -107,10 +107,13 @@ def test_every_suite_has_it_also_those_of_others(monkeypatch):
         scene = draw.scene()
         cubes = [scene.add("cube", size=(0.05, 0.05, 0.05)) for _ in range(3)]
         plate = scene.add("plate", fixed=True)
+        scene.add("mug 1", name="mug 1", fixed=True)
         told = etude.instruction("Put ", cubes[0].picture(), " on ", plate.picture(), ".")
         return scene.episode(OnTop(cubes[0], plate), told, moved=[cubes[0]], receiving=[plate])
 
     episodes = [etude.episode(f"pantry/cube_on_plate@test#{seed}") for seed in range(30)]
     assert abs(told_apart(episodes, list)) < 3.5
     assert abs(told_apart(episodes, lambda names: sorted(names, key=number))) < 3.5
+    assert {e.shape for found in episodes for e in found.scene.entities} == {"cube", "plate", "mug 1"}
+    assert len({e.name for found in episodes for e in found.scene.entities if e.shape == "mug 1"}) > 1
     assert all(found.goal == OnTop(*(thing for _, thing in found.roles)) for found in episodes)

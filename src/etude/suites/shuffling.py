@@ -14,6 +14,7 @@ from etude.suites.suite import Draft
 
 T = TypeVar("T")
 ORDERS = ("drawn", "spawn")  # values of the option ``order``: shuffled, or as the sampler set the things
+LOOKS = ("shape", "texture", "words")  # texts that are no names of things, although a thing may be called by its shape, "mug 1"
 _NUMBERED = re.compile(r"(.* )(\d+)")
 
 
@@ -56,7 +57,7 @@ def _renamed(value: T, new: Mapping[str, str]) -> T:
         if any(a is not b for a, b in zip(items, value, strict=True)):
             found = type(value)(*items) if hasattr(value, "_fields") else tuple(items)
     elif is_dataclass(value) and not isinstance(value, type):
-        changed = {f.name: _renamed(getattr(value, f.name), new) for f in fields(value) if f.init}
+        changed = {f.name: _renamed(getattr(value, f.name), new) for f in fields(value) if f.init and f.name not in LOOKS}
         if any(item is not getattr(value, name) for name, item in changed.items()):
             found = replace(value, **changed)
     return found  # type: ignore[no-any-return]
