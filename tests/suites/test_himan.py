@@ -14,8 +14,8 @@ from etude.evaluation.record import Record
 from etude.goals.units import Composed, Unit
 from etude.library import tasks
 from etude.skills.subtasks import describe, leaves, vocabulary
-from etude.suites.himan.stage import LEVELS
 from etude.suites.himan.recipes import ATOMIC, COMPOSITIONAL, FACTORS, MISSING, SEEN, factors
+from etude.suites.himan.stage import LEVELS
 from etude.suites.himan.suite import himan
 from etude.suites.himan.tables import composed_rows, cost_rows
 

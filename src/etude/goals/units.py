@@ -51,8 +51,8 @@ class Control(Unit):
     """The thing is in the hand, or was. ``prefer`` is the way the hand comes from; with ``lift`` the thing is raised afterwards.
 
     ``out`` (m) is how it is first drawn straight out of something, in the frame of that, ``of``. ``handle`` are the ends (m, in the frame
-    of the thing) of the bar across which the fingers shall take it: a broom by its stick. Without it they may take it anywhere. ``given`` is
-    what the words take for granted: that the block to be picked up "in the top drawer" is there.
+    of the thing) of the bar across which the fingers shall take it: a broom by its stick. Without it they may take it anywhere.
+    ``given`` is what the words take for granted: that the block to be picked up "in the top drawer" is there.
     """
 
     thing: str
