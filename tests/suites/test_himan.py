@@ -143,3 +143,9 @@ def test_a_wrong_box_is_really_put_away():
     absent, taken, put = record.stages[:3]
     assert not absent.done and absent.ended > absent.begun  # there is none in the cupboard
     assert taken.done and put.done and not taken.right and not put.right
+
+
+@pytest.mark.parametrize("name", ["close_drawer@test#27", "put_in_and_close@test#8"])
+def test_a_drawer_that_is_opened_can_be_closed(name):
+    """With the cabinet turned away and far out, the wrist could not get before the open drawer."""
+    assert play(Players("oracle"), f"himan/{name}")[0].success

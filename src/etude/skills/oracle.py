@@ -95,7 +95,7 @@ class Oracle:
         self._looked = False
 
     def aim(self, node: GoalNode | None = None, parent: GoalNode | None = None) -> Aim:
-        """What to do next: for this leaf, or for the next in the goal. ``parent`` is told where it is no part of the goal."""
+        """What to do next: for this leaf, or for the one that comes next in the goal. ``parent``: for one that is no part of it."""
         self._refuse_unknown(_SKILLS, "skill")
         node = node or self._monitor.next_leaf()
         robot = self._world.robot

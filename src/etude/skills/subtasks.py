@@ -42,27 +42,27 @@ def leaves(goal: Goal) -> list[Goal]:
 
 
 @dataclass(frozen=True)
-class SubtaskMeaning:
+class MeantSubtask:
     """A leaf that words can stand for, and the sequence it is a unit of, which whoever carries it out has in mind; or itself."""
 
     leaf: Goal
     whole: Goal
 
 
-def _meanings(goal: Goal, whole: Goal) -> Iterator[SubtaskMeaning]:
+def _meanings(goal: Goal, whole: Goal) -> Iterator[MeantSubtask]:
     if goal.words():
-        yield SubtaskMeaning(goal, whole if isinstance(whole, Composed) else goal)
+        yield MeantSubtask(goal, whole if isinstance(whole, Composed) else goal)
     else:
         for part in goal.parts():
             yield from _meanings(part, goal)
 
 
-def vocabulary(episode: Episode) -> dict[str, list[SubtaskMeaning]]:
+def vocabulary(episode: Episode) -> dict[str, list[MeantSubtask]]:
     """Every sub-task there are words for in this episode, with all that each can stand for, the goal's own first."""
     own = list(_meanings(episode.goal, episode.goal))
     said = [m for one in every(episode.goal, Composed) for other in one.others for m in _meanings(other, other)]
-    variants = [SubtaskMeaning(other, other) for meaning in own for other in _variants(meaning.leaf, episode.scene)]
-    found: dict[str, list[SubtaskMeaning]] = {}
+    variants = [MeantSubtask(other, other) for meaning in own for other in _variants(meaning.leaf, episode.scene)]
+    found: dict[str, list[MeantSubtask]] = {}
     for meaning in (*own, *said):
         found.setdefault(describe(meaning.leaf), []).append(meaning)
     for meaning in variants:
@@ -70,7 +70,7 @@ def vocabulary(episode: Episode) -> dict[str, list[SubtaskMeaning]]:
     return found
 
 
-def meant(meanings: Sequence[SubtaskMeaning], watch: Watch) -> SubtaskMeaning | None:
+def meant(meanings: Sequence[MeantSubtask], watch: Watch) -> MeantSubtask | None:
     """What words stand for as things are now: of leaves that sound alike, the first that can be begun; None where none can.
 
     What is to be moved may first be taken, where the words leave no doubt what that is.

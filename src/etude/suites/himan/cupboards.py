@@ -15,7 +15,7 @@ from etude.scene.placement import Layout, NoRoom
 from etude.scene.rooms import RLBENCH_LOWER, RLBENCH_UPPER, TABLE_TOP
 from etude.scene.scene import Body, Entity, Fixture
 from etude.suites.himan.drawers import JELLO, JELLO_BOX, in_drawer, jello_in, opened
-from etude.suites.himan.stage import CABINET, CUPBOARD, LEVELS, SHELF, TURN, HimanSceneBuilder, saying
+from etude.suites.himan.stage import BASE, CABINET, CUPBOARD, LEVELS, SHELF, TURN, HimanSceneBuilder, saying
 from etude.suites.himan.suite import atomic, compositional
 from etude.suites.suite import Draft, Draw
 
@@ -27,7 +27,7 @@ FRONT, DEEP = -0.133, -0.09  # m before the cupboard's middle: the tops of the b
 CLEARANCE = 0.03  # m before the cupboard, where what goes in or comes out is turned
 APART, TALL = 0.1, 0.17  # m between boxes on the table; from the sugar, which is so tall that the hand cannot be over it
 AROUND = 1.0  # rad by which the cupboard of the boxes is turned about the middle of the table, at most
-BASE, REACH = (-0.268, -0.006), (0.34, 0.74)  # m: where the robot stands, and how far from there its hand can point down
+REACH = (0.34, 0.74)  # m: how far from where the robot stands its hand can point down
 
 PULLED, BEFORE = 0.22, -0.205  # m: how far a drawer is opened, and how far before the cupboard's middle what is in it must then be
 

@@ -22,6 +22,8 @@ TURN = math.pi / 8  # rad by which furniture is turned, at most
 
 CABINET = "cabinet"
 OPENED = 0.24  # m: a drawer that starts open
+WRIST = 0.59  # m before the cabinet's middle: the wrist of a hand that is about to take the handle of an open drawer
+BASE, STRETCHED = (-0.268, -0.006), 0.86  # m: where the robot stands, and how far from there that wrist may be
 BLOCK = 0.032  # m
 LEG, HEIGHT = 0.074, 0.301  # m: of the cabinet
 TOP = LEG + HEIGHT
@@ -60,12 +62,13 @@ class HimanSceneBuilder:
 
     def cabinet(self, opened: Sequence[str] = ()) -> Fixture:
         """The chest of drawers somewhere on the table, some drawers open; its drawers open to the robot's left."""
-        x, y = self.stream.uniform(0.18, 0.30), self.stream.uniform(-0.24, -0.08)
-        yaw = math.pi + self.stream.uniform(-TURN, TURN)
+        while True:
+            x, y = self.stream.uniform(0.18, 0.30), self.stream.uniform(-0.24, -0.08)
+            pose = Pose.flat(x, y, TABLE_TOP, math.pi + self.stream.uniform(-TURN, TURN))
+            if math.dist(pose.apply((0.0, -WRIST, 0.0))[:2], BASE) < STRETCHED:
+                break
         values = [OPENED if level in opened else 0.0 for level in LEVELS[::-1]]
-        fixture = drawer_cabinet(
-            CABINET, Pose.flat(x, y, TABLE_TOP, yaw), drawers=LEVELS[::-1], texture=WOOD, drawer_texture=DRAWERS, opened=values
-        )
+        fixture = drawer_cabinet(CABINET, pose, drawers=LEVELS[::-1], texture=WOOD, drawer_texture=DRAWERS, opened=values)
         self.things.append(fixture)
         return fixture
 
