@@ -118,7 +118,7 @@ class Instruction:
 def one_scale(told: Instruction) -> Instruction:
     """The instruction as its pictures are taken: with one scale for all objects that have none of their own.
 
-    Fitted each for itself, all balls would look alike. What is much smaller than the largest thing is brought nearer: a speck tells nothing.
+    Fitted each for itself, all balls would look alike. What is much smaller than the largest thing is brought nearer: specks tell nothing.
     """
     radii = {
         k: math.hypot(*shape(part.shape, part.size).size) / 2
