@@ -9,7 +9,6 @@ from etude.decisions.trial import Trial
 from etude.episodes import Episode
 from etude.names import EpisodeName, EtudeError, parse_json, pick, rng, unknown, whole_number
 from etude.perturb.perturbation import known_perturbations, perturbed
-from etude.prompts.instruction import one_scale
 from etude.scene.placement import NoRoom
 from etude.scene.scene import Scene
 from etude.suites.shuffling import ORDERS, shuffled
@@ -110,7 +109,7 @@ def _episode(found: Task, parsed: EpisodeName, draft: Draft) -> Episode:
         name=str(parsed),
         scene=draft.scene,
         goal=draft.goal,
-        instruction=one_scale(draft.instructions[number]),
+        instruction=draft.instructions[number],
         horizon=found.horizon,
         control=found.control,
         level=found.level or parsed.split,

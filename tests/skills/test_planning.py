@@ -179,7 +179,7 @@ def test_markers_follow_the_trace():
     count = len(simulation.episode.goal.members)
 
     def seen():
-        return [simulation.world.scene.entity(f"goal {k}").texture for k in range(count)]
+        return [simulation.world.scene.entity(leaf.marker).texture for leaf in simulation.episode.goal.members]
 
     assert seen() == [NEXT[0], *[FUTURE[0]] * (count - 1)]
     start = simulation.save()

@@ -12,7 +12,7 @@ from etude.catalog.registry import shape
 from etude.envs.observer import Observer
 from etude.envs.simulation import Simulation
 from etude.goals.leaves import TipAtPose
-from etude.prompts.instruction import ObjectPicture
+from etude.prompts.instruction import NEARER, ObjectPicture, one_scale
 from etude.scene.scene import Body
 from etude.skills.aim import Aim, delta_action
 from etude.suites.clevrskills import things
@@ -96,9 +96,9 @@ def test_pictures_of_one_prompt_have_one_scale_and_no_two_balls_must_be_told_apa
     several = 0
     for seed in range(30):
         found = etude.episode(f"clevrskills/novel_noun@train#{seed}")
-        pictures = [p for p in found.instruction.pictures() if isinstance(p, ObjectPicture)]
+        pictures = [p for p in one_scale(found.instruction).pictures() if isinstance(p, ObjectPicture)]
         radii = [math.hypot(*shape(p.shape, p.size).size) / 2 for p in pictures]
-        assert {p.frame for p in pictures} == {max(radii)}
+        assert [p.frame for p in pictures] == [min(max(radii), NEARER * radius) for radius in radii]
         assert sum(any(ball in name for ball in BALLS) for name in bodies(found)) <= 1
         several += min(radii) < 0.8 * max(radii)
     assert several > 5  # fitted each for itself, these would look alike in size

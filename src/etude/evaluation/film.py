@@ -16,7 +16,7 @@ from etude.episodes import Episode
 from etude.library import told_in
 from etude.names import EtudeError
 from etude.pose import Array
-from etude.prompts.instruction import Words
+from etude.prompts.instruction import Words, one_scale
 from etude.prompts.pictures import Picture, part_picture
 from etude.render.studio import Studio
 
@@ -41,7 +41,7 @@ class Film:
         canvas = Image.new("RGB", (PANEL - 24, 190), PAPER)
         pen, font = ImageDraw.Draw(canvas), ImageFont.load_default(15)
         x, y = 0, 22
-        for part in episode.instruction.parts:
+        for part in one_scale(episode.instruction).parts:
             if isinstance(part, Words):
                 for word in part.words.split():
                     width = int(pen.textlength(word + " ", font))

@@ -14,6 +14,8 @@ from etude.names import Family
 from etude.pose import Pose, Vec3
 from etude.scene.scene import Entity
 
+NEARER = 4.0  # times as small as its own picture could show it, a thing may become beside a larger one
+
 
 class InstructionPart(Family):
     """One piece of an instruction; ``words`` is how it reads where there are no pictures."""
@@ -114,12 +116,18 @@ class Instruction:
 
 
 def one_scale(told: Instruction) -> Instruction:
-    """The instruction with one scale for all objects that have none of their own: fitted each for itself, all balls would look alike."""
-    free = [part for part in told.parts if isinstance(part, ObjectPicture) and part.frame is None and not part.camera]
-    if len({(part.shape, part.size) for part in free}) < 2:
-        return told
-    frame = max(math.hypot(*shape(part.shape, part.size).size) / 2 for part in free)
-    return Instruction(tuple(replace(p, frame=frame) if any(p is one for one in free) else p for p in told.parts))  # type: ignore[type-var]
+    """The instruction as its pictures are taken: with one scale for all objects that have none of their own.
+
+    Fitted each for itself, all balls would look alike. What is much smaller than the largest thing is brought nearer: specks tell nothing.
+    """
+    radii = {
+        k: math.hypot(*shape(part.shape, part.size).size) / 2
+        for k, part in enumerate(told.parts)
+        if isinstance(part, ObjectPicture) and part.frame is None and not part.camera
+    }
+    most = max(radii.values(), default=0.0)
+    framed = {k: replace(told.parts[k], frame=min(most, NEARER * radius)) for k, radius in radii.items()}  # type: ignore[type-var]
+    return Instruction(tuple(framed.get(k, part) for k, part in enumerate(told.parts)))
 
 
 def instruction(*pieces: str | InstructionPart) -> Instruction:

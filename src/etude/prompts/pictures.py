@@ -17,7 +17,7 @@ from etude.catalog.registry import shape
 from etude.catalog.textures import texture
 from etude.names import EtudeError
 from etude.pose import Pose, Vec3
-from etude.prompts.instruction import Blank, Instruction, InstructionPart, ObjectPicture, ScenePicture, TexturePicture
+from etude.prompts.instruction import Blank, Instruction, InstructionPart, ObjectPicture, ScenePicture, TexturePicture, Words, one_scale
 from etude.prompts.views import BLANK, NEUTRAL, living, part_views
 from etude.render.renderer import Renderer
 from etude.scene.scene import Camera, Lighting, Scene, look_at
@@ -80,7 +80,7 @@ def part_picture(part: InstructionPart, scene: Scene, pixels: int) -> Picture:
 
 def multimodal(instruction: Instruction, scene: Scene, pixels: int = 128) -> tuple[str, list[Picture]]:
     """Text with placeholders ``{image:k}``, and the images (height, pixels, 3) they stand for."""
-    return instruction.template(), [part_picture(p, scene, pixels) for p in instruction.pictures()]
+    return instruction.template(), [part_picture(p, scene, pixels) for p in one_scale(instruction).pictures()]
 
 
 def data_url(picture: Picture) -> str:
@@ -93,8 +93,8 @@ def data_url(picture: Picture) -> str:
 def messages(instruction: Instruction, scene: Scene, pixels: int = 256) -> list[dict[str, Any]]:
     """One user message in the form chat interfaces take: text and image parts in order, images as PNG in data URLs."""
     content: list[dict[str, Any]] = []
-    for part in instruction.parts:
-        if part in instruction.pictures():
+    for part in one_scale(instruction).parts:
+        if not isinstance(part, Words):
             content.append({"type": "image_url", "image_url": {"url": data_url(part_picture(part, scene, pixels))}})
         else:
             content.append({"type": "text", "text": part.words})

@@ -12,6 +12,7 @@ from etude.decisions.trial import SILENT, Trial
 from etude.episodes import Episode
 from etude.library import told_in
 from etude.names import EtudeError
+from etude.prompts.instruction import one_scale
 from etude.prompts.pictures import part_picture
 from etude.report.gallery import scene_pictures
 from etude.report.graphs import draw_tasks, png, svg
@@ -77,7 +78,7 @@ def _episode(episode: Episode, size: tuple[int, int] | None, camera: str, render
         scene.camera(camera)  # refuses one that there is not
         seen = [(name, picture) for name, picture in seen if name == camera]
     rows: Rows = [("", seen)]
-    told_by = episode.instruction.pictures()
+    told_by = one_scale(episode.instruction).pictures()
     if told_by:
         prompt = [(f"{k}: {part.words}".rstrip(": "), part_picture(part, told_in(episode), 128)) for k, part in enumerate(told_by)]
         rows.append((f"Pictures of the instruction: {episode.instruction.template('[{k}]')}", prompt))

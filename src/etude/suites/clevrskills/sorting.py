@@ -34,7 +34,7 @@ OPPOSITE = {"north": "south", "south": "north", "west": "east", "east": "west"}
 
 def area_pool(split: str, size: Vec3) -> tuple[Item, ...]:
     """The prisms, flat and wide."""
-    return tuple(Item(f"{item.words} area", item.shape, size, flat=True) for item in primitives(split))
+    return tuple(Item(f"{item.words} area", item.shape, size) for item in primitives(split))
 
 
 def _pool(split: str, longest: float = 1.0) -> tuple[Item, ...]:

@@ -57,8 +57,7 @@ class ClevrActor:
     def picture(self, textured: bool = True) -> ObjectPicture:
         """Its picture for a prompt; untextured ones show the bare shape."""
         if textured:
-            frame = self.radius if self.item.flat else None  # an area would leave no more than a speck of what is put into it
-            return ObjectPicture(f"the {self.words}", self.item.shape, self.item.size, self.texture, SPAN, frame)
+            return ObjectPicture(f"the {self.words}", self.item.shape, self.item.size, self.texture, SPAN)
         return ObjectPicture(f"a {self.item.words}", self.item.shape, self.item.size)
 
     @property

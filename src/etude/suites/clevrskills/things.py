@@ -21,7 +21,6 @@ class Item:
     size: Vec3 | None = None
     mass: float | None = None
     rolls: bool = False
-    flat: bool = False  # an area
 
 
 def _kit(words: str, shape: str = "") -> Item:
