@@ -23,7 +23,8 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-PROTOCOL = "etude-v1"
+PROTOCOL = "etude-v2-draft"  # what names stand for; a draft may still change
+SALT = "etude-v1"  # of random streams: what is drawn need not change with the protocol
 LEGIBLE = 200  # characters of a wrong name that are repeated in an error
 
 T = TypeVar("T")
@@ -412,4 +413,4 @@ class Stream:
 def rng(base: str | EpisodeName, purpose: str) -> Stream:
     """The stream for one purpose of one episode, e.g. ``rng(name, "layout")``. Equal arguments give equal streams, anywhere."""
     text = base.base if isinstance(base, EpisodeName) else base
-    return Stream(hashlib.sha256(f"{PROTOCOL}\n{text}\n{purpose}".encode()).digest())
+    return Stream(hashlib.sha256(f"{SALT}\n{text}\n{purpose}".encode()).digest())
