@@ -77,7 +77,7 @@ RECORDING = [
     (["export", "--out", "x", "--suite", "clevrskills"], "clevrskills has no decisions to write as 'jsonl'; 'etude demos' records"),
     (["export", "--out", "x", "--suite", "himan"], "himan has no decisions to write as 'jsonl'; its form is --form questions"),
     (["replay", "nowhere"], "'nowhere' is not a LeRobot data set"),
-    (["rerender", "nowhere", "--out", "x"], "'nowhere' has no etude/chunk"),
+    (["rerender", "nowhere", "--out", "x"], "there is no file 'nowhere/meta/etude.json'"),
     (["validate", "nowhere"], "there is no folder 'nowhere'"),
     (["study", "--task", "low", "--person", "a/b"], "--person 'a/b' must be a name of letters"),
     (["study", "--task", "low", "--person", "a", "--trials", "99999999999"], "makes a plan of more than 1000000 episodes"),

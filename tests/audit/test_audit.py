@@ -26,6 +26,7 @@ from etude.scene.rooms import xarm_room
 from etude.suites.suite import SUITES, Conceded, Draft, Draw, Suite
 
 SMALL = (0.04, 0.04, 0.04)
+LARGER = (0.05, 0.05, 0.05)
 
 
 def suite(name: str, leak: str = "", **more) -> Suite:
@@ -42,17 +43,18 @@ def suite(name: str, leak: str = "", **more) -> Suite:
             draw = Draw(replace(draw.name, split="train"), "train", draw.attempt)
         scene, stream = draw.scene(), draw.rng("audited")
         count = 3 if leak != "choice" or stream.chance(0.5) else 1
-        target = 0 if leak in ("first", "number") else stream.integer(0, count - 1)
+        target = stream.integer(0, count - 1) if leak not in ("order", "number") else 0
         numbers = [0, 1, 2] if leak == "number" else stream.shuffled([0, 1, 2])
         plate = scene.add("plate", fixed=True, name="plate")
         x, y, z = plate.body.pose.position
         cubes = []
         for k in range(count):
-            cubes.append(scene.add("cube", size=SMALL, name=f"{scene.colour()} cube {numbers[k]}", words="cube"))
+            size = LARGER if leak == "small" and k != target else SMALL
+            cubes.append(scene.add("cube", size=size, name=f"{scene.colour()} cube {numbers[k]}", words="cube"))
         if leak == "satisfied" and draw.name.seed == 3:
-            scene._things[1 + target] = replace(cubes[target].body, pose=replace(plate.body.pose, position=(x, y, z + 0.035)))
+            scene.things[1 + target] = replace(cubes[target].body, pose=replace(plate.body.pose, position=(x, y, z + 0.035)))
         if leak == "number":
-            scene._things[1:] = stream.shuffled(scene._things[1:])
+            scene.things[1:] = stream.shuffled(scene.things[1:])
         cube = cubes[target]
         article = "an" if leak == "article" else "a"
         told = instruction(f"Put {article} cube, the {cube.rpartition(' ')[0].removesuffix(' cube')} one, on the plate.")
@@ -87,14 +89,15 @@ def test_nothing_is_found_in_a_fair_suite(made):
     assert math.isclose(row.chance, 1 / 3, abs_tol=1e-4) and row.bound == row.chance
 
 
-def test_a_target_that_is_always_first_is_found(made):
-    (row,) = looked(made("first")).rows
-    assert not row.ok and row.cheat_rate == 1.0 and "first entity" in row.reason
+def test_a_target_that_is_always_the_smaller_one_is_found(made):
+    (row,) = looked(made("small")).rows
+    assert not row.ok and row.cheat_rate == 1.0 and "smaller one" in row.reason
 
 
-def test_a_target_that_is_always_called_zero_is_found(made):
-    (row,) = looked(made("number")).rows
-    assert not row.ok and "names" in row.reason and "first entity" not in row.reason
+@pytest.mark.parametrize("leak", ["order", "number"])
+def test_what_a_sampler_puts_first_or_calls_zero_tells_nothing_because_it_is_dealt_anew(made, leak):
+    (row,) = looked(made(leak)).rows
+    assert row.ok
 
 
 def test_a_test_split_that_holds_training_episodes_is_found(made):
@@ -127,8 +130,7 @@ def test_a_wrong_article_is_found(made):
 
 
 def test_a_cheat_that_the_suite_concedes_is_let_pass_with_its_reason(made):
-    cheats = ("first entity", "bag of words", "prompt length", "order of slots")
-    (row,) = looked(made("first", exceptions=[Conceded("cube_on_plate", c, "the paper, page 3") for c in cheats])).rows
+    (row,) = looked(made("small", exceptions=[Conceded("cube_on_plate", c, "the paper, page 3") for c in ("smaller one", "deaf")])).rows
     assert row.ok and row.reason == "the paper, page 3" and row.cheat_rate == 1.0
 
 
@@ -138,7 +140,7 @@ def test_more_than_five_concessions_are_an_excuse():
 
 
 def test_the_same_audit_gives_the_same_bytes(made, tmp_path):
-    value = made("first")
+    value = made("small")
     for folder in ("one", "two"):
         write(looked(value, episodes=20), tmp_path / folder)
     files = sorted(path.name for path in (tmp_path / "one").iterdir())
@@ -147,7 +149,7 @@ def test_the_same_audit_gives_the_same_bytes(made, tmp_path):
 
 
 def test_the_command_speaks_json_and_says_by_its_status_that_something_is_wrong(made, tmp_path, capsys, monkeypatch):
-    value = made("first")
+    value = made("small")
     command = ["etude", "audit", value.name, "--episodes", "20", "--moving", "0", "--workers", "1", "--out", str(tmp_path), "--json"]
     monkeypatch.setattr("sys.argv", command)
     with pytest.raises(SystemExit) as ended:

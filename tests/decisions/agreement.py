@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations, count
 
-from brute import right_actions
+from brute import World, in_colours, right_actions
 
 from etude.decisions.autotask import auto_question
 from etude.decisions.compose import condition, laid_out, make_trial, queue
@@ -72,9 +72,9 @@ def _somehow(tasks: list, stream: Stream) -> tuple[Placed, ...]:
     return laid_out(*tasks, starts=[0, stream.integer(0, tasks[0].frames), stream.integer(0, tasks[0].frames + 2)])
 
 
-def faults(one: Trial) -> Iterator[str]:
+def faults(one: Trial, world: World | None = None) -> Iterator[str]:
     """What is wrong with a trial, if anything."""
-    if right_actions(one.to_json()) != list(one.answers):
+    if right_actions(one.to_json(), world) != list(one.answers):
         yield "the answers differ"
     if any(a and a not in one.choices for a in one.answers) or len(one.choices) < 2:
         yield "an answer is not among the choices"
@@ -85,7 +85,7 @@ def faults(one: Trial) -> Iterator[str]:
     if any(len({t.location for t in things}) < len(things) for things in one.frames):
         yield "two objects lie in one place"
     for changed in without_distractors(one):
-        if right_actions(changed.to_json()) != list(one.answers):
+        if right_actions(changed.to_json(), world) != list(one.answers):
             yield "a distractor changes the answers"
 
 
@@ -103,7 +103,7 @@ def main(number: int) -> None:
     kinds: Counter[str] = Counter()
     answers: Counter[str] = Counter()
     for one, _ in zip(some_trials(), range(number), strict=False):
-        for fault in faults(one):
+        for fault in faults(one, in_colours()):
             found[fault] += 1
             print(f"{one.name}: {fault}", file=sys.stderr)
         kinds[one.level or "random graphs"] += 1

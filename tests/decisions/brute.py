@@ -31,6 +31,12 @@ class World:
         return {**self.items[thing["item"]], "location": self.places[thing["location"]], "view angle": str(thing["view"])}
 
 
+def in_colours() -> World:
+    """The procedural stimuli: eight categories of eight, each identity in four colours."""
+    kinds = [(CATEGORIES[k // 32], k // 4 % 8 + 1, k % 4) for k in range(256)]
+    return World([{"category": c, "identity": f"{c} {i}", "colour": str(colour)} for c, i, colour in kinds])
+
+
 def right_actions(text: str, world: World | None = None) -> list[str]:
     """The right action on every frame of a trial: an answer, or nothing."""
     trial = json.loads(text)

@@ -144,7 +144,7 @@ CORRUPTIONS = {
     "a plan that is not JSON": (lambda f: tampered(f, "plan.json", "{"), "plan.json is not JSON"),
     "a plan that is a list": (lambda f: tampered(f, "plan.json", "[]"), "plan.json is not a JSON object"),
     "foreign JSON in place of the plan": (lambda f: tampered(f, "plan.json", '{"name": "x"}'), "is not a plan"),
-    "a plan of another protocol": (lambda f: edited(f, "protocol", "etude-v0"), "was made with protocol 'etude-v0', this is 'etude-v2-draft'"),
+    "a plan of another protocol": (lambda f: edited(f, "protocol", "etude-v0"), "with protocol 'etude-v0', this is 'etude-v2-draft'"),
     "a plan of a later schema": (lambda f: edited(f, "schema", 99), "was made with schema 99"),
     "a plan with an unknown task": (lambda f: edited(f, "names", ["clevrskills/tuch@train#0"]), "holds a run of 1 other episodes"),
     "a plan with a name that is none": (lambda f: edited(f, "names", ["tuch"]), "the suite and '/' are missing"),

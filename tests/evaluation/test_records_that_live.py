@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from etude.evaluation.plan import read_plan
 from etude.evaluation.record import Record
 from etude.evaluation.run import merge
 from etude.evaluation.store import Store, read_run
-from etude.names import EtudeError
+from etude.names import PROTOCOL, EtudeError
 from etude.report.evaluation import report
 
 OLD = Path(__file__).parents[1] / "data" / "run-0.1"  # written by etude 0.1.0
@@ -35,7 +36,7 @@ def test_it_is_joined_into_a_run_of_this_release(tmp_path):
 
 
 def test_its_plan_has_the_digest_it_always_had():
-    assert read_plan(OLD / "plan.json").digest == json.loads((OLD / "run.json").read_text())["plan"]
+    assert replace(read_plan(OLD / "plan.json"), extra={}).digest == json.loads((OLD / "run.json").read_text())["plan"]
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def later(tmp_path: Path) -> Path:
         text = (folder / name).read_text().replace("clevrskills/", "kitchen/").replace("light_color", "fog")
         (folder / name).write_text(text)
     plan = json.loads((folder / "plan.json").read_text())
-    (folder / "plan.json").write_text(json.dumps({**plan, "schema": 9, "colour": ["red"]}))
+    (folder / "plan.json").write_text(json.dumps({**plan, "protocol": PROTOCOL, "schema": 9, "colour": ["red"]}))
     info = json.loads((folder / "run.json").read_text())
     told = {"suites": {"kitchen": {"tasks": ["wash", "pick"]}}, "perturbations": {"fog": {"plausible": True, "summary": "It is foggy."}}}
     (folder / "run.json").write_text(json.dumps({**info, **told, "schema": 9, "weather": "fine"}))

@@ -24,10 +24,11 @@ from etude.audit.parts import ChoiceCase, Named, case, given, named
 from etude.audit.parts import played as roles_played
 from etude.audit.scoring import CheatScore
 from etude.decisions.trial import Trial
+from etude.episodes import Episode
 from etude.evaluation.plan import make_names
 from etude.evaluation.worker import one_thread
 from etude.library import find
-from etude.names import EpisodeName, EtudeError, digest, encode
+from etude.names import EpisodeName, EtudeError, canonical_json, digest, encode
 from etude.plugins import load_all
 from etude.plugins import named as plugins
 from etude.pose import Vec2
@@ -142,8 +143,17 @@ def look(built: bool, name: str) -> Glance:
         return Glance(name, found, (), digest(encode((found.tasks, found.frames, found.answers))), frozenset())
     wrong = tuple(degenerate(found, built))
     moves = tuple(c.name for c in CHEATS.values() if issubclass(c.make, MovingCheat) and c.make.applies(found))
-    same = digest(encode((found.scene.entities, found.goal)))
+    same = _unordered(found)
     return Glance(name, named(found), wrong, same, frozenset(shapes_and_textures(found)), found.scene.robot, moves)
+
+
+def _unordered(episode: Episode) -> str:
+    """A digest of things and goal in which neither the order nor the names of the things count: both are dealt anew for every name."""
+    bare = {e.name: canonical_json({**encode(e), "name": ""}) for e in episode.scene.entities}
+    goal = canonical_json(episode.goal)
+    for name in sorted(bare, key=len, reverse=True):
+        goal = goal.replace(canonical_json(name), canonical_json(bare[name]))
+    return digest((sorted(bare.values()), goal))
 
 
 @dataclass(frozen=True)
