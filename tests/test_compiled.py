@@ -113,3 +113,14 @@ def test_nothing_is_compiled_past_the_one_decorator():
     source = Path(etude.__file__).parent
     users = {p.name for p in source.rglob("*.py") if re.search(r"^\s*(import numba|from numba)", p.read_text(), re.MULTILINE)}
     assert users == {"compiled.py"}
+
+
+def test_what_an_earlier_release_kept_under_other_names_is_compiled_anew(tmp_path):
+    program = "from typing import NamedTuple\nfrom etude.compiled import compiled\nclass {0}(NamedTuple):\n    x: float\n"
+    program += "@compiled\ndef twice(at):\n    return 2 * at.x\nprint(twice({0}(1.5)))\n"
+    for name in ("Before", "After"):
+        (tmp_path / "kept.py").write_text(program.format(name))
+        command = [sys.executable, "-c", "import kept"]
+        paths = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+        done = subprocess.run(command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, check=False)
+        assert done.stdout == "3.0\n", done.stderr

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import multiprocessing
 import os
+import pickle
 import stat
 import sys
 import tempfile
@@ -38,9 +39,25 @@ def compiled(function: Any = None, *, error_model: str = "python", inline: str =
         return functools.partial(compiled, error_model=error_model, inline=inline)
     make = functools.partial(njit, function, error_model=error_model, inline=inline)
     try:
-        return make(cache=True)
+        return _tolerant(make(cache=True))
     except RuntimeError:  # numba found no place to keep it
         return _kept_privately(make) or make()
+
+
+def _tolerant(made: Any) -> Any:
+    """The function, compiled anew where what an earlier release has kept cannot be read: numba reads it before it looks at its age, and
+    stumbles over types that have another name since."""
+    kept = made._cache._cache_file
+    load = kept._load_index
+
+    def read() -> Any:
+        try:
+            return load()
+        except (AttributeError, ImportError, EOFError, pickle.UnpicklingError):
+            return {}
+
+    kept._load_index = read
+    return made
 
 
 def _kept_privately(make: Callable[..., Any]) -> Any:
@@ -48,7 +65,7 @@ def _kept_privately(make: Callable[..., Any]) -> Any:
     folder = private_folder()
     before, config.CACHE_DIR = config.CACHE_DIR, folder  # numba looks at it once, while the function is made
     try:
-        return make(cache=True) if folder else None
+        return _tolerant(make(cache=True)) if folder else None
     except RuntimeError:
         _tell()
         return None
