@@ -31,9 +31,9 @@ def rollout(
 ) -> Rollout:
     """Play one episode step by step.
 
-    >>> for step in etude.rollout("oracle", "clevrskills/pick@train#7"):
+    >>> for step in etude.rollout("oracle", "kitchen/cup_on_plate@test#3"):
     ...     print(step.number, step.action, step.reward, step.info["progress"])
-    >>> etude.rollout(MyPolicy(), "clevrskills/pick@train#7").record.success
+    >>> etude.rollout(MyPolicy(), "kitchen/cup_on_plate@test#3").record.success
     """
     from etude.evaluation.plan import Plan, checked
     from etude.evaluation.play import Players, Rollout
@@ -69,7 +69,7 @@ def evaluate(
     A policy given as text is loaded in ``workers`` processes (0: one for each core); a live object is played in this one. ``settings``
     has the rest of what cannot change a result, in place of ``workers``.
 
-    >>> run = etude.evaluate(MyPolicy(), "clevrskills@test", episodes=50, perturb=["light_color"], out="runs/mine")
+    >>> run = etude.evaluate(MyPolicy(), "kitchen@test", episodes=50, perturb=["light_color"], out="runs/mine")
     >>> print(run.table())
     >>> run.report("page.html")
     """
@@ -172,7 +172,7 @@ def demos(
     oracle takes over with this probability. ``spec`` says what is recorded, ``form`` in which formats; ``command`` is noted as what made
     the set.
 
-    >>> etude.demos("clevrskills/pick@train", episodes=100, out="data/pick")
+    >>> etude.demos("kitchen/cup_on_plate", episodes=100, out="data/cups")
     """
     from etude.datasets.demos import DemosRequest, acting, refuse_tests
     from etude.datasets.demos import demos as make_demos
@@ -200,7 +200,7 @@ def _folder_name(plan: Any) -> str:
 def make(suite: str, task: str, **settings: Any) -> Any:
     """The Gymnasium environment of a task: ``gymnasium.make`` with its parts named apart.
 
-    >>> env = etude.make("clevrskills", "pick", cameras=("base",), size=(128, 128))
+    >>> env = etude.make("kitchen", "cup_on_plate", cameras=("base",), size=(128, 128))
     >>> observation, info = env.reset(seed=0)
     """
     import gymnasium

@@ -21,7 +21,7 @@ EVERYWHERE = ("prompt", "order")  # options that every task with a scene has
 def tasks(suite: str) -> dict[str, Task]:
     """The tasks of a suite, by name, in the suite's order.
 
-    >>> [task.name for task in etude.tasks("clevrskills").values() if task.level == "L0"]
+    >>> [task.name for task in etude.tasks("kitchen").values() if task.level == "L0"]
     """
     return SUITES[suite].tasks
 
@@ -29,8 +29,8 @@ def tasks(suite: str) -> dict[str, Task]:
 def named_plan(text: str) -> Callable[[], tuple[str, ...]] | None:
     """The frozen list of a suite that is called ``SUITE-PLAN``; None where there is none."""
     for name in SUITES:
-        if text.startswith(f"{name}-"):
-            return SUITES[name].plans.get(text.removeprefix(f"{name}-"))
+        if text.startswith(f"{name}-") and (found := SUITES[name].plans.get(text.removeprefix(f"{name}-"))):
+            return found
     return None
 
 
@@ -62,7 +62,7 @@ def find(name: str | EpisodeName) -> Episode | Trial:
 def episode(name: str | EpisodeName) -> Episode:
     """The episode of this name. Equal names give equal episodes, anywhere.
 
-    >>> etude.episode("clevrskills/pick@train#7").instruction.text
+    >>> etude.episode("kitchen/cup_on_plate@test#3").instruction.text
     """
     found = find(name)
     if isinstance(found, Trial):

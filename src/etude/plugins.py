@@ -20,7 +20,6 @@ from etude.names import EtudeError
 GROUP = "etude.plugins"
 _log = logging.getLogger(__name__)
 _named: list[str] = []
-_broken: dict[str, str] = {}
 
 
 def load(module: str) -> ModuleType:
@@ -58,8 +57,8 @@ def load_installed() -> None:
         try:
             importlib.import_module(entry.module)
         except (Exception, SystemExit) as error:
-            _broken[entry.module] = f"{type(error).__name__}: {error}"
-            _log.warning("the plug-in %r of %s cannot be loaded: %s", entry.name, _distribution(entry), _broken[entry.module])
+            reason = f"{type(error).__name__}: {error}"
+            _log.warning("the plug-in %r of %s cannot be loaded: %s", entry.name, _distribution(entry), reason)
 
 
 def require(plugins: Iterable[Mapping[str, str]]) -> None:

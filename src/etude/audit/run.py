@@ -74,7 +74,7 @@ def audit(
     named, the first one for testing is taken.
 
     >>> from etude.audit.run import audit
-    >>> audit("clevrskills", task=["pick"], episodes=20, moving=0).ok
+    >>> audit("kitchen", task=["cup_on_plate"], episodes=20, moving=0).ok
     """
     if moving < 0:
         raise EtudeError(f"--moving must not be negative, got {moving}; 0 plays nothing")

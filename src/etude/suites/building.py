@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from etude.arithmetic import norms
 from etude.catalog.colours import SEEN
 from etude.catalog.registry import shape as find_shape
-from etude.catalog.shape import Shape
 from etude.goals.goal import Goal
-from etude.names import EtudeError, unknown
-from etude.pose import IDENTITY, Pose, Vec2, Vec3
+from etude.names import EtudeError
+from etude.pose import Pose, Vec2, Vec3
 from etude.prompts.instruction import Instruction, ObjectPicture
-from etude.scene.placement import FULL_TURN, Layout, NoRoom
+from etude.scene.placement import FULL_TURN, Layout
 from etude.scene.scene import Body, Entity, Scene
 from etude.suites.suite import Draft, Draw
 
@@ -23,79 +21,6 @@ if TYPE_CHECKING:
 
 BASE = 0.15  # m about the robot's base that stays free
 EDGE = 0.1  # m from the edge of a table that things keep, where a suite names no workspace
-TRIES = 60  # places tried for one thing
-
-
-class Actor(Protocol):
-    """What a place is sought for: a thing with a name and a shape."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def model(self) -> Shape: ...
-
-
-class RoomBuilder:
-    """A room being furnished for one episode: what is in it, where there is still room, and the stream of the sampler's choices."""
-
-    def __init__(
-        self, draw: Draw, room: Scene, lower: Vec2, upper: Vec2, height: float = 0.0, clearance: float = 0.01, purpose: str = "cast"
-    ) -> None:
-        self.draw, self.room = draw, room
-        self.stream = draw.rng(purpose)
-        self.layout = Layout(draw.rng("layout"), lower, upper, height, clearance)
-        self.things: list[Entity] = []
-
-    def one_of(self, key: str, valid: Sequence[str]) -> str:
-        """The value of an option; the first of the valid ones is the default."""
-        value = self.draw.option(key, valid[0])
-        if value not in valid:
-            raise unknown(f"value of {key}", value, valid)
-        return value
-
-    def variation(self, count: int) -> int:
-        """Which of the task's variations: seeds take them in turn."""
-        return self.draw.name.seed % count
-
-    def free_place(
-        self,
-        actor: Actor,
-        accept: Callable[[Vec2], bool],
-        yaw: tuple[float, float] = FULL_TURN,
-        clearance: float | None = None,
-        free: bool = False,
-    ) -> Pose:
-        """Take a free place whose middle is accepted; with ``free``, one with room enough to be turned in any way."""
-        model = room = actor.model
-        if free:
-            width = 2 * float(norms(model.footprint).max())
-            room = find_shape("cylinder", (width, width, model.size[2]))
-        for _ in range(TRIES):
-            pose = self.layout.place(actor.name, room, yaw=yaw, clearance=clearance)
-            x, y, _z = pose.position
-            if accept((x, y)):
-                return Pose((x, y, self.layout.height + model.lift(IDENTITY)), pose.rotation)
-            self.layout.taken.pop()
-        raise NoRoom(f"no room for {actor.name!r} within the robot's reach")
-
-    @property
-    def scene(self) -> Scene:
-        """The room as it is furnished now."""
-        return replace(self.room, entities=(*self.room.entities, *self.things))
-
-    def drafted(
-        self,
-        goal: Goal,
-        instructions: Sequence[Instruction],
-        moved: Sequence[str] = (),
-        receiving: Sequence[str] = (),
-        held: str = "",
-        least: int = 0,
-    ) -> Draft:
-        """What the sampler gives. ``moved`` and ``receiving`` name the things that perturbations may ask for by their part in the task."""
-        roles = (*(("manipulated", str(name)) for name in moved), *(("receiving", str(name)) for name in receiving))
-        return Draft(self.scene, goal, tuple(instructions), held, roles, least)
 
 
 class Thing(str):
@@ -110,15 +35,17 @@ class Thing(str):
         return ObjectPicture(f"the {self.words}", self.body.shape, self.body.size, self.body.texture, self.body.texture_span)
 
 
-class SceneBuilder(RoomBuilder):
+class SceneBuilder:
     """Adds things to the room of a suite, each at a free place on the table; every choice comes from the streams of the draw."""
 
     def __init__(self, draw: Draw, suite: Suite) -> None:
         if suite.room is None:
             raise EtudeError(f"the suite {suite.name} has no room to furnish: give it one, Suite(…, room=rlbench_room)")
-        room = suite.room()
-        height = room.table.height if room.table is not None else 0.0
-        super().__init__(draw, room, *workspace(suite, room), height, clearance=0.02, purpose="things")
+        self.room = suite.room()
+        self.stream = draw.rng("things")
+        height = self.room.table.height if self.room.table is not None else 0.0
+        self.layout = Layout(draw.rng("layout"), *workspace(suite, self.room), height, clearance=0.02)
+        self.things: list[Entity] = []
         if self.room.robot is not None:
             x, y, _ = self.room.robot.base.position
             self.layout.block_disc("robot", (x, y), BASE)
@@ -160,9 +87,15 @@ class SceneBuilder(RoomBuilder):
         """Add what needs no place found for it: furniture, areas, markers."""
         self.things += things
 
+    @property
+    def scene(self) -> Scene:
+        """The room as it is furnished now."""
+        return replace(self.room, entities=(*self.room.entities, *self.things))
+
     def episode(self, goal: Goal, *instructions: Instruction, moved: Sequence[str] = (), receiving: Sequence[str] = ()) -> Draft:
-        """What the sampler gives; see :meth:`~RoomBuilder.drafted`."""
-        return self.drafted(goal, instructions, moved, receiving)
+        """What the sampler gives. ``moved`` and ``receiving`` name the things that perturbations may ask for by their part in the task."""
+        roles = (*(("manipulated", str(name)) for name in moved), *(("receiving", str(name)) for name in receiving))
+        return Draft(self.scene, goal, instructions, roles=roles)
 
 
 def workspace(suite: Suite, scene: Scene) -> tuple[Vec2, Vec2]:
@@ -175,4 +108,4 @@ def workspace(suite: Suite, scene: Scene) -> tuple[Vec2, Vec2]:
     return (x - w / 2 + EDGE, y - d / 2 + EDGE), (x + w / 2 - EDGE, y + d / 2 - EDGE)
 
 
-__all__ = ["RoomBuilder", "SceneBuilder", "Thing", "workspace"]
+__all__ = ["SceneBuilder", "Thing", "workspace"]

@@ -12,7 +12,6 @@ Samplers raise :class:`~etude.scene.placement.NoRoom` when a layout cannot be co
 
 from __future__ import annotations
 
-import functools
 import importlib
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -156,7 +155,6 @@ class Suite:
     ``splits`` says what each is for: demonstrations are of training splits, evaluations of test splits, unless asked otherwise; the first
     of a purpose is the default. ``alike``: splits that differ from another one in their seeds only.
 
-    ``builder`` makes of a draw what samplers are given in its stead, where a suite sets its tables in its own way.
     ``room`` makes the scene that :meth:`Draw.scene` furnishes; ``workspace`` (m, world) is where things may stand in it, and where pick-
     and-place actions may lead; ``reach`` (m, world) the box in which the tip may be sent to keyposes. ``cameras`` and ``size`` (width,
     height) are what policies see unless they ask for something else: all cameras but the onlooker's where none are named.
@@ -177,7 +175,6 @@ class Suite:
     splits: Mapping[str, Purpose]
     paper: str = ""
     alike: Mapping[str, str] = field(default_factory=dict)
-    builder: Callable[[Draw], Any] | None = None
     room: Callable[[], Scene] | None = None
     workspace: tuple[Vec2, Vec2] | None = None
     reach: tuple[Vec3, Vec3] | None = None
@@ -216,8 +213,8 @@ class Suite:
     @property
     def tasks(self) -> dict[str, Task]:
         """Its tasks by name: in ``order``, then in that of registration."""
-        listed = [name for name in self.order if name in self._tasks]
-        return {name: self._tasks[name] for name in (*listed, *(n for n in self._tasks if n not in listed))}
+        names = dict.fromkeys((*(name for name in self.order if name in self._tasks), *self._tasks))
+        return {name: self._tasks[name] for name in names}
 
     def task(
         self,
@@ -231,16 +228,10 @@ class Suite:
         budget: int = 0,
         without: Sequence[str] = (),
         described: bool = True,
-        builder: Callable[[Draw], Any] | None = None,
-    ) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
+    ) -> Callable[[Callable[[Draw], Any]], Callable[[Draw], Any]]:
         """Register a sampler as a task, under its own name unless another is given; ``options`` are added to the suite's."""
-        build = builder or self.builder
 
-        def register(sampler: Callable[[Any], Any]) -> Callable[[Any], Any]:
-            @functools.wraps(sampler)
-            def sample(draw: Draw) -> Any:
-                return sampler(draw if build is None else build(draw))
-
+        def register(sample: Callable[[Draw], Any]) -> Callable[[Draw], Any]:
             for split in splits:
                 if split not in self.splits:
                     raise unknown(f"split of {self.name}", split, self.splits)
@@ -253,7 +244,7 @@ class Suite:
             if there is not found:
                 raise EtudeError(f"{found.module}: {there.module} has the task {self.name}/{found.name} already; choose another name")
             register_env(self.name, found.name, found.control)
-            return sampler
+            return sample
 
         return register
 
