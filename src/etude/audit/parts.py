@@ -145,8 +145,13 @@ def _names(value: Any) -> Iterator[str]:
         for one in value:
             yield from _names(one)
     elif is_dataclass(value):
-        for f in fields(value):
-            yield from _names(getattr(value, f.name))
+        for name in _asked(value):
+            yield from _names(getattr(value, name))
+
+
+def _asked(value: Any) -> list[str]:
+    """The fields of a goal that say what is wanted; what else a planner could ask for is not among them."""
+    return [f.name for f in fields(value) if f.metadata.get("asked", True)]
 
 
 def _pattern(value: Any, numbers: Mapping[str, int], starts: Mapping[str, Vec2], values: dict[Any, int]) -> Any:
@@ -169,13 +174,13 @@ def _pattern(value: Any, numbers: Mapping[str, int], starts: Mapping[str, Vec2],
 
 
 def _leaf(value: Any, numbers: Mapping[str, int], starts: Mapping[str, Vec2], values: dict[Any, int]) -> Any:
-    own = {starts[one] for f in fields(value) if isinstance(one := getattr(value, f.name), str) and one in starts}
+    held = {name: getattr(value, name) for name in _asked(value)}
+    own = {starts[one] for one in held.values() if isinstance(one, str) and one in starts}
     parts: list[Any] = [type(value).__name__]
-    places = [p for f in fields(value) if (p := _place(getattr(value, f.name))) is not None]
+    places = [p for one in held.values() if (p := _place(one)) is not None]
     stays = any(math.dist(p, start) < HERE for p in places for start in own)  # numbers of what turns on the spot are its own
-    for f in fields(value):
-        one = getattr(value, f.name)
-        if isinstance(value, _UNORDERED) and f.name == "members":  # what must hold in the end; of a swap, the first is but a detour
+    for name, one in held.items():
+        if isinstance(value, _UNORDERED) and name == "members":  # what must hold in the end; of a swap, the first is but a detour
             kept = one[1:] if isinstance(value, Swap) else one
             parts.append(("set", *(_pattern(member, numbers, starts, values) for member in kept)))
         elif not ((stays and not isinstance(one, (str, tuple))) or (stays and _place(one) is not None)):

@@ -23,7 +23,6 @@ BASE = (-0.268, -0.006)  # m: where the robot stands
 REACH = (0.34, 0.74)  # m from there: nearer or farther, the hand cannot point down
 SIDES = ("left", "right", "front", "rear")
 OPPOSITE = {"left": "right", "right": "left", "front": "rear", "rear": "front", "smaller": "larger", "larger": "smaller"}
-MOST = 12  # things with names of their own in a scene
 TRIES = 60
 
 
@@ -99,7 +98,6 @@ class UnitSceneBuilder:
         self.colours = UNSEEN_COLOURS if self.unseen else SEEN_COLOURS
         self.shapes = UNSEEN_SHAPES if self.unseen else SEEN_SHAPES
         self.room: Scene = rlbench_room(grasp=self.draw.option("grasp", "friction"))
-        self.numbers = self.draw.rng("names").shuffled(range(MOST))  # that of a name must not tell who has which part
 
     def variation(self, count: int) -> int:
         """Which of the task's variations: seeds take them in turn."""
@@ -112,7 +110,7 @@ class UnitSceneBuilder:
 
     def actor(self, kind: ObjectKind, colour: str, scale: float = 1.0, said: str = "") -> UnitActor:
         """A new actor, with a name of its own; ``said`` is how it is spoken of."""
-        name = f"{colour} {kind.words} {self.numbers[len(self.actors)]}"
+        name = f"{colour} {kind.words} {len(self.actors)}"
         self.actors.append(UnitActor(name, kind, colour, round(min(scale, kind.largest), 4), said))
         return self.actors[-1]
 
@@ -159,8 +157,8 @@ class UnitSceneBuilder:
         self.things += [a.body(p, fixed) for a, p in zip(actors, poses, strict=True)]
 
     def scene(self) -> Scene:
-        """The set table; the order of the things on it tells nothing."""
-        return replace(self.room, entities=tuple(self.draw.rng("order").shuffled(self.things)))
+        """The set table."""
+        return replace(self.room, entities=tuple(self.things))
 
     def draft(self, text: str, goal: Composed, others: Iterable[Composed], manipulated: str, receiving: str = "") -> Draft:
         """The parts of the episode; the second instruction also says every step. ``others`` is what could be said instead."""
