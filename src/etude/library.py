@@ -15,7 +15,7 @@ from etude.suites.shuffling import ORDERS, shuffled
 from etude.suites.suite import SUITES, Draft, Draw, Task
 
 RESAMPLES = 20  # layouts tried before an episode is given up
-EVERYWHERE = ("prompt", "order")  # options that every task with a scene has
+EVERYWHERE = ("prompt", "order", "robot")  # options that every task with a scene has
 
 
 def tasks(suite: str) -> dict[str, Task]:
@@ -124,9 +124,15 @@ def _episode(found: Task, parsed: EpisodeName, draft: Draft) -> Episode:
 def _sampled(found: Task, name: EpisodeName) -> Draft | Trial:
     reason: EtudeError | None = None
     split = SUITES[name.suite].alike.get(name.split, name.split)
+    arm = dict(name.options).get("robot", "")
     for attempt in range(RESAMPLES):
         try:
-            return found.sample(Draw(name, split, attempt))
+            draft = found.sample(Draw(name, split, attempt))
+            if arm and isinstance(draft, Draft):
+                from etude.suites.arms import rearmed  # loads the kinematics, which an episode by itself can do without
+
+                return rearmed(draft, arm)
+            return draft
         except NoRoom as error:
             reason = error
     raise EtudeError(f"{name} cannot be laid out in {RESAMPLES} attempts: {reason}")

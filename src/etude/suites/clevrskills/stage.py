@@ -90,10 +90,6 @@ class ClevrSceneBuilder:
             raise unknown("value of camera", camera, CAMERAS)
         self.room = xarm_room(robots.arm(self.draw.option("robot", ARM)).name, self.view if camera == CAMERAS[0] else camera)
         assert self.room.robot is not None
-        if self.room.robot.arm != ARM:
-            from etude.scene.robots.fitting import check_reach  # compiles the kinematics, which the suite's own arm can do without
-
-            check_reach(self.room.robot, self.lower, self.upper, REACH)
         x, y, _ = self.room.robot.base.position
         self.base: Vec2 = (x, y)
         self.layout.block_disc("robot", self.base, 0.12)
