@@ -154,9 +154,10 @@ def _there(actors: Sequence[ClevrActor], poses: Sequence[Pose]) -> Goal:
 def _rearranged(draw: Draw, restore: bool) -> Draft:
     stage = ClevrSceneBuilder(draw, *B)
     actors = stage.cast(top_pool(draw.split), stage.stream.integer(*REARRANGE_OBJECTS))
-    starts = [stage.find(actor, reach=REACH, free=True) for actor in actors]
+    places = [(actor, stage.find(actor, reach=REACH, free=True)) for actor in actors]
     widest = max(actors, key=lambda actor: float(norms(shape(actor.item.shape, actor.item.size).footprint).max()))
     found = [stage.find(replace(widest, name=f"place {k}"), reach=REACH, free=True) for k in range(len(actors))]  # for whoever comes
+    actors, starts = map(list, zip(*stage.roles.shuffled(places), strict=True))
     ends = [
         Pose((pose.position[0], pose.position[1], start.position[2]), pose.rotation)
         for start, pose in zip(starts, stage.parts(found), strict=True)
