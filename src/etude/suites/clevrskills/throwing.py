@@ -126,5 +126,5 @@ def throw_sort(draw: Draw) -> Draft:
     pairs = stage.parts(list(zip(sorted_, targets, strict=True)))
     goal = All(tuple(Hit(actor.name, target.name, stay=True) for actor, target in pairs))
     prompts = (instruction("Place the objects in the identically textured areas by throwing"),)
-    roles = (("manipulated", pairs[0][0].name), ("receiving", pairs[0][1].name))
-    return Draft(stage.scene(), goal, prompts, roles=roles)
+    roles = [("manipulated", actor.name) for actor, _ in pairs] + [("receiving", area.name) for area in stage.parts(areas)]
+    return Draft(stage.scene(), goal, prompts, roles=tuple(roles))
