@@ -176,20 +176,27 @@ def _found(allowed: dict[int, int], links: Links, stream: Stream | None) -> dict
 
 
 def _searched(allowed: dict[int, int], links: Links, stream: Stream | None) -> dict[int, int] | None:
-    """Backtracking with forward checking, the most constrained variable first; in random order where there is a stream."""
+    """Backtracking with forward checking, the most constrained variable first; in random order where there is a stream.
+
+    Values that leave the same to all others lead to the same end: where only that end counts, one of them is tried."""
     if not allowed:
         return {}
     variable = min(allowed, key=lambda v: (allowed[v].bit_count(), v))
     options = bits(allowed[variable])
+    tied = [(other, table) for other, table in links[variable] if other in allowed]
+    tried: set[tuple[int, ...]] = set()
     for value in options if stream is None else _in_random_order(options, stream):
         rest = dict(allowed)
         del rest[variable]
-        for other, table in links[variable]:
-            if other in rest:
-                rest[other] &= table[value]
-                if not rest[other]:
-                    break
+        for other, table in tied:
+            rest[other] &= table[value]
+            if not rest[other]:
+                break
         else:
+            left = tuple(rest[other] for other, _ in tied)
+            if stream is None and left in tried:
+                continue
+            tried.add(left)
             found = _searched(rest, links, stream)
             if found is not None:
                 found[variable] = value
