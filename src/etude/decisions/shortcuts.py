@@ -17,8 +17,8 @@ Some shortcuts cannot be brought down to chance, whatever the objects are:
   mean is at least 1/2 + 1/4 = 3/4. An Or is the same with true and false exchanged. Where such a question is only asked with probability q
   (in one branch of a Switch), at most q/4 is lost: the floor is 1 − q/4, and with several of them the losses add up at most.
 * One frame. Where all objects of a question are on its last frame there is nothing left out.
-* Categories of identities. What has the same identity has the same category, and of different ones a share f has it too (half of them,
-  :data:`~etude.decisions.solver.FOIL`): who looks at categories is right in 1 − f/2 of balanced questions.
+
+Categories tell nothing of identities: those that are compared are of one category, the same or not.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from etude.decisions.logic import And, Or, Switch
 from etude.decisions.looks import Get, IsSame, NotSame
 from etude.decisions.meaning import answer
 from etude.decisions.operator import Operator
-from etude.decisions.solver import FOIL, Domain
+from etude.decisions.solver import Domain
 from etude.decisions.space import SORTS, SeenThing, StimulusSpace
 from etude.decisions.trial import Placed, Trial
 
@@ -61,15 +61,20 @@ class Shortcut:
     """What a shortcut scores on the answers it applies to, beside chance and the least any list of such questions allows."""
 
     name: str
-    applies: int
     score: float
     chance: float
     floor: float
+    bounds: tuple[float, ...]  # for each answer, the larger of both: a list of several kinds of questions is bound as its parts are
+
+    @property
+    def applies(self) -> int:
+        """The number of answers."""
+        return len(self.bounds)
 
     @property
     def excess(self) -> float:
         """How far it is above what must be."""
-        return self.score - max(self.chance, self.floor)
+        return self.score - total(self.bounds) / max(self.applies, 1)
 
 
 def report(trials: Iterable[Trial], domain: Domain) -> list[Shortcut]:
@@ -92,7 +97,7 @@ def report(trials: Iterable[Trial], domain: Domain) -> list[Shortcut]:
     identities = [one for one in due if properties_of(one.root) == {"identity"}]
     for name, props in named.items():
         scores = [_right(one, _by(one.root, props), space) for one in identities]
-        rows.append(_row(name, identities, scores, lambda one, p=props: 1 - FOIL / 2 if "category" in p else 0.0))  # type: ignore[misc]
+        rows.append(_row(name, identities, scores, lambda one: 0.0))
     return rows
 
 
@@ -107,9 +112,9 @@ def answers_due(trial: Trial) -> Iterator[Asked]:
 
 
 def _row(name: str, due: Sequence[Asked], scores: Sequence[float], floor: Callable[[Asked], float]) -> Shortcut:
-    count = max(len(due), 1)
-    chance = total(1 / len(one.choices) for one in due) / count
-    return Shortcut(name, len(due), total(scores) / count, chance, total(floor(one) for one in due) / count)
+    count, chances, floors = max(len(due), 1), [1 / len(one.choices) for one in due], [floor(one) for one in due]
+    bounds = tuple(map(max, chances, floors))
+    return Shortcut(name, total(scores) / count, total(chances) / count, total(floors) / count, bounds)
 
 
 # ------------------------------------------------------------------------------------------------ without pictures
