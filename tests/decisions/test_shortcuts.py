@@ -31,7 +31,9 @@ def scores(trials: list[Trial]) -> dict[str, float]:
     return {row.name: row.score for row in report(trials, DOMAIN)}
 
 
-@pytest.mark.parametrize("task", ["low", "medium", "high", "low_location", "high_category", "contextual_decision", "two_back", "condition"])
+@pytest.mark.parametrize(
+    "task", ["low", "medium", "high", "high_category", "low_balanced", "high_balanced", "contextual_decision", "two_back", "condition"]
+)
 def test_no_shortcut_pays_more_than_it_must(task: str) -> None:
     for row in report(trials_of(task), DOMAIN):
         assert row.applies < 200 or row.excess <= 0.05, row  # of fewer, so little is noise

@@ -12,7 +12,7 @@ from etude.audit.scoring import CheatScore
 from etude.decisions.graph import DecisionGraph, properties_of
 from etude.decisions.meaning import answer
 from etude.decisions.operator import Operator
-from etude.decisions.shortcuts import Asked, Shortcut, answers_due, report
+from etude.decisions.shortcuts import Asked, Shortcut, answers_due, known_to_readers, report
 from etude.decisions.showing import domain_of, space_of, told
 from etude.decisions.space import SeenThing, StimulusSpace
 from etude.decisions.trial import Trial
@@ -28,6 +28,11 @@ class DueAnswer:
     trial: Trial
     asked: Asked
     number: int
+
+    @property
+    def bound(self) -> float:
+        """How often one is right who takes any of the answers offered, or of those that the question can have."""
+        return max(1 / len(self.asked.choices), known_to_readers(self.asked, space_of(self.trial.stimuli, self.trial.grid)))
 
 
 class DecidingCheat:
@@ -149,7 +154,7 @@ def scores(task: str, split: str, trials: Sequence[Trial], cheats: Mapping[str, 
         asked = mine[1::2]
         player.learn(mine[::2])
         if asked:
-            found.append(CheatScore(task, split, name, total(map(player.right, asked)), tuple(1 / len(one.asked.choices) for one in asked)))
+            found.append(CheatScore(task, split, name, total(map(player.right, asked)), tuple(one.bound for one in asked)))
     return found + _shortcuts(task, split, trials)
 
 
