@@ -33,7 +33,7 @@ from etude.names import EtudeError, Stream, pick
 from etude.suites.iwisdm import abilities, levels
 
 SUITE = "iwisdm"
-VERSION = f"{SUITE}-lists-1"  # counts up whenever a trial of a list changes
+VERSION = f"{SUITE}-lists-2"  # counts up whenever a trial of a list changes
 PROPERTIES = ("category", LOCATION, "identity")
 DELAYS = (0, 4)  # between sample and test
 DECISIONS = 4  # in a row, for n-back
