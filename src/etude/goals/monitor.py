@@ -32,6 +32,12 @@ class Monitor:
         self.watch = Watch(self._world, self.watch)
         return self.root.judge(self.watch)
 
+    def displaced(self, thing: str, shift: Array) -> None:
+        """Somebody else has moved a thing by ``shift`` (3,) m, world: nobody is credited with that, or blamed for it."""
+        for node in self.nodes():
+            if node.begun:
+                node.goal.displaced(node.memory, thing, shift)
+
     def save(self) -> Memory:
         """What it remembers, for :meth:`restore`."""
         return copy.deepcopy(self.root), self.watch.earlier
