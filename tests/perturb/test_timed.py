@@ -60,7 +60,7 @@ def test_together_each_is_what_it_is_alone():
 
 def test_another_seed_gives_another_moment():
     moments = {episode(f"clevrskills/pick@train#{seed}+push_hand").events[0].step for seed in range(12)}
-    assert len(moments) > 4 and min(moments) >= 10
+    assert len(moments) > 4 and 5 <= min(moments) < max(moments) <= 45
 
 
 def test_decisions_and_things_that_do_not_stand_free_are_refused_in_one_line():
@@ -143,13 +143,13 @@ def test_a_push_displaces_the_hand_and_then_is_over():
 def test_a_saved_state_brings_back_what_has_happened():
     found = episode(f"{PICK}+{'+'.join(TIMED)}")
     simulation = Simulation(found)
-    idle(simulation, 12)
+    idle(simulation, sorted(e.step for e in found.events)[1])
     saved = simulation.save()
-    idle(simulation, 30)
+    idle(simulation, 50)
     after = simulation.world.data.qpos.copy(), simulation.world.covered, simulation.world.scene.lighting, list(simulation.happened)
     simulation.restore(saved)
     assert simulation.world.scene.lighting == found.scene.lighting or simulation.happened[found.events.index(_light(found))]
-    idle(simulation, 30)
+    idle(simulation, 50)
     again = simulation.world.data.qpos, simulation.world.covered, simulation.world.scene.lighting, simulation.happened
     assert np.array_equal(after[0], again[0]) and after[1:] == again[1:]
 

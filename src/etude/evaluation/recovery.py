@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from etude.arithmetic import total
 from etude.evaluation.record import Record
 from etude.evaluation.tables import control_key, name_of, percent, perturbation_of, plural
 
 
 @dataclass(frozen=True)
-class Recovery:
+class RecoveryTally:
     """Episodes under one set of perturbations in which an event came about before the end, and how many of them still ended in success.
 
     ``steps_lost``: how many actions more they took than the same episode without, on average over the ``twins`` that succeeded both ways;
@@ -39,7 +40,7 @@ class Recovery:
         return f"recovers in {self.recovered} of {plural(self.happened, 'episode')} ({percent(self.rate)}){lost}"
 
 
-def recoveries(records: Sequence[Record]) -> dict[str, Recovery]:
+def recoveries(records: Sequence[Record]) -> dict[str, RecoveryTally]:
     """By set of perturbations, for those under which anything has happened in an episode that was played to its end."""
     controls = {control_key(r): r for r in records if not name_of(r).perturbations}
     struck: dict[str, list[Record]] = {}
@@ -49,8 +50,8 @@ def recoveries(records: Sequence[Record]) -> dict[str, Recovery]:
     return {name: _recovery(name, members, controls) for name, members in struck.items()}
 
 
-def _recovery(name: str, members: Sequence[Record], controls: dict[Any, Record]) -> Recovery:
+def _recovery(name: str, members: Sequence[Record], controls: dict[Any, Record]) -> RecoveryTally:
     won = [r for r in members if r.success]
     twins = [(r, c) for r in won if (c := controls.get(control_key(r))) is not None and c.success]
-    lost = sum(r.steps - c.steps for r, c in twins) / len(twins) if twins else None
-    return Recovery(name, len(members), len(won), len(twins), None if lost is None else round(lost, 2))
+    lost = total(r.steps - c.steps for r, c in twins) / len(twins) if twins else None
+    return RecoveryTally(name, len(members), len(won), len(twins), None if lost is None else round(lost, 2))

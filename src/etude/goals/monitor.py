@@ -25,6 +25,7 @@ class Monitor:
         self._world = world
         self.root = _node(goal, "goal")
         self.watch = Watch(world)
+        self.interventions = 0  # times that somebody else has moved a thing
         self.root.judge(self.watch)
 
     def update(self) -> Status:
@@ -34,6 +35,7 @@ class Monitor:
 
     def displaced(self, thing: str, shift: Array) -> None:
         """Somebody else has moved a thing by ``shift`` (3,) m, world: nobody is credited with that, or blamed for it."""
+        self.interventions += 1
         for node in self.nodes():
             if node.begun:
                 node.goal.displaced(node.memory, thing, shift)

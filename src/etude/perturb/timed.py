@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from etude.catalog.polygon import separation
 from etude.episodes import Episode
-from etude.goals.goal import Goal
 from etude.goals.monitor import Monitor
 from etude.names import EtudeError, Stream
 from etude.perturb.perturbation import perturbation
@@ -26,14 +25,15 @@ from etude.skills.carrying import pointing_down
 from etude.suites.building import workspace
 from etude.suites.suite import SUITES
 
-EARLIEST = 10  # control steps of 50 ms: the hand is on its way then
-SPAN, MOST_PARTS = 30, 4  # control steps in which it may happen, for each part of the goal up to some
+EARLIEST, LATEST = 5, 45  # control steps of 50 ms: the shortest tasks take the oracle some 50
+UNTAKEN = 20  # control steps in which no hand has come to the first thing
+EACH, MORE = 30, 3  # control steps later, for each thing more that is to be moved, up to some
 MOVED = 0.10  # m from where it was: nothing that is aimed at the old place gets hold of it
 PLACES = 3  # for a thing, in case the first is taken when it is moved
 TRIED = 40  # of which to find them
 DRAWN = (20, 180)  # looked at for one place, a few first
-RAISED = 0.02  # m above a thing that the tip must be able to come to
-NEAR = 0.02  # m and rad by which it may miss that
+HEIGHTS = (0.01, 0.2)  # m above a thing that the tip must be able to come to: to take it, and on its way there
+NEAR = 0.005  # m and rad by which it may miss that
 STANDS = 0.005  # m between a thing and the table it stands on
 DIM, DIMMER = 1.0, 0.5  # of the light that is left when all lamps are out
 PUSH = (50.0, 80.0)  # N: 2 to 13 cm, for the arms there are
@@ -46,19 +46,16 @@ def _happening(episode: Episode, event: Event) -> Episode:
     return replace(episode, events=tuple(events))
 
 
-def _moment(episode: Episode, stream: Stream) -> int:
-    """The control step at which something happens: soon, and the later the more there is to be done."""
-    return stream.integer(EARLIEST, EARLIEST + SPAN * min(MOST_PARTS, _leaves(episode.goal)))
-
-
-def _leaves(goal: Goal) -> int:
-    return sum(map(_leaves, goal.parts())) or 1
+def _moment(episode: Episode, stream: Stream, last: int = LATEST) -> int:
+    """The control step at which something happens: soon, and up to so much later for each thing more that is to be moved."""
+    things = {thing for said, thing in episode.roles if said == "manipulated"}
+    return stream.integer(EARLIEST, last + EACH * min(MORE, max(0, len(things) - 1)))
 
 
 @perturbation("move_object", "event", plausible=True)
 def move_object(episode: Episode, stream: Stream) -> Episode:
     """Move a thing that has to be taken to another place, while the hand is on its way."""
-    moment, scene = _moment(episode, stream), episode.scene
+    moment, scene = _moment(episode, stream, UNTAKEN), episode.scene
     loose = [e for name in role(episode, "manipulated", "move_object") for e in scene.entities if e.name == name and _free(episode, e)]
     if not loose:
         raise EtudeError(f"move_object: nothing that is manipulated stands free on the table of {episode.name}")
@@ -103,9 +100,9 @@ def _fair(episode: Episode, world: World, thing: Body, place: Pose) -> bool:
     world.reset()
     monitor = Monitor(episode.goal, world)
     before = [(n.status.satisfied, n.status.violated) for n in monitor.nodes()]
-    robot, (x, y, _) = world.robot, place.position
-    top = extent(thing).high + RAISED
-    if robot is None or not robot.reaches(Pose((x, y, top), pointing_down(monitor.watch, x, y)), NEAR):
+    (x, y, _), top = place.position, extent(thing).high
+    heading = pointing_down(monitor.watch, x, y)
+    if world.robot is None or not all(world.robot.reaches(Pose((x, y, top + h), heading), NEAR) for h in HEIGHTS):
         return False
     old = world.frame(thing.name)[0].copy()
     world.teleport({thing.name: place})
