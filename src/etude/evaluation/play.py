@@ -17,7 +17,7 @@ from etude.episodes import PRIMITIVES, ActionSpace, Episode
 from etude.evaluation.decide import deciding
 from etude.evaluation.guide import Guide, fault_of
 from etude.evaluation.plan import PATIENCE, PLANNED, Plan
-from etude.evaluation.record import MODES, GivenSubtask, PlayedStep, Record, Subgoal
+from etude.evaluation.record import MODES, EventOutcome, GivenSubtask, PlayedStep, Record, Subgoal
 from etude.goals.units import Control
 from etude.library import find, find_task, told_in
 from etude.names import EpisodeName, EtudeError, unknown
@@ -163,6 +163,7 @@ class Rollout:
             stages=stages,
             fault=fault_of(stages, success) if stage.planned else None,
             cause=None if success else _cause(simulation),
+            events=tuple(EventOutcome(e.json_kind, e.step, h) for e, h in zip(simulation.episode.events, simulation.happened, strict=True)),
             least=found.least if stage.episode.control in PRIMITIVES else 0,
             timings={k: round(v, 4) for k, v in {"seconds": time.perf_counter() - self._begun, **stage.seconds}.items()},
         )

@@ -83,6 +83,9 @@ class Goal(Family):
         """How the goal stands now."""
         raise TypeError(f"{type(self).__name__} cannot be judged")
 
+    def displaced(self, memory: dict[str, Any], thing: str, shift: Array) -> None:
+        """Somebody else has moved a thing by ``shift`` (3,) m, world: what is remembered of where it was moves along."""
+
     def following(self, node: GoalNode) -> GoalNode | None:
         """The leaf to work on next: the node itself unless it is satisfied."""
         return None if node.status.satisfied else node

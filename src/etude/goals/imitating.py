@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from etude.goals.goal import Goal, GoalNode, Status
 from etude.goals.laying import Laid
 from etude.goals.shaping import across_of, judged
-from etude.pose import Vec3
+from etude.pose import Array, Vec3
 
 if TYPE_CHECKING:
     from etude.goals.watch import Watch
@@ -25,6 +25,11 @@ def _place(watch: Watch, thing: str) -> Vec3:
     return (x, y, z)
 
 
+def _shifted(place: Vec3, shift: Array) -> Vec3:
+    x, y, z = (p + float(s) for p, s in zip(place, shift, strict=True))
+    return (x, y, z)
+
+
 @dataclass(frozen=True)
 class Anew(Goal):
     """The member holds, and its thing was taken or moved since its turn came: what lay there already does not count."""
@@ -33,6 +38,10 @@ class Anew(Goal):
 
     def begin(self, watch: Watch, memory: dict[str, Any]) -> None:
         memory.update(start=_place(watch, self.member.thing), moved=False)
+
+    def displaced(self, memory: dict[str, Any], thing: str, shift: Array) -> None:
+        if thing == self.member.thing:
+            memory["start"] = _shifted(memory["start"], shift)
 
     def judge(self, watch: Watch, node: GoalNode) -> Status:
         thing, memory = self.member.thing, node.memory
@@ -64,6 +73,10 @@ class Followed(_Watching):
 
     def begin(self, watch: Watch, memory: dict[str, Any]) -> None:
         memory.update(turn=0, right=True, rest={t: _place(watch, t) for t in self.things})
+
+    def displaced(self, memory: dict[str, Any], thing: str, shift: Array) -> None:
+        if thing in memory["rest"]:
+            memory["rest"][thing] = _shifted(memory["rest"][thing], shift)
 
     def judge(self, watch: Watch, node: GoalNode) -> Status:
         memory = node.memory

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from etude.arithmetic import dot, norm
 from etude.names import EtudeError
-from etude.pose import Array, Pose, angle_between, matrix
+from etude.pose import Array, Pose, Vec3, angle_between, matrix
 from etude.scene.compile import CLOSED, SERVO_DAMPING
 from etude.scene.kinematics import Chain, ramp
 from etude.scene.materials import CONTACT_BITS, CONTROL_PERIOD
@@ -204,6 +204,10 @@ class Manipulator:
             self._data.tree_asleep[self._model.body_treeid[self._proto.bodies[self._held]]] = -(1 + mujoco.mjMINAWAKE)
             self._held = None
             self._parting = PARTING
+
+    def push(self, force: Vec3) -> None:
+        """Let a force (N, world) act on the hand from outside, until another one is given."""
+        self._data.xfrc_applied[self._index.hand_body, :3] = force
 
     def _mind_cups(self) -> None:
         """Cups that hold something touch nothing: the bond and the contact of their lips would only fight each other."""

@@ -90,7 +90,7 @@ class Oracle:
         from etude.skills import repertoire  # noqa: F401  (registers the skills)
 
         self._episode, self._world, self._monitor = episode, world, monitor
-        self._worked_on: tuple[str, Goal | None] = ("", None)
+        self._worked_on: tuple[str, Goal | None, int] = ("", None, 0)
         self._hints: dict[str, Any] = {}
         self._visits = 0
         self._parent: GoalNode | None = None
@@ -139,8 +139,9 @@ class Oracle:
                 _function(table, what, node.goal)
 
     def _context(self, node: GoalNode, parent: GoalNode | None) -> Context[Any]:
-        if (node.path, node.goal) != self._worked_on:  # another planner's leaf may have the same path
-            self._worked_on, self._hints, self._parent = (node.path, node.goal), {}, parent or self._monitor.parent(node)
+        now = (node.path, node.goal, self._monitor.interventions)  # another planner's leaf may have the same path
+        if now != self._worked_on:  # what was thought of before somebody moved a thing is thought over
+            self._worked_on, self._hints, self._parent = now, {}, parent or self._monitor.parent(node)
             self._visits += 1
         stream = rng(self._episode.parsed, f"oracle/{node.path}/{self._visits}")
         return Context(self._monitor.watch, node, stream, self._hints, self._parent)
