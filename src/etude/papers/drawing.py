@@ -42,8 +42,8 @@ def drawing(filled: FilledTable) -> str:
                 parts += draw(line, series.index(line.label), len(series), y, group, top)
     for k, label in enumerate(series):
         y = TOP + pitch * len(table.blocks) + LEGEND * k
-        unprinted = all(not isinstance(v, float | int) for line in filled.lines if line.label == label for v in line.values)
-        words = f"{label} (not printed in the paper)" if unprinted and not label.startswith("here") else label
+        unprinted = all(line.unprinted for line in filled.lines if line.label == label)
+        words = f"{label} (not printed in the paper)" if unprinted else label
         parts.append(f'<rect x="{LEFT}" y="{y}" width="10" height="10" fill="{_colour(k)}"/>')
         parts.append(f'<text x="{LEFT + 16}" y="{y + 9}">{html.escape(words)}</text>')
     return "".join([*parts, "</svg>\n"])

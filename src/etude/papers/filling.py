@@ -11,7 +11,7 @@ from etude.evaluation.tables import plural
 from etude.papers.drawing import drawing
 from etude.papers.playing import PolicyLine, Played
 from etude.report.exports import ExportTable, export
-from etude.suites.paper import PaperRow, PaperTable, Printed
+from etude.suites.paper import NOT_PRINTED, PaperRow, PaperTable, Printed
 
 HERE = "here: {}"
 NONE = "–"
@@ -32,6 +32,11 @@ class FilledLine:
         """Who, and which row where there are several."""
         return f"{self.who}, {self.row}" if self.row else self.who
 
+    @property
+    def unprinted(self) -> bool:
+        """Does the paper show all of it in a plot only?"""
+        return {value for value in self.values if value is not None} == {NOT_PRINTED}
+
 
 @dataclass(frozen=True)
 class FilledTable:
@@ -42,11 +47,12 @@ class FilledTable:
     notes: tuple[str, ...]
 
     def __str__(self) -> str:
-        """As it is printed: each block under its title, all of the same width."""
+        """As it is printed: each block under its title, all of the same width; without what is not printed in the paper."""
         blocks = {block.title: [line for line in self.lines if line.block == block.title] for block in self.table.blocks}
         wide = max(len(text) for title, lines in blocks.items() for text in (title, *(line.label for line in lines)))
         texts = [f"{self.table.number}. {self.table.title}"]
         for title, lines in blocks.items():
+            lines = [line for line in lines if not line.unprinted]
             cells = [(line.label, *(shown(value, self.table.digits) for value in line.values)) for line in lines]
             texts.append(str(ResultTable((), (title.ljust(wide), *self.table.columns), tuple(cells))))
         return "\n\n".join(["\n".join(texts[:2]), *texts[2:]]) + "".join(f"\n  {note}" for note in self.notes)
@@ -77,7 +83,9 @@ def filled(table: PaperTable, lines: Sequence[PolicyLine], played: Played) -> Fi
             found += [FilledLine(block.title, who, row.label, tuple(own)) for row, own in zip(block.rows, numbers, strict=True)]
         for one in lines:
             found += [_line(block.title, row, one, played) for row in block.rows]
-    return FilledTable(table, tuple(found), tuple(_notes(table, lines, played)))
+    unprinted = dict.fromkeys(line.label for line in found if line.unprinted)
+    shows = [f"in a plot only, not printed: {', '.join(unprinted)}"] if unprinted else []
+    return FilledTable(table, tuple(found), (*shows, *_notes(table, lines, played)))
 
 
 def _line(title: str, row: PaperRow, one: PolicyLine, played: Played) -> FilledLine:
