@@ -14,6 +14,7 @@ from etude.cli import (  # noqa: F401  (registers the commands)
     evaluating,
     exporting,
     looking,
+    papers,
     recording,
     studying,
     training,

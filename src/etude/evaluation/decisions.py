@@ -21,7 +21,7 @@ from etude.evaluation.record import Record
 from etude.evaluation.tables import name_of
 from etude.library import tasks
 from etude.library import trial as find_trial
-from etude.names import EpisodeName
+from etude.names import EpisodeName, pick
 from etude.suites.suite import SUITES
 
 ALL = "all"
@@ -99,6 +99,12 @@ def breakdowns(answers: Sequence[JudgedAnswer]) -> list[Slice]:
             slices = _slices(name, level, members, key)
             found += slices if len(slices) > 1 else ()
     return found
+
+
+def sliced(answers: Sequence[JudgedAnswer], breakdown: str) -> dict[str, Slice]:
+    """One breakdown over all levels, by its values."""
+    key = pick("breakdown", breakdown, _breakdowns())
+    return {one.value: one for one in _slices(breakdown, ALL, answers, key)}
 
 
 def shortcuts(records: Iterable[Record]) -> list[tuple[str, str, Shortcut]]:

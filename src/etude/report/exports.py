@@ -29,12 +29,13 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class ExportTable:
-    """A table to be written: ``name`` is that of its files. Rates and differences are fractions."""
+    """A table to be written: ``name`` is that of its files. Rates and differences are fractions; readers see ``digits`` decimals."""
 
     name: str
     caption: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    digits: int = 3
 
 
 def collect(runs: Sequence[Run]) -> list[ExportTable]:
@@ -205,7 +206,7 @@ def markdown_text(table: ExportTable) -> str:
     lines = [
         [_markdown(c) for c in table.columns],
         ["---:" if right else "---" for right in _numeric(table)],
-        *([_markdown(_shown(c)) for c in row] for row in table.rows),
+        *([_markdown(_shown(c, table.digits)) for c in row] for row in table.rows),
     ]
     return f"**{_markdown(table.caption)}**\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
@@ -222,7 +223,7 @@ def latex_text(table: ExportTable) -> str:
         "\\toprule",
         " & ".join(_latex(c.replace("_", " ")) for c in table.columns) + r" \\",
         "\\midrule",
-        *(" & ".join(_latex(_shown(c)) for c in row) + r" \\" for row in table.rows),
+        *(" & ".join(_latex(_shown(c, table.digits)) for c in row) + r" \\" for row in table.rows),
         "\\bottomrule",
         "\\end{tabular}",
         "\\end{table}",
@@ -240,14 +241,14 @@ def _numeric(table: ExportTable) -> list[bool]:
     return [all(map(number, column)) and any(c is not None for c in column) for column in zip(*table.rows, strict=True)]
 
 
-def _shown(cell: Cell) -> str:
-    """A cell for readers: three decimals are enough for them."""
+def _shown(cell: Cell, digits: int) -> str:
+    """A cell for readers."""
     if cell is None:
         return ""
     if isinstance(cell, bool):
         return "yes" if cell else "no"
     if isinstance(cell, float):
-        return f"{cell:.1e}" if 0 < abs(cell) < 0.001 else f"{cell:.3f}"
+        return f"{cell:.1e}" if 0 < abs(cell) < 0.001 else f"{cell:.{digits}f}"
     return str(cell)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from etude.bench.result import Result
 from etude.scene.rooms import RLBENCH_LOWER, RLBENCH_REACH, RLBENCH_UPPER, rlbench_room
 from etude.suites.himan.recipes import ATOMIC, COMPOSITIONAL, LEVELS, MISSING, evaluation, training
-from etude.suites.suite import Draft, Draw, Suite, SuiteTable
+from etude.suites.suite import Draft, Draw, Suite, SuiteTable, later
 
 
 def _tables() -> Sequence[SuiteTable]:
@@ -41,6 +41,7 @@ himan = Suite(
     },
     asked_every={"A": 10, "C": 30},  # HiMan-Bench 3.5, mode 3
     tables=_tables,
+    paper_tables=later("etude.suites.himan.paper", "tables"),
     benches={"perturb": _bench},
 )
 

@@ -13,6 +13,7 @@ iwisdm = Suite(
     splits={"val": "test", "train": "training", "test": "test"},  # the paper's benchmarks show views of the split it calls val
     horizon=40,  # frames: more than any trial has
     control="answer",
+    paper_tables=later("etude.suites.iwisdm.paper", "tables"),
     benches={"decisions": later("etude.suites.iwisdm.bench", "bench_decisions")},
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from etude.bench.result import Result
 from etude.scene.rooms import UR5_LOWER, UR5_UPPER, ur5_room
-from etude.suites.suite import SUITES, Suite
+from etude.suites.suite import SUITES, Suite, later
 from etude.suites.vima.rewording import reword
 
 LEVELS = ("L1", "L2", "L3", "L4")
@@ -43,5 +43,6 @@ vima = Suite(
     order=ORDER,
     plans={str(SEEDS): _two_hundred},
     reword=reword,
+    paper_tables=later("etude.suites.vima.paper", "tables"),
     benches={"vima": _bench},
 )

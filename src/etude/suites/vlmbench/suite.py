@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from etude.bench.result import Result
 from etude.scene.rooms import RLBENCH_LOWER, RLBENCH_REACH, RLBENCH_UPPER, rlbench_room
-from etude.suites.suite import Suite, SuiteTable
+from etude.suites.suite import Suite, SuiteTable, later
 from etude.suites.vlmbench.lists import SIZES, SPLITS, names
 from etude.suites.vlmbench.rewording import reword
 
@@ -40,5 +40,6 @@ vlmbench = Suite(
     reword=reword,
     modes=("grasped",),
     tables=_tables,
+    paper_tables=later("etude.suites.vlmbench.paper", "tables"),
     benches={"vlmbench": _bench},
 )
