@@ -76,6 +76,7 @@ class Simulation:
     def _begin(self) -> None:
         self.steps = 0
         self.unreachable = 0  # keyposes that the arm could not come to
+        self.granted = 0  # steps beyond the horizon: as many as were not the policy's own
         if self.episode.held:
             self.robot.grip(True)
             self.world.attach(self.episode.held)
@@ -98,7 +99,7 @@ class Simulation:
     @property
     def over(self) -> bool:
         """Is there nothing left to play for: success, a goal that can never be reached any more, or no time left?"""
-        return self.status.satisfied or self.status.violated or self.steps >= self.episode.horizon
+        return self.status.satisfied or self.status.violated or self.steps >= self.episode.horizon + self.granted
 
     def proprioception(self) -> NDArray[np.float32]:
         """What the robot feels: joint values (n) and velocities (n), pose of the tip (position, quaternion wxyz), hand closed, something
