@@ -35,11 +35,12 @@ def rollout(
     ...     print(step.number, step.action, step.reward, step.info["progress"])
     >>> etude.rollout(MyPolicy(), "kitchen/cup_on_plate@test#3").record.success
     """
-    from etude.evaluation.plan import Plan, checked
+    from etude.evaluation.plan import Plan, checked, refuse_foreign_modes
     from etude.evaluation.play import Players, Rollout
     from etude.policies.loading import address_of
 
     plan = Plan(address_of(policy), checked([name]), address_of(planner), (mode,), renderer)
+    refuse_foreign_modes(plan)
     return Rollout(Players(policy, planner, renderer), plan.names[0], mode)
 
 

@@ -11,7 +11,7 @@ from gymnasium.utils.env_checker import check_env
 
 import etude
 from etude.envs.simulation import Simulation
-from etude.evaluation.plan import Plan
+from etude.evaluation.plan import Plan, refuse_foreign_modes
 from etude.evaluation.play import Players, play
 from etude.goals.monitor import Monitor
 from etude.goals.units import Composed, Control
@@ -138,7 +138,7 @@ def test_every_category_can_be_gone_on_with_from_the_oracles_grasp(task):
 
 def test_giving_the_grasp_is_refused_where_nothing_is_grasped():
     with pytest.raises(EtudeError, match="begin with a grasp"):
-        Plan("oracle", ("vima/rotate@L1#0",), modes=("grasped",))
+        refuse_foreign_modes(Plan("oracle", ("vima/rotate@L1#0",), modes=("grasped",)))
 
 
 def test_a_keypose_out_of_reach_moves_nothing_and_is_counted():

@@ -24,7 +24,10 @@ CHAT = "chat:MODEL@http://host:port/v1"
 POLICY = f"oracle, oracle:noise=0.02, oracle:colour_blind, random, noop, replay:RUN, module:attribute, ws://host:port, {CHAT} (decisions)"
 PLANNER = f"rule, oracle, oracle:wrong=0.2, {CHAT}, or module:attribute"
 EVERY = 30.0  # seconds between lines of progress where there is no terminal
-MODE = "vanilla; rule: rule planner + policy; planner: planner + oracle skills; coupled: planner + policy; offline: planner alone"
+MODE = (
+    "vanilla; rule: rule planner + policy; planner: planner + oracle skills; coupled: planner + policy; offline: planner alone; "
+    "rule:privileged and coupled:privileged go by the true end of sub-tasks, not by changes of the hand"
+)
 
 
 @app.command()

@@ -81,6 +81,7 @@ class Simulation:
         self.periods = 0  # control steps, of which a primitive takes many
         self.happened: list[int | None] = [None] * len(self.episode.events)  # the action during which each event came about
         self.unreachable = 0  # keyposes that the arm could not come to
+        self.granted = 0  # steps beyond the horizon: as many as were not the policy's own
         if self.episode.held:
             self.robot.grip(True)
             self.world.attach(self.episode.held)
@@ -103,7 +104,7 @@ class Simulation:
     @property
     def over(self) -> bool:
         """Is there nothing left to play for: success, a goal that can never be reached any more, or no time left?"""
-        return self.status.satisfied or self.status.violated or self.steps >= self.episode.horizon
+        return self.status.satisfied or self.status.violated or self.steps >= self.episode.horizon + self.granted
 
     def proprioception(self) -> NDArray[np.float32]:
         """What the robot feels: joint values (n) and velocities (n), pose of the tip (position, quaternion wxyz), hand closed, something

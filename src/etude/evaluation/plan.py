@@ -20,7 +20,13 @@ MOST = 1_000_000  # episodes of a plan: more names than that do not fit into mem
 LAST_SEED = 10**18 - 1
 RENDERERS = ("raster", "gl")
 PATIENCE = 150  # control steps a planner waits for a sub-task before it is asked again
-PLANNED = ("planner", "coupled", "offline")  # modes in which the planner that was given speaks
+PLANNED = ("planner", "coupled", "coupled:privileged", "offline")  # modes in which the planner that was given speaks
+
+OWN = {  # modes that not every suite has, and what is asked of one that does
+    "grasped": "whose tasks begin with a grasp",
+    "rule": "whose every sub-task ends with a change of the hand",
+}
+INSTEAD = {"rule": "; there, --mode rule:privileged goes by the true end of sub-tasks"}
 
 
 @dataclass(frozen=True)
@@ -57,11 +63,6 @@ class Plan:
             raise EtudeError(
                 f"--planner {self.planner} is used by the modes planner, coupled and offline, not by {' and '.join(self.modes)}"
             )
-        if "grasped" in self.modes:
-            having = [name for name, suite in SUITES.items() if "grasped" in suite.modes]
-            others = sorted({EpisodeName.parse(n).suite for n in self.names} - set(having))
-            if others:
-                raise EtudeError(f"--mode grasped is for suites whose tasks begin with a grasp ({', '.join(having)}), not for {others[0]}")
         if (twice := repeated(self.modes)) is not None:
             raise EtudeError(f"the mode {twice} is given twice")
         index, count = self.shard
@@ -121,6 +122,16 @@ def refuse_foreign_plan(plan: Plan, path: Path) -> None:
     for key, here in (("protocol", PROTOCOL), ("schema", SCHEMA)):
         if key in plan.extra:
             raise EtudeError(f"{path} was made with {key} {plan.extra[key]!r}, this is {here!r}: start a new run in another folder")
+
+
+def refuse_foreign_modes(plan: Plan) -> None:
+    """Refuse to play in modes that a suite of the plan does not have; what was played in them once can still be read."""
+    for mode, why in OWN.items():
+        if mode in plan.modes:
+            having = [name for name, suite in SUITES.items() if mode in suite.modes]
+            others = sorted({EpisodeName.parse(n).suite for n in plan.names} - set(having))
+            if others:
+                raise EtudeError(f"--mode {mode} is for suites {why} ({', '.join(having)}), not for {others[0]}{INSTEAD.get(mode, '')}")
 
 
 def read_object(path: Path) -> dict[str, Any]:

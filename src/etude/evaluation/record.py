@@ -14,7 +14,7 @@ from etude.names import SPARSE, EpisodeName, EtudeError, json_text, parse_json
 
 Outcome = Literal["success", "failure", "error"]
 Fault = Literal["planning", "execution"]
-MODES = ("vanilla", "rule", "planner", "coupled", "offline", "grasped")
+MODES = ("vanilla", "rule", "rule:privileged", "planner", "coupled", "coupled:privileged", "offline", "grasped")
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,9 @@ class GivenSubtask:
     """A sub-task that a planner gave at control step ``begun``, and what it led to.
 
     ``expected`` are the sub-tasks that would have been right then; ``right`` says whether it was one of them, ``done`` whether it was
-    achieved before the next one was asked for at step ``ended``. ``exact`` says whether it was right letter for letter, but for the case
-    of letters and spaces around it; None in results from before that was noted.
+    achieved before the next one was asked for at step ``ended``, ``achieved`` whether one of those that were expected was. ``exact`` says
+    whether it was right letter for letter, but for the case of letters and spaces around it. Both are None in results from before they
+    were noted.
     """
 
     subtask: str
@@ -47,6 +48,7 @@ class GivenSubtask:
     begun: int
     ended: int
     exact: bool | None = None
+    achieved: bool | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -48,6 +48,16 @@ class MeantSubtask:
     whole: Goal
 
 
+@dataclass(frozen=True)
+class CurrentSubtask:
+    """What a planner has said, with the node of a goal that it stands for, and what that is a unit of where that is no part of the
+    episode's goal. No node: nobody understands it, or it cannot be begun as things are."""
+
+    text: str
+    node: GoalNode | None
+    parent: GoalNode | None = None
+
+
 def _meanings(goal: Goal, whole: Goal) -> Iterator[MeantSubtask]:
     if goal.words():
         yield MeantSubtask(goal, whole if isinstance(whole, Composed) else goal)

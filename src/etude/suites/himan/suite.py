@@ -39,6 +39,7 @@ himan = Suite(
         "compositional": functools.partial(evaluation, COMPOSITIONAL),
         **{level: functools.partial(training, level) for level in LEVELS},
     },
+    modes=("rule",),
     asked_every={"A": 10, "C": 30},  # HiMan-Bench 3.5, mode 3
     tables=_tables,
     paper_tables=later("etude.suites.himan.paper", "tables"),
