@@ -17,7 +17,7 @@ from etude.episodes import PRIMITIVES, ActionSpace, Episode
 from etude.evaluation.decide import deciding
 from etude.evaluation.guide import Guide
 from etude.evaluation.hand import HandTransitions
-from etude.evaluation.plan import PATIENCE, PLANNED, Plan
+from etude.evaluation.plan import PATIENCE, PLANNED
 from etude.evaluation.record import MODES, EventOutcome, Fault, GivenSubtask, PlayedStep, Record, Subgoal
 from etude.goals.units import Control
 from etude.library import find, find_task, told_in
@@ -57,11 +57,6 @@ class Players:
             self.planner = fitting("planner", type(planner).__name__, planner)
         self._rules: dict[str, Planner] = {"rule": OrderPlanner(), "rule:privileged": RulePlanner()}
         self._decider: Policy | None = None if isinstance(policy, str) else self.policy
-
-    @classmethod
-    def of(cls, plan: Plan) -> Players:
-        """Those of a plan."""
-        return cls(plan.policy, plan.planner, plan.renderer, plan.patience)
 
     def roles(self, mode: str) -> tuple[Policy, Planner | None]:
         """Who acts and who plans; no planner means that nobody says anything."""
