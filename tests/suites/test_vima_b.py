@@ -176,8 +176,10 @@ def test_other_distractors_stand_in_the_frames_of_a_motion_than_on_the_table_and
         there = [b for b in frames(found)[0].values() if b.name != name]
         assert len(here) == len(there) == count
         assert not {(b.shape, b.texture) for b in here} & {(b.shape, b.texture) for b in there}
+        assert min(across(b, (0.5, 0.0)) for b in there) < 1e-9
+        beside = [b for b in here if abs(across(b, (0.5, 0.0)) - 0.19) < 1e-6]  # like the object itself, so that no place tells which is meant
+        assert len(beside) == 1 and all(across(beside[0], frame[name]) > 0.2 for frame in frames(found))
         for group in (here, there):
-            assert min(across(b, (0.5, 0.0)) for b in group) < 1e-9
             assert all(across(a, b) > 0.06 for a, b in combinations(group, 2))
         assert [{k: b for k, b in frame.items() if k != name} for frame in frames(found)] == [{b.name: b for b in there}] * 3
 

@@ -120,7 +120,7 @@ def drawn_distractors(stage: VimaSceneBuilder, dragged: list[VimaActor], three: 
     few = int(len(dragged) == 1 and not three)
     count = MANY if stage.distracting else min(USUAL, len(dragged)) if stage.extreme else few
     shapes = [t for t in pools.dragged if t not in {a.thing for a in dragged}]
-    textures = TEXTURES if stage.draw.split == "L3" else (*pools.dragged_textures, *pools.base_textures)
+    textures = TEXTURES if stage.draw.split == "L3" else pools.dragged_textures
     found = []
     for _ in range(count):
         by_chance = stream.chance(FEWER_IN_THE_WAY if three else IN_THE_WAY)

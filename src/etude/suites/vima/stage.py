@@ -93,6 +93,10 @@ class VimaSceneBuilder:
             raise unknown(f"value of {key}", value, valid)
         return value
 
+    def wardrobe(self, thing: VimaThing) -> tuple[str, ...]:
+        """Textures of a distractor of this shape: those of what it could be taken for, so that no texture tells a part."""
+        return self.pools.base_textures if thing in self.pools.bases else self.pools.dragged_textures
+
     def actor(self, thing: VimaThing, texture: str, scale: Vec3 = (1.0, 1.0, 1.0)) -> VimaActor:
         """A new actor, with a name of its own."""
         self.actors.append(VimaActor(f"{texture} {thing.words} {len(self.actors)}", thing, texture, scale))
