@@ -265,7 +265,7 @@ def _chance(slots: Sequence[ChoiceSlot], pattern: Pattern) -> float:
 
 
 def _kinds(pool: Sequence[Candidate], wanted: set[str]) -> int:
-    """How many kinds of things there are, by what the wanted ones have in common, form or texture; 0 if others have it too, or nothing is."""
+    """How many kinds of things there are, by what the wanted ones have in common, form or texture; 0 if nothing, or others have it too."""
 
     def look(c: Candidate) -> tuple[Any, ...]:
         return tuple(value for value, common in (((c.form, c.kind), forms), (c.texture, textures)) if len(common) == 1)

@@ -34,7 +34,7 @@ def mentions(pattern: Any, slot: int) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def exchangeable(pattern: Pattern, allowed: tuple[frozenset[int], ...]) -> list[list[int]]:
-    """Classes of slots that may change places with each other, whatever the others do; ``allowed``: the slots whose things each could have."""
+    """Classes of slots that may change places, whatever the others do; ``allowed``: the slots whose things each could have."""
     count, same = len(allowed), canonical(pattern)
     classes: list[list[int]] = []
     for k in range(count):

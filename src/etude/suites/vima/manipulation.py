@@ -9,7 +9,7 @@ from etude.prompts.instruction import instruction
 from etude.suites.suite import Draft, Draw
 from etude.suites.vima.stage import DECIMALS, VimaActor, VimaSceneBuilder, clear, laid
 from etude.suites.vima.suite import SPLITS, vima
-from etude.suites.vima.things import NOVEL_ASYMMETRIC, SEEN_ASYMMETRIC, TEXTURES, VimaThing
+from etude.suites.vima.things import NOVEL_ASYMMETRIC, SEEN_ASYMMETRIC, VimaThing
 
 DISTRACTORS, MANY = 1, 6  # T1: default and distracting
 ANGLES, FINE_ANGLES = range(30, 180, 30), range(20, 180, 20)  # degrees
@@ -64,7 +64,7 @@ def rotate(draw: Draw) -> Draft:
     of where it was.
     """
     stage = VimaSceneBuilder(draw)
-    shapes, textures = asymmetric(draw.split), TEXTURES if draw.split == "L3" else stage.pools.dragged_textures
+    shapes, textures = asymmetric(draw.split), stage.textures
     dragged = stage.actor(stage.stream.choice(shapes), stage.stream.choice(textures))
     at = stage.put(dragged)
     place = (at.position[0], at.position[1])

@@ -10,7 +10,7 @@ from etude.prompts.instruction import InstructionPart, ObjectPicture, instructio
 from etude.suites.suite import Draft, Draw
 from etude.suites.vima.stage import VimaActor, VimaSceneBuilder, clear, laid
 from etude.suites.vima.suite import SPLITS, vima
-from etude.suites.vima.things import BLOCK, TEXTURES, VimaThing, dark, with_dark
+from etude.suites.vima.things import BLOCK, VimaThing, dark, with_dark
 
 ADJECTIVES, ODD_ADJECTIVES = ("daxer", "blicker", "modier", "kobar"), ("xachupiar", "feplicatarie", "gazipierdo", "duchatler")
 NOUNS, ODD_NOUNS = ("dax", "blicket", "wug", "zup"), ("xachup", "feplicat", "gazip", "duchat")  # odd: when extreme
@@ -92,7 +92,9 @@ def novel_adj_and_noun(draw: Draw) -> Draft:
     stage = VimaSceneBuilder(draw)
     nouns, order = stage.stream.sample(ODD_NOUNS if stage.extreme else NOUNS, 2), stage.stream.shuffled((0, 1))
     found = compared(stage, *(BOTH_OTHERS_MANY if stage.distracting else BOTH_OTHERS))
-    return found.draft(stage, *definitions(nouns, found.pictures, order), *found.examples, f"Put the {found.asked} {nouns[0]} into the {nouns[1]}.")
+    return found.draft(
+        stage, *definitions(nouns, found.pictures, order), *found.examples, f"Put the {found.asked} {nouns[0]} into the {nouns[1]}."
+    )
 
 
 @vima.task(splits=SPLITS)
@@ -122,8 +124,8 @@ def novel_noun(draw: Draw) -> Draft:
 
 def compared(stage: VimaSceneBuilder, pairs: int, others: int) -> ComparedPair:
     """Draw an adjective and what it is about, and set the table: beside the object and its opposite, such ``pairs``, and ``others``."""
-    stream, pools, split = stage.stream, stage.pools, stage.draw.split
-    lights = with_dark(TEXTURES if split in ("L3", "L4") else pools.dragged_textures)
+    stream, pools = stage.stream, stage.pools
+    lights = with_dark(stage.textures)
     textures = (*lights, *(dark(t) for t in lights))
     shapes = [t for t in pools.dragged if t != BLOCK]  # a flat block is no block
     more = Adjective(stream.choice(ODD_ADJECTIVES if stage.extreme else ADJECTIVES), stream.choice(list(OPPOSITE)), stream.uniform(*SHORT))

@@ -40,9 +40,9 @@ def same_shape(draw: Draw) -> Draft:
     """T15: gather what has the outline of the base.
 
     Asked: "Put all objects with the same profile as {base_obj} into it." Randomised: the profile (square or circle), a base and two objects
-    of it, one distractor of the other one (when distracting, four more of any other), textures and places. When extreme, the base has the shape of a dragged object; one
-    that is neither square nor circle has the profile of its own shape only. Succeeds when both objects have been within 12.5 cm of the
-    base (8.75 cm of a bowl), and no distractor is.
+    of it, one distractor of the other one (when distracting, four more of any other), textures and places. When extreme, the base has the
+    shape of a dragged object; one that is neither square nor circle has the profile of its own shape only. Succeeds when both objects have
+    been within 12.5 cm of the base (8.75 cm of a bowl), and no distractor is.
     """
     stage = VimaSceneBuilder(draw)
     shapes = draggable(stage)

@@ -36,7 +36,7 @@ vima = Suite(
     alike={"val": "train"},
     novel={"L2": "combination"},
     exceptions=(
-        Conceded("follow_order", "deaf", "VIMA, appendix B, task 11: what is stacked has one shape and stands in a row, and distractors do not"),
+        Conceded("follow_order", "deaf", "VIMA, appendix B, task 11: what is stacked is of one shape and in a row, the rest is not"),
         Conceded("same_texture", "deaf", "CoGeLoT, table E.1, T14: all that look like the container go into it, whatever is said"),
         Conceded("same_shape", "deaf", "CoGeLoT, table E.1, T15: all that have the container's outline go into it, whatever is said"),
     ),
@@ -45,7 +45,7 @@ vima = Suite(
     size=(256, 128),  # as its cameras are
     horizon=10,  # actions (CoGeLoT 4.8)
     control="pick_place",
-    options=("difficulty", "mistakes", "arm"),
+    options=("difficulty", "failure", "textures", "arm"),
     order=ORDER,
     plans={str(SEEDS): _two_hundred},
     reword=reword,

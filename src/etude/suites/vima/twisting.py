@@ -11,7 +11,6 @@ from etude.suites.suite import Draft, Draw
 from etude.suites.vima.manipulation import ANGLES, FINE_ANGLES, asymmetric
 from etude.suites.vima.stage import VimaActor, VimaSceneBuilder, clear, scene_picture
 from etude.suites.vima.suite import SPLITS, vima
-from etude.suites.vima.things import TEXTURES
 
 WIDE_ANGLES = range(30, 360, 30)  # degrees: what the original declares but does not use (VIMA 3, T9)
 ANGLE_SETS = ("usual", "wide")
@@ -30,12 +29,11 @@ def twist(draw: Draw) -> Draft:
     Asked: '"Twist" is defined as rotating object a specific angle. For examples: From {before_twist_1} to {after_twist_1}.' and two more,
     then "Now twist all TEXTURE objects." Randomised: the angle (30° to 150° in steps of 30°, to 330° with ``angles=wide``; 20° to 160° in
     steps of 20° when extreme), clockwise; one or two objects of one texture and any shapes, their places; distractors, two or one of
-    another texture (when distracting, eight things in total, one or two of each texture); shape, texture and pose of every example. Succeeds when every object has been turned to
-    within 15° within 5 cm of where it was.
+    another texture (when distracting, eight things in total, one or two of each texture); shape, texture and pose of every example.
+    Succeeds when every object has been turned to within 15° within 5 cm of where it was.
     """
     stage = VimaSceneBuilder(draw)
-    stream, shapes = stage.stream, asymmetric(draw.split)
-    textures = TEXTURES if draw.split == "L3" else stage.pools.dragged_textures
+    stream, shapes, textures = stage.stream, asymmetric(draw.split), stage.textures
     wide = stage.one_of("angles", ANGLE_SETS) == "wide"
     angle = stream.choice(FINE_ANGLES if stage.extreme else WIDE_ANGLES if wide else ANGLES)
     texture, count = stream.choice(textures), stream.choice(GROUPS)

@@ -25,7 +25,8 @@ def scene_understanding(draw: Draw) -> Draft:
     stage = VimaSceneBuilder(draw)
     pools, count = stage.pools, MANY if stage.distracting else DISTRACTORS
     dragged = stage.actor(stage.stream.choice(pools.dragged), stage.stream.choice(pools.dragged_textures))
-    base = stage.actor(stage.stream.choice(pools.dragged if stage.extreme else pools.bases), stage.stream.choice(pools.base_textures))
+    textures = [texture for texture in pools.base_textures if texture != dragged.texture]
+    base = stage.actor(stage.stream.choice(pools.dragged if stage.extreme else pools.bases), stage.stream.choice(textures))
     place = stage.middle(base, stage.put(base, fixed=True))
     stage.keep_free(place)
     stage.put(dragged)
