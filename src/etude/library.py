@@ -89,7 +89,7 @@ def told_in(found: Episode) -> Scene:
 
 
 def prompts(found: Episode) -> tuple[Instruction, ...]:
-    """Every way in which it can be told, that of ``?prompt=k`` being the k-th; of an episode that its name no longer stands for, its own."""
+    """Every way in which it can be told, the k-th as ``?prompt=k``; of an episode that its name no longer stands for, its own alone."""
     parsed = found.parsed
     task, others = find_task(parsed), [option for option in parsed.options if option[0] != "prompt"]
     draft = _sampled(task, parsed)

@@ -34,7 +34,7 @@ def faults(text: str, names: Iterable[str] = ()) -> Iterator[str]:
     if not all(upper) and (any(upper) or len(starts) > 1):  # all small letters are a style, as in commands of one line
         yield f"a sentence starts with a small letter: {next(s for s, ok in zip(starts, upper, strict=True) if not ok)[:30]!r}"
     numbered = "|".join(re.escape(name) for name in names if name[-1].isdigit())
-    internal = numbered and re.search(rf"(?:{numbered})(?!\d)", text) or re.search(r"[{}]|\b\w+_\w+\b", text)
+    internal = (numbered and re.search(rf"(?:{numbered})(?!\d)", text)) or re.search(r"[{}]|\b\w+_\w+\b", text)
     if internal:
         yield f"a name for machines: {internal[0]!r}"
 

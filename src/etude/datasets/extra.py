@@ -1,5 +1,6 @@
-"""What LeRobot has no place for, one row for each episode in ``etude/…/file-….parquet``: the whole episode as JSON, its prompt, and
-every other in which it can be told, with pictures, exact states, camera parameters, boxes, key steps. Enough to carry it out again and to see it from anywhere."""
+"""What LeRobot has no place for, one row for each episode in ``etude/…/file-….parquet``: the whole episode as JSON, its prompt and every
+other in which it can be told, with pictures, exact states, camera parameters, boxes, key steps. Enough to carry it out again and to see it
+from anywhere."""
 
 from __future__ import annotations
 

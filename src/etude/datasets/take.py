@@ -86,7 +86,9 @@ def write_take(take: Take, path: Path) -> None:
         value = getattr(take, one.name)
         if isinstance(value, np.ndarray):
             arrays[one.name] = value
-    text |= {n: getattr(take, n) for n in ("policy", "words", "nodes", "fps", "cameras", "size", "smooth", "objects", "template", "prompts")}
+    text |= {
+        n: getattr(take, n) for n in ("policy", "words", "nodes", "fps", "cameras", "size", "smooth", "objects", "template", "prompts")
+    }
     text["keysteps"] = [(k.frame, k.path, k.words) for k in take.keysteps]
     text["spaces"] = list(take.spaces)
     arrays |= {f"space {name}": values for name, values in take.spaces.items()}
