@@ -9,6 +9,7 @@ from etude.decisions.trial import Trial
 from etude.episodes import Episode
 from etude.names import EpisodeName, EtudeError, parse_json, pick, rng, unknown, whole_number
 from etude.perturb.perturbation import known_perturbations, perturbed
+from etude.prompts.instruction import Instruction
 from etude.scene.placement import NoRoom
 from etude.scene.scene import Scene
 from etude.suites.shuffling import ORDERS, shuffled
@@ -85,6 +86,17 @@ def told_in(found: Episode) -> Scene:
     if not parsed.perturbations or not found.instruction.pictures():
         return found.scene
     return episode(replace(parsed, perturbations=())).scene
+
+
+def prompts(found: Episode) -> tuple[Instruction, ...]:
+    """Every way in which it can be told, the k-th as ``?prompt=k``; of an episode that its name no longer stands for, its own alone."""
+    parsed = found.parsed
+    task, others = find_task(parsed), [option for option in parsed.options if option[0] != "prompt"]
+    draft = _sampled(task, parsed)
+    assert isinstance(draft, Draft)
+    forms = (replace(parsed, options=(*others, ("prompt", str(k)))) for k in range(len(draft.instructions)))
+    told = tuple(_episode(task, form, draft).instruction for form in forms)
+    return told if found.instruction in told else (found.instruction,)
 
 
 def trial(name: str | EpisodeName) -> Trial:

@@ -189,6 +189,7 @@ def test_texts_are_judged_exactly():
         "Put letter A into it: scene 1",
     ]
     assert not [fault for text in fine for fault in faults(text, ["it 3", "letter A 1"])]
+    assert not [*faults("Rotate the red star 30 degrees.", ["red star 3"])]
     wrong = ["Take a orange.", "Put the the cube away.", "Take two block.", "the cup is dax. Put it away.", "Grasp red star 0."]
     names = ["red star 0"]
     assert [next(faults(text, names)).partition(":")[0] for text in wrong] == [

@@ -1,5 +1,6 @@
-"""What LeRobot has no place for, one row for each episode in ``etude/…/file-….parquet``: the whole episode as JSON, its prompt with
-pictures, exact states, camera parameters, boxes, key steps. Enough to carry it out again and to see it from anywhere."""
+"""What LeRobot has no place for, one row for each episode in ``etude/…/file-….parquet``: the whole episode as JSON, its prompt and every
+other in which it can be told, with pictures, exact states, camera parameters, boxes, key steps. Enough to carry it out again and to see it
+from anywhere."""
 
 from __future__ import annotations
 
@@ -29,6 +30,7 @@ class Extra:
     id: str
     policy: str
     template: str
+    prompts: tuple[tuple[str, str], ...]
     pictures: tuple[bytes, ...]
     words: tuple[tuple[str, str], ...]
     nodes: tuple[tuple[str, str], ...]
@@ -50,6 +52,7 @@ def row(take: Take, episode_index: int) -> dict[str, Any]:
         "episode": take.episode.to_json(),
         "policy": take.policy,
         "template": take.template,
+        "prompts": [{"template": a, "text": b} for a, b in take.prompts],
         "pictures": list(take.pictures),
         "words": [{"subtask": a, "step": b} for a, b in take.words],
         "nodes": [{"path": a, "words": b} for a, b in take.nodes],
@@ -81,6 +84,7 @@ def schema() -> Any:
     return pa.schema([
         ("episode_index", pa.int64()),
         *texts.items(),
+        ("prompts", pa.list_(pa.struct([("template", pa.string()), ("text", pa.string())]))),
         ("pictures", pa.list_(pa.binary())),
         ("words", pa.list_(pa.struct([("subtask", pa.string()), ("step", pa.string())]))),
         ("nodes", pa.list_(pa.struct([("path", pa.string()), ("words", pa.string())]))),
@@ -119,7 +123,8 @@ def prompts(folder: Path) -> Iterator[tuple[int, str, tuple[bytes, ...]]]:
 
     for path in sorted((folder / FOLDER).glob("chunk-*/file-*.parquet")):
         for row in pq.read_table(path, columns=["episode_index", "template", "pictures"]).to_pylist():
-            yield row["episode_index"], row["template"], tuple(row["pictures"])
+            template = row["template"]
+            yield row["episode_index"], template, tuple(row["pictures"][: template.count("{image:")])
 
 
 def _extra(data: dict[str, Any]) -> Extra:
@@ -129,6 +134,7 @@ def _extra(data: dict[str, Any]) -> Extra:
         data["id"],
         data["policy"],
         data["template"],
+        tuple((p["template"], p["text"]) for p in data.get("prompts", ())),  # none in sets from before they were kept
         tuple(data["pictures"]),
         tuple((w["subtask"], w["step"]) for w in data["words"]),
         tuple((n["path"], n["words"]) for n in data["nodes"]),

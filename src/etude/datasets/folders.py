@@ -5,7 +5,8 @@ With N actions, N + 1 looks, A numbers in an action, S in a state and n joints, 
 
 - ``actions.npy`` (N, A), ``rewards.npy``, ``success.npy`` (N,); ``action_labels.json``: keys "1" to "N", as in the paper,
   ``mid_act_label`` for the sub-task and ``low_act_label`` for the step
-- ``info.json``: ``prompts`` with {image:k} for ``prompt/<k>.png``, ``textual_description`` in words, ``textures`` of all bodies
+- ``info.json``: ``prompts``, every way in which the task can be told, with {image:k} for ``prompt/<k>.png``; ``textual_descriptions``,
+  the same in words; ``textual_description``: that of the episode; ``textures`` of all bodies
 - ``ep_info.json``: seed, control mode, how it ended, key steps, sub-goals; ``episode.json``: the whole episode
 - ``env_states.npy`` (N + 1, S) of MuJoCo (mjSTATE_FULLPHYSICS); ``lead.npy``: actions that were carried out before the first look, if any
 - ``agent/``: ``qpos``, ``qvel`` (N + 1, n), ``base_pose``, ``ee_pose`` (N + 1, 7) position and quaternion wxyz, and ``vacuum_on``,
@@ -151,7 +152,8 @@ def _write_texts(folder: Path, take: Take) -> None:
     labels = {str(k): {"mid_act_label": subtask, "low_act_label": step} for k, (subtask, step) in enumerate(take.words, 1)}
     write_json(folder / "action_labels.json", labels)
     write_json(folder / "info.json", {
-        "prompts": [take.template],
+        "prompts": [template for template, _ in take.prompts],
+        "textual_descriptions": [text for _, text in take.prompts],
         "textual_description": episode.instruction.text,
         "pictures": [f"prompt/{k}.png" for k in range(len(take.pictures))],
         "textures": {e.name: e.texture for e in episode.scene.entities if isinstance(e, Body)},

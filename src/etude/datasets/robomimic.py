@@ -12,10 +12,11 @@ layouts, so that variants of an episode are on the same side. Each ``/data/demo_
 - ``obs/<key>`` before and ``next_obs/<key>`` after each action: ``<camera>_image`` (N, H, W, 3) uint8, ``robot0_joint_pos`` (rad),
   ``robot0_joint_vel``, ``robot0_eef_pos`` (m, world), ``robot0_eef_quat`` (xyzw as in robosuite, although we say wxyz everywhere else),
   ``robot0_gripper_qpos`` (the opening in m, one number), ``robot0_gripper_closed`` and ``robot0_gripper_held`` (0 or 1)
-- ``lead`` (L, A): actions that were carried out before the first sample, if there are any; ``prompt/<k>``: pictures of the instruction
+- ``lead`` (L, A): actions that were carried out before the first sample, if there are any; ``prompt/<k>``: pictures of the instruction,
+  then what else other prompts show
 - attributes ``num_samples``, ``model_file``, ``env_args`` (its own), ``episode`` (the whole as JSON), ``episode_name``, ``policy``, and in
-  JSON ``ep_meta`` (``lang``: the instruction; ``template``: the same with {image:k} for its pictures), ``words`` (sub-task and step of
-  each sample) and ``keysteps``.
+  JSON ``ep_meta`` (``lang``: the instruction; ``template``: the same with {image:k} for its pictures; ``prompts``: template and
+  text of every way in which the task can be told), ``words`` (sub-task and step of each sample) and ``keysteps``.
 
 The same takes give the same bytes: no times are stored, and pictures are packed here rather than by the library.
 """
@@ -116,7 +117,7 @@ def _texts(take: Take) -> dict[str, str]:
         "episode_name": episode.name,
         "episode": episode.to_json(),
         "policy": take.policy,
-        "ep_meta": _json({"lang": episode.instruction.text, "template": take.template}),
+        "ep_meta": _json({"lang": episode.instruction.text, "template": take.template, "prompts": take.prompts}),
         "words": _json(take.words),
         "keysteps": _json([asdict(k) for k in take.keysteps]),
     }

@@ -67,7 +67,8 @@ class Take:
     boxes: NDArray[np.int16]  # (C, N + 1, K, 4): x0, y0, x1, y1 in pixels, −1 where a thing is behind the camera
     visible: NDArray[np.bool_]  # (C, N + 1, K)
     template: str  # the instruction with {image:k} for its pictures
-    pictures: tuple[bytes, ...]  # PNG
+    prompts: tuple[tuple[str, str], ...]  # every way in which the task can be told: with {image:k} for pictures, and in words alone
+    pictures: tuple[bytes, ...]  # PNG: those of the instruction, then what else the prompts show
     keysteps: tuple[Keystep, ...]
     pixels: Mapping[str, Sequence[NDArray[np.uint8]]] = field(default_factory=dict)  # all looks; never in a file
 
@@ -85,7 +86,9 @@ def write_take(take: Take, path: Path) -> None:
         value = getattr(take, one.name)
         if isinstance(value, np.ndarray):
             arrays[one.name] = value
-    text |= {n: getattr(take, n) for n in ("policy", "words", "nodes", "fps", "cameras", "size", "smooth", "objects", "template")}
+    text |= {
+        n: getattr(take, n) for n in ("policy", "words", "nodes", "fps", "cameras", "size", "smooth", "objects", "template", "prompts")
+    }
     text["keysteps"] = [(k.frame, k.path, k.words) for k in take.keysteps]
     text["spaces"] = list(take.spaces)
     arrays |= {f"space {name}": values for name, values in take.spaces.items()}
@@ -127,6 +130,7 @@ def read_take(path: Path) -> Take:
         images={name: _parted(arrays, f"images {name}") for name in text["cameras"] if f"images {name}" in arrays},
         objects=tuple(text["objects"]),
         template=text["template"],
+        prompts=tuple((a, b) for a, b in text["prompts"]),
         pictures=_parted(arrays, "pictures"),
         keysteps=tuple(Keystep(*k) for k in text["keysteps"]),
     )

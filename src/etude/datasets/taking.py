@@ -7,6 +7,7 @@ carried out, not after.
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -26,7 +27,7 @@ from etude.episodes import PRIMITIVES, Episode
 from etude.evaluation.play import Players, Trajectory, attempted
 from etude.evaluation.record import Record
 from etude.evaluation.worker import Job
-from etude.library import told_in
+from etude.library import prompts, told_in
 from etude.names import EtudeError
 from etude.policies.calling import in_a_line
 from etude.policies.contract import RATE
@@ -153,7 +154,7 @@ def performed(
             rows.append(_in(space, simulation, tip, float(action[-1])))
     if not simulation.status.satisfied:
         raise EtudeError(f"{episode.name} did not end in success when its actions were carried out again")
-    template, pictures = multimodal(episode.instruction, told_in(episode), how.prompt)
+    template, prompts, pictures = _all_told(episode, how.prompt)
     return Take(
         episode=episode,
         policy=policy,
@@ -170,10 +171,29 @@ def performed(
         spaces={space: np.array(rows) for space, rows in other.items()},
         fps=rate(episode),
         template=template,
-        pictures=tuple(map(png, pictures)),
+        prompts=prompts,
+        pictures=pictures,
         keysteps=tuple(told.keysteps),
         **eyes.seen(),
     )
+
+
+def _all_told(episode: Episode, pixels: int) -> tuple[str, tuple[tuple[str, str], ...], tuple[bytes, ...]]:
+    """The instruction with {image:k}; the same of every prompt, with its words; and what they show, each picture once."""
+    scene = told_in(episode)
+    template, pictures = multimodal(episode.instruction, scene, pixels)
+    kept = list(map(png, pictures))
+    told = []
+    for prompt in prompts(episode):
+        text, shown = multimodal(prompt, scene, pixels)
+        files = list(map(png, shown))
+        kept += [file for file in dict.fromkeys(files) if file not in kept]
+        told.append((_renumbered(text, [kept.index(file) for file in files]), prompt.text))
+    return template, tuple(told), tuple(kept)
+
+
+def _renumbered(template: str, numbers: Sequence[int]) -> str:
+    return re.sub(r"\{image:(\d+)\}", lambda found: f"{{image:{numbers[int(found[1])]}}}", template)
 
 
 def rate(episode: Episode) -> int:

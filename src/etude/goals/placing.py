@@ -104,8 +104,8 @@ class AtPose(Goal):
 
 @dataclass(frozen=True)
 class Turned(AtPose):
-    """The thing stands at its pose, which is how it stood at the start, turned about the vertical by ``degrees`` (positive anti-clockwise, seen
-    from above), on the spot or ``elsewhere``."""
+    """The thing stands at its pose, which is how it stood at the start, turned about the vertical by ``degrees`` (positive anti-clockwise,
+    seen from above), on the spot or ``elsewhere``."""
 
     degrees: int = 0
     elsewhere: bool = False
