@@ -13,6 +13,7 @@ from etude.evaluation.play import Players, play
 from etude.evaluation.record import Record
 from etude.goals.units import Composed, Unit
 from etude.library import tasks
+from etude.policies.scripted import OraclePolicy, idle
 from etude.skills.subtasks import describe, leaves, vocabulary
 from etude.suites.himan.recipes import ATOMIC, COMPOSITIONAL, FACTORS, MISSING, SEEN, factors
 from etude.suites.himan.stage import LEVELS
@@ -71,6 +72,49 @@ def test_every_frame_knows_its_stage():
     env = gymnasium.make("etude/himan.put_in_without_close-v1", split="test", cameras=(), labels=True, control="ee_delta")
     _, info = env.reset(seed=0)
     assert info["labels"]["subtask"] == "grasp the bottom drawer handle"
+
+
+def test_steps_are_said_in_words_of_their_own():
+    words = play(Players("oracle"), "himan/close_drawer@test#1")[1].words
+    assert words[:2] == [
+        ("move close to the middle drawer handle", step)
+        for step in ("move to the middle drawer handle", "move close to the middle drawer handle")
+    ]
+    assert words[2] == ("push the middle drawer shut", "push the middle drawer shut")
+
+
+class Rushing:
+    """The oracle, until it has acted ``enough`` times; then the hand opens, if it shall, and nothing more is done."""
+
+    def __init__(self, enough, opens=False):
+        self._oracle, self._enough, self._opens = OraclePolicy(), enough, opens
+        self.contract = self._oracle.contract
+
+    def reset(self, *told):
+        self._oracle.reset(*told)
+
+    def act(self, observation):
+        simulation = observation["simulation"]
+        if simulation.steps < self._enough:
+            return self._oracle.act(observation)
+        action = idle(simulation)
+        return [*action[:7], -1.0] if self._opens else action
+
+
+@pytest.mark.parametrize(
+    ("task", "enough", "opens", "cause"),
+    [
+        ("open_drawer", 0, False, "nothing grasped"),
+        ("open_drawer", 2, False, "drawer not opened"),
+        ("close_drawer", 2, True, "drawer not closed"),
+        ("box_out_of_cupboard", 2, False, "still in the hand"),
+        ("box_out_of_cupboard", 3, True, "put elsewhere"),
+        ("sweep_to_dustpan", 3, False, "dirt left"),
+    ],
+)  # fmt: skip
+def test_a_failure_is_sorted_by_the_half_stage_that_was_not_done(task, enough, opens, cause):
+    record = play(Players(Rushing(enough, opens)), f"himan/{task}@test#1")[0]
+    assert not record.success and record.cause == cause
 
 
 def test_environments_pass_the_checker_and_have_the_papers_budgets():

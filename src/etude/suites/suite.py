@@ -30,6 +30,7 @@ from etude.scene.scene import Scene
 
 if TYPE_CHECKING:
     from etude.bench.result import Result
+    from etude.envs.simulation import Simulation
     from etude.evaluation.record import Record
     from etude.suites.building import SceneBuilder
 
@@ -162,6 +163,7 @@ class Suite:
     ``horizon``, ``control`` and ``options`` are those of a task that does not say; ``order`` is that of its tables. ``plans`` are frozen
     lists of episodes, played as ``--plan SUITE-PLAN``. ``reword`` puts an instruction into other words, None where it cannot. ``modes``
     are those it has beyond everybody's; ``asked_every``: control steps from one question to a planner to the next, by level.
+    ``cause`` says what went wrong in an episode that failed, in the suite's own categories.
     ``tables`` and ``benches`` are loaded when they are asked for. ``layout``: a format of data sets that is the suite's own.
     ``novel`` says of splits what of their things no training split may have; ``exceptions`` are cheats that an audit shall let pass.
 
@@ -188,6 +190,7 @@ class Suite:
     reword: Reword | None = None
     modes: tuple[str, ...] = ()
     asked_every: Mapping[str, int] = field(default_factory=dict)
+    cause: Callable[[Simulation], str] | None = None
     tables: Callable[[], Sequence[SuiteTable]] = tuple
     benches: Mapping[str, Callable[[], list[Result]]] = field(default_factory=dict)
     layout: str = ""
