@@ -76,10 +76,8 @@ def test_every_frame_knows_its_stage():
 
 def test_steps_are_said_in_words_of_their_own():
     words = play(Players("oracle"), "himan/close_drawer@test#1")[1].words
-    assert words[:2] == [
-        ("move close to the middle drawer handle", step)
-        for step in ("move to the middle drawer handle", "move close to the middle drawer handle")
-    ]
+    half = "move close to the middle drawer handle"
+    assert words[:2] == [(half, "move to the middle drawer handle"), (half, half)]
     assert words[2] == ("push the middle drawer shut", "push the middle drawer shut")
 
 
@@ -108,7 +106,7 @@ class Rushing:
         ("open_drawer", 2, False, "drawer not opened"),
         ("close_drawer", 2, True, "drawer not closed"),
         ("box_out_of_cupboard", 2, False, "still in the hand"),
-        ("box_out_of_cupboard", 3, True, "put elsewhere"),
+        ("take_out_of_opened_drawer", 3, True, "put elsewhere"),
         ("sweep_to_dustpan", 3, False, "dirt left"),
     ],
 )  # fmt: skip
