@@ -134,6 +134,19 @@ class SuiteTable:
 
 
 @dataclass(frozen=True)
+class RunsTable:
+    """A table of a suite's own over several runs, such as those of one method at several levels of training data.
+
+    ``rows`` gets the records of every run, by the run's title and then by mode; for the rest it is a :class:`SuiteTable`.
+    """
+
+    key: str
+    title: str
+    lead: str
+    rows: Callable[[Mapping[str, Mapping[str, Sequence[Record]]]], Rows]
+
+
+@dataclass(frozen=True)
 class Conceded:
     """A cheat that may be above chance in a task, and why: a page of the paper, or a proof."""
 
@@ -191,7 +204,7 @@ class Suite:
     modes: tuple[str, ...] = ()
     asked_every: Mapping[str, int] = field(default_factory=dict)
     cause: Callable[[Simulation], str] | None = None
-    tables: Callable[[], Sequence[SuiteTable]] = tuple
+    tables: Callable[[], Sequence[SuiteTable | RunsTable]] = tuple
     benches: Mapping[str, Callable[[], list[Result]]] = field(default_factory=dict)
     layout: str = ""
     novel: Mapping[str, Novelty] = field(default_factory=dict)

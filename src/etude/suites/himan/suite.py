@@ -10,13 +10,13 @@ from etude.bench.result import Result
 from etude.scene.rooms import RLBENCH_LOWER, RLBENCH_REACH, RLBENCH_UPPER, rlbench_room
 from etude.suites.himan.recipes import ATOMIC, COMPOSITIONAL, LEVELS, MISSING, evaluation, training
 from etude.suites.himan.rewording import reword
-from etude.suites.suite import Draft, Draw, Suite, SuiteTable
+from etude.suites.suite import Draft, Draw, RunsTable, Suite, SuiteTable
 
 if TYPE_CHECKING:
     from etude.envs.simulation import Simulation
 
 
-def _tables() -> Sequence[SuiteTable]:
+def _tables() -> Sequence[SuiteTable | RunsTable]:
     from etude.suites.himan.tables import TABLES
 
     return TABLES
