@@ -148,7 +148,7 @@ class Rollout:
             yield PlayedStep(simulation.steps, stage.seen, action, status.reward, {
                 "success": status.satisfied, "progress": status.progress, "subtask": words[0], "step": words[1],
             })  # fmt: skip
-        stages = stage.finished()
+        stages, sorts = stage.finished(), SUITES[found.parsed.suite].cause
         success = simulation.status.satisfied if mode != "offline" else all(s.right for s in stages)
         self._record = Record(
             id=found.id,
@@ -163,7 +163,7 @@ class Rollout:
             first_failure=simulation.monitor.first_failure(),
             stages=stages,
             fault=stage.fault(success),
-            cause=None if success else _cause(simulation),
+            cause=None if success or sorts is None else sorts(simulation),
             events=tuple(EventOutcome(e.json_kind, e.step, h) for e, h in zip(simulation.episode.events, simulation.happened, strict=True)),
             least=found.least if stage.episode.control in PRIMITIVES else 0,
             timings={k: round(v, 4) for k, v in {"seconds": time.perf_counter() - self._begun, **stage.seconds}.items()},
@@ -193,11 +193,6 @@ def broken(name: str, mode: str, error: str, seconds: float = 0.0) -> Record:
     except EtudeError:
         identity, level = name, find_task(EpisodeName.parse(name)).level
     return Record(identity, name, mode, level, "error", error=error[:500], timings={"seconds": round(seconds, 4)})
-
-
-def _cause(simulation: Simulation) -> str | None:
-    found = simulation.monitor.cause()
-    return "unreachable" if found == "wrong grasp pose" and simulation.unreachable else found or None
 
 
 def _note(simulation: Simulation, reached: dict[str, int]) -> None:

@@ -103,10 +103,6 @@ class Goal(Family):
         """The sub-task that is worked on now, in words."""
         return self.words()
 
-    def cause(self, watch: Watch, node: GoalNode) -> str:
-        """What went wrong, in categories of its own; empty where it has none."""
-        return ""
-
     def ready(self, watch: Watch) -> bool:
         """Can it be begun now, as its words have it?"""
         return True

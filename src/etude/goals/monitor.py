@@ -82,10 +82,6 @@ class Monitor:
         """Every leaf that may be worked on now."""
         return [] if self.root.status.satisfied else self.goal.choices(self.root)
 
-    def cause(self) -> str:
-        """What went wrong, in the categories of the goal; empty where it has none."""
-        return next((found for n in self.nodes() if not n.status.satisfied and (found := n.goal.cause(self.watch, n))), "")
-
     def first_failure(self) -> str | None:
         """The first sub-goal that is violated or, failing that, still open: where to look when an episode failed."""
         if self.root.status.satisfied:

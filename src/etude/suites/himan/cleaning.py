@@ -18,7 +18,7 @@ from etude.scene.placement import NoRoom
 from etude.scene.rooms import TABLE_TOP
 from etude.scene.scene import Body, Entity, Particles
 from etude.suites.himan.cupboards import AROUND, BROOM, HOLDER, ON_TABLE, PUT_DOWN, broom_kept, broom_on_holder, broom_taken
-from etude.suites.himan.stage import CUPBOARD, TURN, HimanSceneBuilder, saying
+from etude.suites.himan.stage import CUPBOARD, TURN, HimanSceneBuilder, picked_up, saying
 from etude.suites.himan.suite import atomic, compositional
 from etude.suites.suite import Draft, Draw
 
@@ -74,7 +74,7 @@ def dropped(thing: str, pick_up: Control) -> Composed:
 
 def rubbish_on_table() -> Control:
     """Take the rubbish from the table."""
-    return Control(RUBBISH, "pick up the rubbish on the table", given=(OnTable(RUBBISH, *ON_TABLE),))
+    return picked_up(RUBBISH, "the rubbish on the table", OnTable(RUBBISH, *ON_TABLE))
 
 
 def laid_down() -> Composed:

@@ -22,7 +22,7 @@ from etude.scene.appearance import LIFT
 from etude.scene.placement import FULL_TURN, NoRoom
 from etude.scene.scene import Area, Specks
 from etude.suites.suite import Draft, Draw
-from etude.suites.vlmbench.stage import BASE, REACH, SIDES, SPONGE, TRIES, ObjectKind, UnitActor, UnitSceneBuilder, both, sides
+from etude.suites.vlmbench.stage import BASE, REACH, SIDES, SPONGE, TRIES, ObjectKind, UnitActor, UnitSceneBuilder, both, grasped, sides
 from etude.suites.vlmbench.suite import vlmbench
 
 RECTANGLE = ObjectKind("rectangle area", "rectangle", (0.30, 0.10, 0.001), 0.1)
@@ -122,18 +122,17 @@ def _draft(stage: UnitSceneBuilder, areas: Sequence[UnitActor], sponge: UnitActo
     stage.things += [Area(a.name, a.kind.shape, a.colour, p, a.size) for a, p in zip(areas, poses, strict=True)]
     stage.things += dirt
     goal, *others = (_wiped(area, sponge, areas) for area in areas)
-    return stage.draft(f"Wipe {areas[0].said}.", goal, others, sponge.name, areas[0].name)
+    return stage.draft(f"Wipe {areas[0].said} with a sponge.", goal, others, sponge.name, areas[0].name)
 
 
 def _wiped(area: UnitActor, sponge: UnitActor, areas: Sequence[UnitActor]) -> Composed:
     x, y, _ = _end(area).tolist()
     height = sponge.size[2] / 2 - area.size[2] / 2 - PRESS
-    way = "along the main direction" if area.kind in DIRECTIONAL else "cross the center"
     spared = [a for a in areas if a != area]
     return Composed(
         Wiped(sponge.name, _dirt_on(area), CELLS // 2 - 1, WIPES, tuple(map(_dirt_on, spared))),
         (
-            Control(sponge.name, f"Grasp {sponge.said}."),
+            Control(sponge.name, grasped(sponge.said)),
             MoveFree(
                 sponge.name,
                 # The long side of the sponge, its y, across the way: so it wipes most.
@@ -146,7 +145,7 @@ def _wiped(area: UnitActor, sponge: UnitActor, areas: Sequence[UnitActor]) -> Co
             MoveConstrained(
                 sponge.name,
                 Region(area.name, OnPlane((x, y), (x, y), height), About()),
-                f"Move the object {way} of {area.said}.",
+                f"Move the object along the main direction of {area.said}.",
                 contact=True,
             ),
         ),
