@@ -131,7 +131,7 @@ def _write_lines(names: Sequence[str], folder: Path, size: int) -> int:
         for name in names:
             trial = find_trial(name)
             row = described(trial)
-            place = Path("images") / f"{row['suite']}-{row['task']}-{row['split']}-{row['seed']}"
+            place = Path("images") / re.sub(r"[^\w.]+", "-", name)  # with its options: variants of a trial may stand beside each other
             (folder / place).mkdir(parents=True, exist_ok=True)
             row["frames"] = [(place / f"{k}.png").as_posix() for k in range(len(trial.frames))]
             for path, data in zip(row["frames"], png_frames(trial, size), strict=True):
