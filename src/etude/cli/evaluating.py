@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from etude.evaluation.store import Run, Store
 
 CHAT = "chat:MODEL@http://host:port/v1"
-POLICY = f"oracle, oracle:noise=0.02, oracle:colour_blind, random, noop, replay:RUN, module:attribute, ws://host:port, {CHAT} (decisions)"
-PLANNER = f"rule, oracle, oracle:wrong=0.2, {CHAT}, or module:attribute"
+DECIDER = f"{CHAT} or answers:FILE (decisions)"
+POLICY = f"oracle, oracle:noise=0.02, oracle:colour_blind, random, noop, replay:RUN, module:attribute, ws://host:port, {DECIDER}"
+PLANNER = f"rule, oracle, oracle:wrong=0.2, {CHAT}, answers:FILE, or module:attribute"
 EVERY = 30.0  # seconds between lines of progress where there is no terminal
 MODE = "vanilla; rule: rule planner + policy; planner: planner + oracle skills; coupled: planner + policy; offline: planner alone"
 

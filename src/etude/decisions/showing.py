@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from etude.decisions.solver import Domain
 from etude.decisions.space import SPLITS, SeenThing, StimulusSpace
-from etude.decisions.stimuli.folder import ImageFolder
 from etude.decisions.stimuli.canvas import cell_pixels, frame
+from etude.decisions.stimuli.folder import ImageFolder
 from etude.decisions.stimuli.sets import STIMULUS_SETS, StimulusSet
 from etude.decisions.text import instruction
 from etude.decisions.trial import SILENT, Trial

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from etude.decisions.trial import Trial
-from etude.suites.iwisdm.benchmarks import LISTS, VARIED, trial
+from etude.suites.iwisdm.benchmarks import LISTS, VARIED, delays, trial
 from etude.suites.iwisdm.spaces import OPTIONS
 from etude.suites.suite import Draw, Suite, later
 
@@ -14,6 +14,8 @@ iwisdm = Suite(
     splits={"val": "test", "train": "training", "test": "test"},  # the paper's benchmarks show views of the split it calls val
     horizon=40,  # frames: more than any trial has
     control="answer",
+    plans={"delays": delays},
+    tables=later("etude.suites.iwisdm.tables", "TABLES"),
     benches={"decisions": later("etude.suites.iwisdm.bench", "bench_decisions")},
 )
 

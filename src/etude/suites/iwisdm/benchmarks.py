@@ -171,6 +171,16 @@ def trial(task: str, split: str, seed: int, domain: Domain | None = None, stimul
     return replace(found, name=str(replace(found.parsed, options=tuple(given.items()))))
 
 
+SWEPT = (0, 1, 2, 3, 4, 6, 8)  # delays
+SWEEP = 50  # trials
+
+
+def delays() -> tuple[str, ...]:
+    """The delay sweep (iWISDM figure 11): matching to a sample by category and by location, the same trials with every delay."""
+    lists = [f"{SUITE}/match_to_sample_{prop}@val" for prop in ("category", LOCATION)]
+    return tuple(f"{one}#{seed}?delay={delay}" for one in lists for delay in SWEPT for seed in range(SWEEP))
+
+
 def _delayed(found: Trial, count: int, domain: Domain) -> Trial:
     return delayed(found, count, rng(found.name, "delays"))
 
