@@ -54,7 +54,7 @@ def find(name: str | EpisodeName) -> Episode | Trial:
     found = find_task(parsed)
     draft = _sampled(found, parsed)
     if isinstance(draft, Trial):
-        for what in (*parsed.perturbations, *(key for key, _ in parsed.options)):
+        for what in (*parsed.perturbations, *(key for key, _ in parsed.options if key not in found.options)):
             raise EtudeError(f"{what!r} does not apply to {parsed.suite}: a decision has no scene to change and no prompts to choose from")
         return draft
     return _episode(found, parsed, draft)
