@@ -11,6 +11,7 @@ from typer.exceptions import TyperException
 from etude.cli import (  # noqa: F401  (registers the commands)
     auditing,
     comparing,
+    describing,
     evaluating,
     exporting,
     looking,

@@ -95,6 +95,11 @@ class Manipulator:
         """Measured joint velocities (n,) rad/s."""
         return np.asarray(self._qvel.copy())
 
+    def joint_torques(self) -> Array:
+        """What the motors give (n,) N·m: the servos' torques, and those that carry the arm's own weight."""
+        dofs = self._index.dofs
+        return np.asarray(self._data.qfrc_actuator[dofs] + self._data.qfrc_gravcomp[dofs])
+
     def tip(self) -> Pose:
         """Measured pose of the tip in the world."""
         return self.chain.forward(self._qpos, self._stand)
