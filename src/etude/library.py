@@ -122,7 +122,7 @@ def _episode(found: Task, parsed: EpisodeName, draft: Draft) -> Episode:
         scene=draft.scene,
         goal=draft.goal,
         instruction=draft.instructions[number],
-        horizon=found.horizon,
+        horizon=draft.horizon or found.horizon,
         control=found.control,
         level=found.level or parsed.split,
         held=draft.held,

@@ -71,7 +71,7 @@ class Draw:
 class Draft:
     """What a sampler gives: the parts of an episode. The first of the instructions is the usual one; ``?prompt=k`` takes another.
 
-    ``held``, ``roles`` and ``least`` as in an :class:`~etude.episodes.Episode`.
+    ``held``, ``roles`` and ``least`` as in an :class:`~etude.episodes.Episode`; ``horizon`` too, 0 for that of the task.
 
     >>> Draft(scene, OnTop("cup", "plate"), (instruction("Put the cup on the plate."),))
     """
@@ -82,6 +82,7 @@ class Draft:
     held: str = ""
     roles: tuple[tuple[str, str], ...] = ()
     least: int = 0
+    horizon: int = 0
 
 
 Sampler = Callable[[Draw], Draft | Trial]  # decisions have neither scene nor goal: their sampler gives the whole trial

@@ -40,7 +40,8 @@ from etude.suites.vima.things import (
 )  # fmt: skip
 
 SWEEP: ActionSpace = "sweep"
-HORIZON = 20  # actions
+HORIZONS = ("10", "20")  # actions: CoGeLoT D.3, and a longer one
+CASTS = 4  # tables laid for what was drawn before something else is drawn
 COUNTS, MANY = ((1, 0.5), (2, 0.25), (3, 0.25)), ((3, 0.2), (4, 0.4), (5, 0.4))  # things to sweep, and as many distractors
 DETERMINERS = (("any", 1), ("one", 1), ("two", 2), ("three", 3), ("four", 4), ("five", 5))
 ODD_SHAPES = (CROSS, DIAMOND, TRIANGLE, FLOWER, HEART, HEXAGON, PENTAGON, RING, STAR)  # when extreme
@@ -74,8 +75,8 @@ class SweepScene:
 
 
 def cast_of(stage: VimaSceneBuilder) -> SweepScene:
-    """Draw everything but places. What takes part does not depend on whether it could be laid out; only sizes do."""
-    stream, pools = replace(stage.draw, attempt=0).rng("cast"), stage.pools
+    """Draw everything but places. What takes part is kept for some tables, so that counts depend little on what can be laid out."""
+    stream, pools = replace(stage.draw, attempt=stage.draw.attempt // CASTS).rng("cast"), stage.pools
     texture, other = stream.sample(pools.dragged_textures, 2)
     bounds, line = stream.sample(pools.base_textures, 2)
     number = drawn(stream, MANY if stage.distracting else COUNTS)
@@ -141,7 +142,10 @@ def enlarged(actor: VimaActor, words: str) -> ObjectPicture:
 
 
 def draft(stage: VimaSceneBuilder, cast: SweepScene, zone: Area, line: Area, region: Rect, manner: str, most: int) -> Draft:
-    """Set the table and say what is wanted. A table on which more than ``most`` strokes are needed is not set (table B.1: 8 and 14)."""
+    """Set the table and say what is wanted. A table on which more than ``most`` strokes are needed is not set, nor one that takes longer than
+    the episode lasts."""
+    horizon = int(stage.one_of("horizon", HORIZONS))
+    most = min(most, horizon)
     stage.things += [zone, line]
     first, second = stage.stream.shuffled(ANCHORS)
     taken = [corners(region), corners(rect_of(line))]
@@ -170,10 +174,11 @@ def draft(stage: VimaSceneBuilder, cast: SweepScene, zone: Area, line: Area, reg
         ObjectPicture(f"the {cast.line} line", line.shape, line.size, line.texture, SPAN, None, "constraint", "front"),
         ".",
     )
-    return Draft(stage.scene(), goal, (text,), roles=(("manipulated", swept[0]), ("receiving", zone.name)), least=needed)
+    roles = (("manipulated", swept[0]), ("receiving", zone.name))
+    return Draft(stage.scene(), goal, (text,), roles=roles, least=needed, horizon=horizon)
 
 
-@vima.task(splits=("train", "val", "L1", "L2"), horizon=HORIZON, control=SWEEP)
+@vima.task(splits=("train", "val", "L1", "L2"), options=("horizon",), control=SWEEP)
 def sweep_without_exceeding(draw: Draw) -> Draft:
     """T12: sweep so many things into a zone, but not as far as a line across it."""
     stage = VimaSceneBuilder(draw, hand="spatula")
@@ -191,7 +196,7 @@ def sweep_without_exceeding(draw: Draw) -> Draft:
     return draft(stage, cast, zone, line, region, "exceeding", min(8, cast.count + 2))
 
 
-@vima.task(splits=("L4",), horizon=HORIZON, control=SWEEP)
+@vima.task(splits=("L4",), options=("horizon",), control=SWEEP)
 def sweep_without_touching(draw: Draw) -> Draft:
     """T13: sweep so many things into a zone, round a line that bars the way."""
     stage = VimaSceneBuilder(draw, hand="spatula")
