@@ -131,7 +131,7 @@ def least_seen(name, size=None):
     return min(max(int((seen == ids[part]).sum()) for seen in observer.segmentations.values()) for part in parts)
 
 
-@pytest.mark.parametrize("task", ["throw", "throw_topple", "throw_sort", "pick", "sort", "stack", "balance"])
+@pytest.mark.parametrize("task", ["throw", "throw_topple", "throw_sort", "pick", "sort", "stack", "balance", "novel_adj"])
 def test_the_default_view_sees_what_the_task_is_about(task):
     assert min(least_seen(f"clevrskills/{task}@train#{seed}") for seed in range(4)) >= LEAST
 
