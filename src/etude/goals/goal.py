@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from etude.goals.watch import Watch
 
 T = TypeVar("T")
-UNASKED = {"asked": False}  # metadata of fields with goals that are no part of what is wanted
+# Metadata of fields with goals: no part of what is wanted; or a way to it, of which it matters only which things are named.
+UNASKED, WAY = {"asked": False}, {"asked": "way"}
 
 
 class Undeclared(EtudeError):

@@ -14,7 +14,7 @@ import numpy as np
 
 from etude.arithmetic import total
 from etude.catalog.polygon import hull
-from etude.goals.goal import UNASKED, Goal, GoalNode, Status
+from etude.goals.goal import UNASKED, WAY, Goal, GoalNode, Status
 from etude.goals.regions import Region
 from etude.names import EtudeError
 from etude.pose import Array, Pose, Vec2, Vec3
@@ -198,7 +198,7 @@ class Composed(Goal):
     """
 
     result: Goal
-    units: tuple[Goal, ...]
+    units: tuple[Goal, ...] = field(metadata=WAY)
     other_places: tuple[str, ...] = ()
     text: str = ""
     others: tuple[Goal, ...] = field(default=(), metadata=UNASKED)

@@ -63,10 +63,10 @@ class Layout:
         """Declare a disc occupied, e.g. around the base of the robot."""
         self.block(name, circle(radius / math.cos(math.pi / 16), 16) + np.asarray(centre))
 
-    def put(self, name: str, shape: Shape, pose: Pose) -> Pose:
-        """Declare the place of a shape whose pose is given; refused if it meets something."""
+    def put(self, name: str, shape: Shape, pose: Pose, clearance: float = 0.0) -> Pose:
+        """Declare the place of a shape whose pose is given; refused if it meets something, or has less than the ``clearance`` to it."""
         new = Taken.of(name, shape.outline(pose.rotation) + np.asarray(pose.position[:2]))
-        hit = self._met(new, 0.0)
+        hit = self._met(new, clearance)
         if hit is not None:
             raise EtudeError(f"{name!r} cannot stand at ({pose.position[0]:.3f}, {pose.position[1]:.3f}): it would meet {hit!r}")
         self.taken.append(new)

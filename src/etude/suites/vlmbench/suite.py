@@ -39,6 +39,7 @@ vlmbench = Suite(
     "VLMbench",
     paper="VLMbench: A Compositional Benchmark for Vision-and-Language Manipulation (2022)",
     splits=SPLITS,
+    novel={"valid_unseen": "texture", "test_unseen": "texture"},  # of the shapes, the cube is on both lists (VLMbench 1.4)
     room=rlbench_room,
     workspace=(RLBENCH_LOWER, RLBENCH_UPPER),
     reach=RLBENCH_REACH,
