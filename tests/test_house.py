@@ -39,7 +39,7 @@ FLOORS = (
     ("evaluation",),
     ("datasets", "digests", "doctor", "report", "templates", "web"),
     ("api", "audit", "bench", "learn"),
-    (BENCHMARKS,),
+    (BENCHMARKS, "papers"),
     ("cli",),
     ("__main__",),
 )

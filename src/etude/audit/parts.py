@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
-from etude.audit.symmetry import Pattern, assignments, canonical, mentions, symmetries
+from etude.audit.symmetry import Pattern, assignments, canonical, exchangeable, mentions, symmetries
 from etude.catalog.registry import shape as find_shape
 from etude.episodes import Episode
 from etude.goals.goal import All, Either, Swap
@@ -165,7 +165,8 @@ def _pattern(value: Any, numbers: Mapping[str, int], starts: Mapping[str, Vec2],
         return ("at", numbers.get(at, at)) if at is not None else ("value", values.setdefault(value, len(values)))
     if isinstance(value, tuple):
         found = [_pattern(one, numbers, starts, values) for one in value]
-        return ("set" if all(isinstance(one, str) for one in value) else "row", *found)
+        unordered = all(isinstance(one, str) for one in value) or all(_is_place(one) for one in value)
+        return ("set" if unordered else "row", *found)
     if isinstance(value, Pose):
         return _pattern(value.position, numbers, starts, values), _pattern(("row", *value.rotation), numbers, starts, values)
     if is_dataclass(value) and not isinstance(value, type):
@@ -246,10 +247,33 @@ def case(look: Named, known: Played, fixed: frozenset[str], hand: Vec2) -> Choic
 
         pool = (right,) if name in taken else tuple(c for c in look.candidates if fits(c))
         slots.append(ChoiceSlot(role, name, pool))
-    allowed = tuple(frozenset(k for k, other in enumerate(slots) if other.right in {c.name for c in s.candidates}) for s in slots)
-    ways = assignments([[c.name for c in slot.candidates] for slot in slots])
-    chance = symmetries(look.pattern, allowed) / ways if slots else 1.0
-    return ChoiceCase(look.episode, tuple(slots), look.pattern, chance, look.text, look.middle, hand)
+    return ChoiceCase(look.episode, tuple(slots), look.pattern, _chance(slots, look.pattern), look.text, look.middle, hand)
+
+
+def _chance(slots: Sequence[ChoiceSlot], pattern: Pattern) -> float:
+    """How often one is right who draws: a thing for each slot, none twice; and where all of a kind are wanted for one part, a kind."""
+    pools = [{c.name for c in slot.candidates} for slot in slots]
+    allowed = [frozenset(k for k, slot in enumerate(slots) if slot.right in pool) for pool in pools]
+    kinds, drawn, taken = 1, set[int](), set[str]()
+    for members in exchangeable(pattern, tuple(allowed)):
+        left, wanted = [c for c in slots[members[0]].candidates if c.name not in taken], {slots[k].right for k in members}
+        if len(members) > 1 and (count := _kinds(left, wanted)):
+            kinds, drawn, taken = kinds * count, drawn | {*members}, taken | wanted
+    allowed = [frozenset({k}) if k in drawn else mine - drawn for k, mine in enumerate(allowed)]
+    ways = assignments([sorted(pool - taken) for k, pool in enumerate(pools) if k not in drawn])
+    return symmetries(pattern, tuple(allowed)) / ways / kinds
+
+
+def _kinds(pool: Sequence[Candidate], wanted: set[str]) -> int:
+    """How many kinds of things there are, by what the wanted ones have in common, form or texture; 0 if nothing, or others have it too."""
+
+    def look(c: Candidate) -> tuple[Any, ...]:
+        return tuple(value for value, common in (((c.form, c.kind), forms), (c.texture, textures)) if len(common) == 1)
+
+    right = [c for c in pool if c.name in wanted]
+    forms, textures = {(c.form, c.kind) for c in right}, {c.texture for c in right}
+    looks = [look(c) for c in pool]
+    return len(set(looks)) if look(right[0]) and looks.count(look(right[0])) == len(right) else 0
 
 
 def entity_of(name: str) -> str:

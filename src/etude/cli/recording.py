@@ -32,6 +32,8 @@ from etude.names import EtudeError, pick, unknown
 
 FORMS = "lerobot (v3.0), lerobot-images, lerobot-v2.1, robomimic, folders; repeat for several"
 
+Modalities = Annotated[list[str] | None, typer.Option(help="store this too: depth, segmentation, points or torques; repeat for several")]
+
 
 @app.command()
 def demos(
@@ -56,6 +58,7 @@ def demos(
     camera: Annotated[list[str] | None, typer.Option(help="repeat for several; all but the onlooker's when none is given")] = None,
     size: Annotated[str | None, typer.Option(help="of the pictures: 128, or WIDTHxHEIGHT; the suite's own if not given")] = None,
     smooth: Annotated[bool, typer.Option("--smooth", help="pictures with smooth edges, for policies whose contract asks for them")] = False,
+    modality: Modalities = None,
     form: Annotated[list[str] | None, typer.Option("--format", help=FORMS)] = None,
     allow_test: Annotated[bool, typer.Option("--allow-test", help="although the split is for testing; the data set says so")] = False,
     workers: Workers = 0,
@@ -80,7 +83,7 @@ def demos(
         if not is_listed(what[0]):
             named, _, plan = recipe.partition("/")
             raise unknown(f"plan of {named}", plan, SUITES[named].plans)
-    spec = RecordingSpec(tuple(camera or ()), _recorded_size(size), spaces=every_space, smooth=smooth)
+    spec = RecordingSpec(tuple(camera or ()), _recorded_size(size), spaces=every_space, smooth=smooth, modalities=tuple(modality or ()))
     with ProgressBar(out) as shown:
         made = api.demos(
             what, out=out, episodes=episodes, task=task or (), split=split or (), level=level or (), difficulty=difficulty or (),
@@ -162,6 +165,7 @@ def rerender(
     camera: Annotated[list[str] | None, typer.Option(help="repeat for several; all but the onlooker's when none is given")] = None,
     size: Annotated[str | None, typer.Option(help="of the pictures: 128, or WIDTHxHEIGHT; as recorded if not given")] = None,
     smooth: Annotated[bool, typer.Option("--smooth", help="pictures with smooth edges")] = False,
+    modality: Modalities = None,
     form: Annotated[str, typer.Option("--format", help=FORMS.partition(";")[0])] = "lerobot",
 ) -> None:
     """Make the same episodes with other cameras or another size, without running the oracle again."""
@@ -170,5 +174,7 @@ def rerender(
     from etude.datasets.taking import RecordingSpec
 
     pick("format", form, FORMATS)
-    count = make(folder, out, RecordingSpec(tuple(camera or ()), _recorded_size(size), smooth=smooth), form)
+    count = make(
+        folder, out, RecordingSpec(tuple(camera or ()), _recorded_size(size), smooth=smooth, modalities=tuple(modality or ())), form
+    )
     console.print(f"{count} episodes are in {out}", highlight=False, soft_wrap=True)

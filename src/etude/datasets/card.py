@@ -44,6 +44,7 @@ def facts(
         "fps": first.fps,
         "cameras": list(first.cameras),
         "size": list(first.size),
+        **({"modalities": list(first.modalities)} if first.modalities else {}),
         "frames": frames,
         "episodes": [r.episode for r in kept],
         "failures": [json.loads(_bare(r)) for r in failures],
@@ -71,6 +72,7 @@ def card(form: str, made: Mapping[str, Any]) -> str:
     rows = "\n".join(f"| {name} | {count} | {lost[name]} |" for name, count in tasks.items())
     versions = ", ".join(f"{k} {v}" for k, v in made["versions"].items() if v)
     width, height = made["size"]
+    beside = f", with {', '.join(made['modalities'])}" if made.get("modalities") else ""
     marks = ["robotics", "etude", *(["LeRobot"] if form.startswith("lerobot") else [])]
     return f"""---
 license: {LICENCE}
@@ -82,7 +84,7 @@ tags: [{", ".join(marks)}]
 
 {len(made["episodes"])} episodes, {made["frames"]} frames at {made["fps"]} per second, by the policy `{made["policy"]}` on
 {made["robot"]["arm"]} with {" and ".join(made["robot"]["hands"])}; actions in `{made["control"]}`; cameras {", ".join(made["cameras"])} at
-{width}×{height}. Every episode ended in success, and has been carried out again from its actions before it was kept.
+{width}×{height}{beside}. Every episode ended in success, and has been carried out again from its actions before it was kept.
 
 | task | episodes | failed, left out |
 |---|---|---|

@@ -60,14 +60,24 @@ def _matrix(suite: str, records: Sequence[Record]) -> Matrix:
             cells = {task: [r for r in here if name_of(r).task == task] for task in columns}
             for reading in READINGS:
                 if reading == "success" or all(r.least for r in here):
-                    values = tuple(_percentage(cells[task], _READ[reading]) for task in columns)
+                    values = tuple(percentage(cells[task], reading) for task in columns)
                     seen = [v for v in values if v is not None]
                     rows.append(MatrixRow(suite, condition, level, reading, values, sum(seen) / len(seen)))
     return Matrix(suite, columns, tuple(rows))
 
 
-def _percentage(records: Sequence[Record], read: Callable[[Record], float]) -> float | None:
-    return 100 * sum(map(read, records)) / len(records) if records else None
+def percentage(records: Sequence[Record], reading: str = "success") -> float | None:
+    """The mean of a reading over records, in per cent; None without records."""
+    return 100 * sum(map(_READ[reading], records)) / len(records) if records else None
+
+
+def mean_over_tasks(records: Sequence[Record], reading: str = "success") -> float | None:
+    """The mean of the percentages of tasks: each counts the same, however many of its episodes were played."""
+    tasks: dict[str, list[Record]] = {}
+    for record in records:
+        tasks.setdefault(name_of(record).task, []).append(record)
+    values = [value for members in tasks.values() if (value := percentage(members, reading)) is not None]
+    return sum(values) / len(values) if values else None
 
 
 _READ: dict[str, Callable[[Record], float]] = {

@@ -17,8 +17,8 @@ from etude.episodes import PRIMITIVES, ActionSpace, Episode
 from etude.evaluation.decide import deciding
 from etude.evaluation.guide import Guide
 from etude.evaluation.hand import HandTransitions
-from etude.evaluation.plan import PATIENCE, PLANNED, Plan
-from etude.evaluation.record import MODES, Fault, GivenSubtask, PlayedStep, Record, Subgoal
+from etude.evaluation.plan import PATIENCE, PLANNED
+from etude.evaluation.record import MODES, EventOutcome, Fault, GivenSubtask, PlayedStep, Record, Subgoal
 from etude.goals.units import Control
 from etude.library import find, find_task, told_in
 from etude.names import EpisodeName, EtudeError, rng, unknown
@@ -57,11 +57,6 @@ class Players:
             self.planner = fitting("planner", type(planner).__name__, planner)
         self._rules: dict[str, Planner] = {"rule": OrderPlanner(), "rule:privileged": RulePlanner()}
         self._decider: Policy | None = None if isinstance(policy, str) else self.policy
-
-    @classmethod
-    def of(cls, plan: Plan) -> Players:
-        """Those of a plan."""
-        return cls(plan.policy, plan.planner, plan.renderer, plan.patience)
 
     def roles(self, mode: str) -> tuple[Policy, Planner | None]:
         """Who acts and who plans; no planner means that nobody says anything."""
@@ -169,6 +164,7 @@ class Rollout:
             stages=stages,
             fault=stage.fault(success),
             cause=None if success or sorts is None else sorts(simulation),
+            events=tuple(EventOutcome(e.json_kind, e.step, h) for e, h in zip(simulation.episode.events, simulation.happened, strict=True)),
             least=found.least if stage.episode.control in PRIMITIVES else 0,
             timings={k: round(v, 4) for k, v in {"seconds": time.perf_counter() - self._begun, **stage.seconds}.items()},
         )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from etude.evaluation.schema import SCHEMA, newer, read, written
-from etude.names import EpisodeName, EtudeError, json_text, parse_json
+from etude.names import SPARSE, EpisodeName, EtudeError, json_text, parse_json
 
 Outcome = Literal["success", "failure", "error"]
 Fault = Literal["planning", "execution"]
@@ -49,6 +49,16 @@ class GivenSubtask:
     ended: int
     exact: bool | None = None
     achieved: bool | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class EventOutcome:
+    """An event of the episode, due at control step ``step``; ``happened``: the action during which it came about, None if it did not."""
+
+    kind: str
+    step: int
+    happened: int | None
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -92,6 +102,7 @@ class Record:
     fault: Fault | None = None
     cause: str | None = None
     least: int = 0
+    events: tuple[EventOutcome, ...] = field(default=(), metadata=SPARSE)
     film: str | None = None
     timings: Mapping[str, float] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)

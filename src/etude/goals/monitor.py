@@ -25,12 +25,20 @@ class Monitor:
         self._world = world
         self.root = _node(goal, "goal")
         self.watch = Watch(world)
+        self.interventions = 0  # times that somebody else has moved a thing
         self.root.judge(self.watch)
 
     def update(self) -> Status:
         """Look at the world once more."""
         self.watch = Watch(self._world, self.watch)
         return self.root.judge(self.watch)
+
+    def displaced(self, thing: str, shift: Array) -> None:
+        """Somebody else has moved a thing by ``shift`` (3,) m, world: nobody is credited with that, or blamed for it."""
+        self.interventions += 1
+        for node in self.nodes():
+            if node.begun:
+                node.goal.displaced(node.memory, thing, shift)
 
     def save(self) -> Memory:
         """What it remembers, for :meth:`restore`."""

@@ -10,9 +10,9 @@ from typing import Any, Literal
 from etude.episodes import Episode
 from etude.names import EtudeError, Stream, pick, rng
 
-Phase = Literal["scene", "instruction", "observation"]
-PHASES: tuple[Phase, ...] = ("scene", "instruction", "observation")
-OWN = ("descriptors", "factors", "gobbledygook", "looks", "masking", "objects", "paraphrase", "scenery", "sizes")
+Phase = Literal["scene", "event", "instruction", "observation"]
+PHASES: tuple[Phase, ...] = ("scene", "event", "instruction", "observation")
+OWN = ("descriptors", "factors", "gobbledygook", "looks", "masking", "objects", "paraphrase", "scenery", "sizes", "timed")
 Change = Callable[[Episode, Stream], Episode]
 Observe = Callable[[dict[str, Any], Episode, int], dict[str, Any]]
 

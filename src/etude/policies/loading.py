@@ -74,6 +74,20 @@ def _chat_decider(text: str) -> Policy:
     return chat_decider(text)
 
 
+@register_decider("answers", address=True)
+def _answering_decider(text: str) -> Policy:
+    from etude.policies.answer_file import AnsweringDecider
+
+    return AnsweringDecider(text.removeprefix("answers:"))
+
+
+@register_planner("answers", address=True)
+def _answering_planner(text: str) -> Planner:
+    from etude.policies.answer_file import AnsweringPlanner
+
+    return AnsweringPlanner(text.removeprefix("answers:"))
+
+
 @register_planner("chat", address=True)
 def _chat_planner(text: str) -> Planner:
     from etude.policies.chat import chat_planner
@@ -83,8 +97,8 @@ def _chat_planner(text: str) -> Planner:
 
 def load_policy(text: str) -> Policy:
     """A policy: a registered name (``oracle``, ``oracle:noise=0.02``, ``random``, ``noop``), a registered address (``replay:RUN``,
-    ``ws://host:port``, ``learned:PATH``, ``chat:MODEL@http://host:port/v1`` for decisions, ``takeover:CHANCE:POLICY``, from which the
-    oracle takes over), or ``module:attribute`` (with ``?key=value&…`` as arguments)."""
+    ``ws://host:port``, ``learned:PATH``, ``chat:MODEL@http://host:port/v1`` and ``answers:FILE`` for decisions,
+    ``takeover:CHANCE:POLICY``, from which the oracle takes over), or ``module:attribute`` (with ``?key=value&…`` as arguments)."""
     name = text.partition(":")[0]
     return fitting("policy", text, _loaded("policy", text, DECIDERS if name in DECIDERS and name not in POLICIES else POLICIES))
 
@@ -95,7 +109,8 @@ def load_decider(text: str) -> Policy | None:
 
 
 def load_planner(text: str) -> Planner:
-    """A planner: ``rule``, ``oracle``, ``oracle:wrong=0.2``, ``chat:MODEL@http://host:port/v1``, or ``module:attribute``."""
+    """A planner: ``rule``, ``oracle``, ``oracle:wrong=0.2``, ``chat:MODEL@http://host:port/v1``, ``answers:FILE``, or
+    ``module:attribute``."""
     return fitting("planner", text, _loaded("planner", text, PLANNERS))
 
 

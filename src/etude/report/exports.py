@@ -14,6 +14,7 @@ from typing import Any
 
 from etude.evaluation.matrix import matrices
 from etude.evaluation.pairs import ComparisonRow, Difference, PerturbationCost, compare, perturbation_costs
+from etude.evaluation.recovery import recoveries
 from etude.evaluation.store import Run
 from etude.evaluation.tables import Tally, by, errors, faults, funnels, groups
 from etude.names import EtudeError
@@ -28,12 +29,13 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class ExportTable:
-    """A table to be written: ``name`` is that of its files. Rates and differences are fractions."""
+    """A table to be written: ``name`` is that of its files. Rates and differences are fractions; readers see ``digits`` decimals."""
 
     name: str
     caption: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    digits: int = 3
 
 
 def collect(runs: Sequence[Run]) -> list[ExportTable]:
@@ -52,6 +54,7 @@ def collect(runs: Sequence[Run]) -> list[ExportTable]:
         table("groups", "Success by task and condition", lambda a: [_sums(g.to_data(), g.tally) for g in groups(a.records)]),
         *_matrix_tables(found),
         table("perturbations", "Cost of perturbations against matched controls", _cost_rows),
+        table("recovery", "Success once something has happened", lambda a: [r.to_data() for r in recoveries(a.records).values()]),
         table("subgoals", "Share of episodes in which sub-goals were reached", _subgoal_rows),
         table("faults", "Planning and execution: what went wrong first", _fault_rows),
         table("errors", "Errors by message", _error_rows),
@@ -203,7 +206,7 @@ def markdown_text(table: ExportTable) -> str:
     lines = [
         [_markdown(c) for c in table.columns],
         ["---:" if right else "---" for right in _numeric(table)],
-        *([_markdown(_shown(c)) for c in row] for row in table.rows),
+        *([_markdown(_shown(c, table.digits)) for c in row] for row in table.rows),
     ]
     return f"**{_markdown(table.caption)}**\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
@@ -220,7 +223,7 @@ def latex_text(table: ExportTable) -> str:
         "\\toprule",
         " & ".join(_latex(c.replace("_", " ")) for c in table.columns) + r" \\",
         "\\midrule",
-        *(" & ".join(_latex(_shown(c)) for c in row) + r" \\" for row in table.rows),
+        *(" & ".join(_latex(_shown(c, table.digits)) for c in row) + r" \\" for row in table.rows),
         "\\bottomrule",
         "\\end{tabular}",
         "\\end{table}",
@@ -238,14 +241,14 @@ def _numeric(table: ExportTable) -> list[bool]:
     return [all(map(number, column)) and any(c is not None for c in column) for column in zip(*table.rows, strict=True)]
 
 
-def _shown(cell: Cell) -> str:
-    """A cell for readers: three decimals are enough for them."""
+def _shown(cell: Cell, digits: int) -> str:
+    """A cell for readers."""
     if cell is None:
         return ""
     if isinstance(cell, bool):
         return "yes" if cell else "no"
     if isinstance(cell, float):
-        return f"{cell:.1e}" if 0 < abs(cell) < 0.001 else f"{cell:.3f}"
+        return f"{cell:.1e}" if 0 < abs(cell) < 0.001 else f"{cell:.{digits}f}"
     return str(cell)
 
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from itertools import product
-from typing import Any
 
 from etude.episodes import Episode
 from etude.goals.goal import Goal, GoalNode, every
@@ -102,8 +101,7 @@ def _variants(leaf: Goal, scene: Scene) -> list[Goal]:
         changes = [{**own, place: name} for place in own for name in others[place]]
     else:
         changes = [dict(zip(own, chosen, strict=True)) for chosen in product(*others.values())]
-    changed: list[Any] = [replace(leaf, **c) for c in changes if len(set(c.values())) == len(c)]  # type: ignore[type-var]
-    return changed
+    return [leaf.recast(c, scene) for c in changes if len(set(c.values())) == len(c)]
 
 
 def _sort(entity: Body | Area) -> str:

@@ -90,7 +90,7 @@ def _compared(draw: Draw) -> tuple[ClevrSceneBuilder, list[Pair], ClevrActor]:
     pairs = _pairs(stage, factor, 1 + stage.stream.integer(*EXAMPLES))
     taken = pairs[-1].usual.words
     (base,) = stage.cast([item for item in base_pool(draw.split) if item.words != taken], 1, 2)
-    for actor in (base, pairs[-1].meant, pairs[-1].other):
+    for actor in (base, *stage.roles.shuffled((pairs[-1].meant, pairs[-1].other))):  # what is placed first is nearer to the middle
         stage.put(actor, clearance=HAND, reach=REACH)
     return stage, pairs, base
 

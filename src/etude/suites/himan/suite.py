@@ -10,7 +10,7 @@ from etude.bench.result import Result
 from etude.scene.rooms import RLBENCH_LOWER, RLBENCH_REACH, RLBENCH_UPPER, rlbench_room
 from etude.suites.himan.recipes import ATOMIC, COMPOSITIONAL, LEVELS, MISSING, evaluation, training
 from etude.suites.himan.rewording import reword
-from etude.suites.suite import Draft, Draw, RunsTable, Suite, SuiteTable
+from etude.suites.suite import Draft, Draw, RunsTable, Suite, SuiteTable, later
 
 if TYPE_CHECKING:
     from etude.envs.simulation import Simulation
@@ -55,6 +55,7 @@ himan = Suite(
     asked_every={"A": 10, "C": 30},  # HiMan-Bench 3.5, mode 3
     cause=_cause,
     tables=_tables,
+    paper_tables=later("etude.suites.himan.paper", "tables"),
     benches={"perturb": _bench},
 )
 

@@ -46,7 +46,7 @@ DETERMINERS = (("any", 1), ("one", 1), ("two", 2), ("three", 3), ("four", 4), ("
 ODD_SHAPES = (CROSS, DIAMOND, TRIANGLE, FLOWER, HEART, HEXAGON, PENTAGON, RING, STAR)  # when extreme
 SHRUNK = (0.4, 0.7)
 ANCHORS = ((0.57, -0.22), (0.58, 0.03))  # m: corners of the squares in which things lie
-SPREAD, LITTLE_SPREAD = 0.18, 0.09  # m: sides of the squares
+SPREAD = 0.18  # m: sides of the squares
 BESIDE = 0.015  # m between things: the plate comes down there
 PICTURED = 0.21  # m: the picture of a small block shows it seven times as large (VIMA 1.8)
 TRIES, PATIENT = 240, 40  # places looked at for a thing, and how many of them in its own square
@@ -105,7 +105,7 @@ def flat(name: str, kind: str, texture: str, at: Vec2, sides: Vec2, turn: float,
     return Area(name, kind, worn(texture), Pose.flat(at[0], at[1], thick * (level + 0.5), turn), (*sides, thick), SPAN)
 
 
-def scatter(stage: VimaSceneBuilder, actors: Sequence[VimaActor], corner: Vec2, side: float, taken: list[Array]) -> None:
+def scatter(stage: VimaSceneBuilder, actors: Sequence[VimaActor], corner: Vec2, taken: list[Array]) -> None:
     """Set things near a corner's square, apart from each other. A square that is full grows to both sides, where the table has room."""
     stream = stage.draw.rng(f"layout/{corner}")
     model = shape(actors[0].thing.shape, actors[0].size)
@@ -114,8 +114,8 @@ def scatter(stage: VimaSceneBuilder, actors: Sequence[VimaActor], corner: Vec2, 
     for actor in actors:
         for k in range(TRIES):
             beyond = 0.002 * max(0, k - PATIENT)
-            x = stream.uniform(corner[0], min(corner[0] + side + beyond, UR5_UPPER[0] - radius))
-            y = stream.uniform(corner[1] - beyond, corner[1] + side + beyond)
+            x = stream.uniform(corner[0], min(corner[0] + SPREAD + beyond, UR5_UPPER[0] - radius))
+            y = stream.uniform(corner[1] - beyond, corner[1] + SPREAD + beyond)
             yaw = stream.uniform(0.0, 2 * math.pi)
             c, s = math.cos(yaw), math.sin(yaw)
             outline = product(footprint, [[c, s], [-s, c]]) + np.array((x, y))
@@ -145,8 +145,8 @@ def draft(stage: VimaSceneBuilder, cast: SweepScene, zone: Area, line: Area, reg
     stage.things += [zone, line]
     first, second = stage.stream.shuffled(ANCHORS)
     taken = [corners(region), corners(rect_of(line))]
-    scatter(stage, cast.swept, first, SPREAD, taken)
-    scatter(stage, cast.others, second, LITTLE_SPREAD if manner == "exceeding" else SPREAD, taken)
+    scatter(stage, cast.swept, first, taken)
+    scatter(stage, cast.others, second, taken)
     swept, others = tuple(a.name for a in cast.swept), tuple(a.name for a in cast.others)
     gathered = Gathered(swept, cast.count, region.lower, region.upper, zone.name, line.name)
     kept = rect_of(line)
@@ -185,8 +185,8 @@ def sweep_without_exceeding(draw: Draw) -> Draft:
     deep = rows * width + 0.02
     farthest = max(LINE_AT[0], min(LINE_AT[1], edge - LINE[1] / 2 - deep))
     x = LINE_AT[0] + (farthest - LINE_AT[0]) * stage.stream.uniform()
-    zone = flat(f"{cast.bounds} zone", "three-sided rectangle", cast.bounds, BOUNDS_AT, BOUNDS, -math.pi / 2, 0)
-    line = flat(f"{cast.line} line", "line", cast.line, (x, 0.0), LINE, math.pi / 2, 1)
+    zone = flat("zone", "three-sided rectangle", cast.bounds, BOUNDS_AT, BOUNDS, -math.pi / 2, 0)
+    line = flat("line", "line", cast.line, (x, 0.0), LINE, math.pi / 2, 1)
     region = Rect((x + LINE[1] / 2 + OUT, -BOUNDS[0] / 2), (edge + OUT, BOUNDS[0] / 2))
     return draft(stage, cast, zone, line, region, "exceeding", min(8, cast.count + 2))
 
@@ -198,7 +198,7 @@ def sweep_without_touching(draw: Draw) -> Draft:
     cast = cast_of(stage)
     (x, y), (wide, deep) = TOUCH_BOUNDS_AT, TOUCH_BOUNDS
     length = TOUCH_LINE[0] * (LONGER if stage.distracting or stage.extreme else 1.0)
-    zone = flat(f"{cast.bounds} zone", "three-sided rectangle", cast.bounds, TOUCH_BOUNDS_AT, TOUCH_BOUNDS, -math.pi / 2, 0)
-    line = flat(f"{cast.line} line", "line", cast.line, (x + (deep + TOUCH_LINE[1]) / 2, y), (length, TOUCH_LINE[1]), math.pi / 2, 1)
+    zone = flat("zone", "three-sided rectangle", cast.bounds, TOUCH_BOUNDS_AT, TOUCH_BOUNDS, -math.pi / 2, 0)
+    line = flat("line", "line", cast.line, (x + (deep + TOUCH_LINE[1]) / 2, y), (length, TOUCH_LINE[1]), math.pi / 2, 1)
     region = Rect((x - deep / 2, y - wide / 2), (x + deep / 2, y + wide / 2))
     return draft(stage, cast, zone, line, region, "touching", min(14, 2 * cast.count + 2))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from etude.bench.result import Result
 from etude.scene.rooms import RLBENCH_LOWER, RLBENCH_REACH, RLBENCH_UPPER, rlbench_room
-from etude.suites.suite import Suite, SuiteTable
+from etude.suites.suite import Suite, SuiteTable, later
 from etude.suites.vlmbench.lists import SIZES, SPLITS, names
 from etude.suites.vlmbench.rewording import reword
 
@@ -51,5 +51,6 @@ vlmbench = Suite(
     modes=("grasped",),
     cause=_cause,
     tables=_tables,
+    paper_tables=later("etude.suites.vlmbench.paper", "tables"),
     benches={"vlmbench": _bench},
 )

@@ -1,0 +1,135 @@
+"""A table of a paper with its numbers and those that were played here: lines of plain data, as text and as files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from etude.evaluation.result_table import ResultTable
+from etude.evaluation.tables import plural
+from etude.papers.drawing import drawing
+from etude.papers.playing import PolicyLine, Played
+from etude.report.exports import ExportTable, export
+from etude.suites.paper import NOT_PRINTED, PaperRow, PaperTable, Printed
+
+HERE = "here: {}"
+NONE = "–"
+
+
+@dataclass(frozen=True)
+class FilledLine:
+    """One line: under which title, whose, which row of a block. ``episodes`` stand behind what was played here, None behind the paper's."""
+
+    block: str
+    who: str
+    row: str
+    values: tuple[Printed, ...]
+    episodes: int | None = None
+
+    @property
+    def label(self) -> str:
+        """Who, and which row where there are several."""
+        return f"{self.who}, {self.row}" if self.row else self.who
+
+    @property
+    def unprinted(self) -> bool:
+        """Does the paper show all of it in a plot only?"""
+        return {value for value in self.values if value is not None} == {NOT_PRINTED}
+
+
+@dataclass(frozen=True)
+class FilledTable:
+    """A table of a paper with the lines of the paper and ours; ``notes`` say what is missing, and why."""
+
+    table: PaperTable
+    lines: tuple[FilledLine, ...]
+    notes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """As it is printed: each block under its title, all of the same width; without what is not printed in the paper."""
+        blocks = {block.title: [line for line in self.lines if line.block == block.title] for block in self.table.blocks}
+        wide = max(len(text) for title, lines in blocks.items() for text in (title, *(line.label for line in lines)))
+        texts = [f"{self.table.number}. {self.table.title}"]
+        for title, lines in blocks.items():
+            lines = [line for line in lines if not line.unprinted]
+            cells = [(line.label, *(shown(value, self.table.digits) for value in line.values)) for line in lines]
+            texts.append(str(ResultTable((), (title.ljust(wide), *self.table.columns), tuple(cells))))
+        return "\n\n".join(["\n".join(texts[:2]), *texts[2:]]) + "".join(f"\n  {note}" for note in self.notes)
+
+    def exported(self) -> ExportTable:
+        """For files: a row for each line."""
+        table = self.table
+        rows = [(line.block, line.who, line.row, *line.values, line.episodes) for line in self.lines]
+        columns = ("block", "who", "row", *table.columns, "episodes")
+        return ExportTable(file_name(table.number), f"{table.number}. {table.title}", columns, tuple(rows), table.digits)
+
+
+def shown(value: Printed, digits: int) -> str:
+    """A number as the paper writes it."""
+    return NONE if value is None else value if isinstance(value, str) else f"{value:.{digits}f}"
+
+
+def file_name(number: str) -> str:
+    """ "Table F.2" as the name of its files."""
+    return number.lower().replace(" ", "_")
+
+
+def filled(table: PaperTable, lines: Sequence[PolicyLine], played: Played) -> FilledTable:
+    """The table with a line for everybody who played, below those of the paper."""
+    found = []
+    for block in table.blocks:
+        for who, numbers in block.published.items():
+            found += [FilledLine(block.title, who, row.label, tuple(own)) for row, own in zip(block.rows, numbers, strict=True)]
+        for one in lines:
+            found += [_line(block.title, row, one, played) for row in block.rows]
+    unprinted = dict.fromkeys(line.label for line in found if line.unprinted)
+    shows = [f"in a plot only, not printed: {', '.join(unprinted)}"] if unprinted else []
+    return FilledTable(table, tuple(found), (*shows, *_notes(table, lines, played)))
+
+
+def _line(title: str, row: PaperRow, one: PolicyLine, played: Played) -> FilledLine:
+    values: list[Printed] = []
+    behind: set[tuple[str, str, str]] = set()
+    for cell in row.cells:
+        address = None if cell is None else one.policy(cell.trained)
+        if cell is None or address is None:
+            values.append(None)
+            continue
+        keys = [(address, condition.key) for condition in cell.conditions]
+        records = [record for key in keys for record in played.records.get(key, ())]
+        values.append(cell.count(records))
+        behind |= {(address, record.episode, record.mode) for record in records}
+    return FilledLine(title, HERE.format(one.name), row.label, tuple(values), len(behind))
+
+
+def _notes(table: PaperTable, lines: Sequence[PolicyLine], played: Played) -> Iterator[str]:
+    if table.note:
+        yield table.note
+    if table.missing:
+        yield f"missing: {table.missing}"
+    for one in lines:
+        addresses = dict.fromkeys(address for cell in table.cells if (address := one.policy(cell.trained)) is not None)
+        keys = [(address, condition.key) for address in addresses for condition in table.conditions]
+        episodes = {(record.episode, record.mode) for key in keys for record in played.records.get(key, ())}
+        yield f"{one.name}: {plural(len(episodes), 'episode')} played"
+        for key in keys:
+            if key in played.refused:
+                yield f"{key[1]} was not played by {key[0]}: {played.refused[key]}"
+        lacking = [word for word in table.trained if one.policy(word) is None]
+        if lacking:
+            yield f"no policy was given for {', '.join(lacking)}: --policy {lacking[0]}=…"
+        elif table.trained and len(set(one.policies.values())) == 1:
+            words = ", ".join(f"--policy {word}=…" for word in table.trained)
+            yield f"{one.name} stands wherever the paper tells policies apart by what they were trained on ({words})"
+
+
+def write(tables: Sequence[FilledTable], folder: Path) -> list[Path]:
+    """Every table in every form into the folder, figures as SVG too; the paths that were written."""
+    written = export([one.exported() for one in tables], folder)
+    for one in tables:
+        if one.table.drawn:
+            path = folder / f"{file_name(one.table.number)}.svg"
+            path.write_text(drawing(one), encoding="utf-8")
+            written.append(path)
+    return written
