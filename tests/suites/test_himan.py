@@ -158,9 +158,8 @@ def test_several_runs_are_laid_out_by_sets_and_by_factors(tmp_path):
             records.append(made_runs.record(name, luck, mode=mode, level=level, stages=stages))
         return made_runs.run_of(records, tmp_path / folder, "model", "planner" if mode == "offline" else "")
 
-    runs = contestants(
-        [run("L1", "rule", {"A": 1.0, "C": 0.0}), run("L4", "rule", {"A": 1.0, "C": 0.5}), run("eyes", "offline", {"A": 1, "C": 1})]
-    )
+    rates = {"L1": {"A": 1.0, "C": 0.0}, "L4": {"A": 1.0, "C": 0.5}}
+    runs = contestants([*(run(level, "rule", own) for level, own in rates.items()), run("eyes", "offline", {"A": 1, "C": 1})])
     tables = {one.key: rows for one, rows in over_runs(runs)}
     found = {(r["run"], r["mode"]): r for r in tables["sets"]}
     assert list(found) == [("L1", "rule"), ("L4", "rule"), ("eyes", "offline")]

@@ -102,7 +102,10 @@ class OraclePolicy(_Scripted):
     def _stroke(self, simulation: Simulation) -> Array:
         self._look()
         told = self._told
-        stroke = self._oracle.stroke() if told is None else told.node and self._oracle.stroke(told.node, told.parent)
+        if told is None:
+            stroke = self._oracle.stroke()
+        else:
+            stroke = None if told.node is None else self._oracle.stroke(told.node, told.parent)
         if stroke is None:
             self.words = (told.text if told is not None else "", "Do nothing")
             return idle(simulation)
