@@ -11,7 +11,7 @@ from etude.cli.app import app, console, given, print_json, refuse_place, say
 from etude.names import EtudeError
 
 if TYPE_CHECKING:
-    from etude.report.describing import Description
+    from etude.datasets.describing import Description
 
 EPISODES = 5
 
@@ -30,7 +30,7 @@ def describe(
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
     """Describe a suite or a data set: lengths, solvers, actions, instructions, what is covered; as a datasheet."""
-    from etude.report.datasheet import datasheet
+    from etude.datasets.datasheet import datasheet
 
     if out is not None:
         refuse_place("--out", out)
@@ -55,8 +55,8 @@ def describe(
 
 def _dataset(folder: Path, tokenizer: str) -> Description:
     from etude.datasets.demos import FACTS, read_facts
-    from etude.report.described_episodes import dataset_facts
-    from etude.report.describing import describe as count
+    from etude.datasets.described_episodes import dataset_facts
+    from etude.datasets.describing import describe as count
 
     about: dict[str, Any] = {}
     if (folder / FACTS).exists():
@@ -66,11 +66,11 @@ def _dataset(folder: Path, tokenizer: str) -> Description:
 
 
 def _suite(name: str, tasks: list[str], split: str | None, episodes: int, no_play: bool, tokenizer: str, workers: int) -> Description:
+    from etude.datasets.described_episodes import suite_facts
+    from etude.datasets.describing import describe as count
+    from etude.datasets.describing import find_tokenizer
     from etude.evaluation.choosing import choose
     from etude.machine import cores
-    from etude.report.described_episodes import suite_facts
-    from etude.report.describing import describe as count
-    from etude.report.describing import find_tokenizer
     from etude.suites.suite import SUITES
 
     suite = SUITES[name]

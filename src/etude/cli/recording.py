@@ -53,6 +53,7 @@ def demos(
     recipe: Annotated[str | None, typer.Option(help="a frozen list of a suite: SUITE/PLAN")] = None,
     policy: Annotated[str, typer.Option(help=POLICY)] = "oracle",
     takeover: Annotated[float | None, typer.Option(help="before every action the oracle takes over with this probability")] = None,
+    recovery: Annotated[float | None, typer.Option(help="in this share the oracle takes over from a failed grasp or a drop")] = None,
     action: Annotated[str, typer.Option(help="of policies that act in any: ee_delta, ee_pose, joint, or own: the task's")] = "ee_delta",
     every_space: Annotated[bool, typer.Option("--every-space", help="store the action in the other spaces too")] = False,
     camera: Annotated[list[str] | None, typer.Option(help="repeat for several; all but the onlooker's when none is given")] = None,
@@ -87,9 +88,9 @@ def demos(
     with ProgressBar(out) as shown:
         made = api.demos(
             what, out=out, episodes=episodes, task=task or (), split=split or (), level=level or (), difficulty=difficulty or (),
-            perturb=perturb or (), options=pairs(option), first_seed=first_seed, policy=policy, takeover=takeover, action=action,
-            spec=spec, form=form or "lerobot", allow_test=allow_test, settings=RunSettings(workers, timeout), command=_command(),
-            progress=shown,
+            perturb=perturb or (), options=pairs(option), first_seed=first_seed, policy=policy, takeover=takeover, recovery=recovery,
+            action=action, spec=spec, form=form or "lerobot", allow_test=allow_test, settings=RunSettings(workers, timeout),
+            command=_command(), progress=shown,
         )  # fmt: skip
     if as_json:
         print_json(summary(made))

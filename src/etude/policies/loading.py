@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
-from etude.names import EtudeError, repeated, unknown
+from etude.episodes import ActionSpace
+from etude.names import EtudeError, pick, repeated, unknown
 from etude.policies.calling import called, fitting, with_frames
 from etude.policies.deciding import GuessingPolicy, KnowingPolicy, SilentPolicy
 from etude.policies.planners import OraclePlanner, RulePlanner
@@ -47,6 +48,17 @@ def _takeover(text: str) -> Policy:
     if not colon:
         raise EtudeError(f"{text!r} is not of the form takeover:CHANCE:POLICY, e.g. takeover:0.05:random")
     return Takeover(load_policy(first), float(_read("takeover", "chance", chance, float)))
+
+
+@register_policy("mishap", address=True)
+def _mishap(text: str) -> Policy:
+    from etude.policies.mishaps import MishapOracle
+
+    share, colon, action = text.removeprefix("mishap:").partition(":")
+    spaces: dict[str, ActionSpace | None] = {"ee_delta": "ee_delta", "ee_pose": "ee_pose", "joint": "joint", "own": None}
+    if not colon:
+        raise EtudeError(f"{text!r} is not of the form mishap:SHARE:SPACE, e.g. mishap:0.3:ee_delta")
+    return MishapOracle(float(_read("mishap", "share", share, float)), pick("action space", action, spaces))
 
 
 @register_policy("ws", address=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -11,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.arithmetic import total
+from etude.datasets.described_episodes import EpisodeFacts
 from etude.names import EtudeError
 from etude.perturb.tokenizer import HuggingFace, Tokenizer, built_in
-from etude.report.described_episodes import EpisodeFacts
 
 TENTHS = 10  # parts of an episode, however long it is
 BINS = 20  # of the range of an action's number
@@ -35,7 +35,8 @@ class Spread:
         known = [float(v) for v in values if v is not None]
         if not known:
             return None
-        return cls(len(known), round(statistics.fmean(known), 3), round(statistics.median(known), 3), min(known), max(known))
+        mean, median = total(known) / len(known), float(np.median(known))
+        return cls(len(known), round(mean, 3), round(median, 3), min(known), max(known))
 
     def to_data(self) -> dict[str, float]:
         """As plain JSON data."""
@@ -93,7 +94,7 @@ class Description:
     @property
     def episodes(self) -> int:
         """How many there are."""
-        return sum(group.episodes for group in self.tasks)
+        return int(total(group.episodes for group in self.tasks))
 
     def to_data(self) -> dict[str, Any]:
         """As plain JSON data: the form that ``etude describe --json`` promises."""

@@ -10,11 +10,11 @@ from made_demos import made, order
 from typer.testing import CliRunner
 
 from etude.cli import app
+from etude.datasets.datasheet import datasheet
+from etude.datasets.described_episodes import dataset_facts, facts_of, suite_facts
+from etude.datasets.describing import describe, find_tokenizer
 from etude.library import episode
 from etude.names import EtudeError
-from etude.report.datasheet import datasheet
-from etude.report.described_episodes import dataset_facts, facts_of, suite_facts
-from etude.report.describing import describe, find_tokenizer
 
 NAMES = ("clevrskills/pick@train#0", "clevrskills/touch@train#0")
 FORMATS = ("lerobot", "lerobot-v2.1", "robomimic", "folders")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from etude.datasets.card import LICENCE
+from etude.datasets.describing import ActionSpread, Description, GroupFacts, Spread
 from etude.names import PROTOCOL
-from etude.report.describing import ActionSpread, Description, GroupFacts, Spread
 
 MOST = 40  # names that are listed
 
