@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from etude.bench.result import Result
 from etude.scene.rooms import UR5_LOWER, UR5_UPPER, ur5_room
-from etude.suites.suite import SUITES, Conceded, Suite
+from etude.suites.suite import SUITES, Conceded, Suite, later
 from etude.suites.vima.rewording import reword
 
 LEVELS = ("L1", "L2", "L3", "L4")
@@ -49,5 +49,6 @@ vima = Suite(
     order=ORDER,
     plans={str(SEEDS): _two_hundred},
     reword=reword,
+    tables=later("etude.suites.vima.tables", "TABLES"),
     benches={"vima": _bench},
 )
