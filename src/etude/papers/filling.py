@@ -92,7 +92,7 @@ def _line(title: str, row: PaperRow, one: PolicyLine, played: Played) -> FilledL
     values: list[Printed] = []
     behind: set[tuple[str, str, str]] = set()
     for cell in row.cells:
-        address = None if cell is None else one.policy(cell.trained)
+        address = None if cell is None else one.address(cell.trained)
         if cell is None or address is None:
             values.append(None)
             continue
@@ -109,7 +109,7 @@ def _notes(table: PaperTable, lines: Sequence[PolicyLine], played: Played) -> It
     if table.missing:
         yield f"missing: {table.missing}"
     for one in lines:
-        addresses = dict.fromkeys(address for cell in table.cells if (address := one.policy(cell.trained)) is not None)
+        addresses = dict.fromkeys(address for cell in table.cells if (address := one.address(cell.trained)) is not None)
         keys = [(address, condition.key) for address in addresses for condition in table.conditions]
         episodes = {(record.episode, record.mode) for key in keys for record in played.records.get(key, ())}
         yield f"{one.name}: {plural(len(episodes), 'episode')} played"
@@ -119,7 +119,7 @@ def _notes(table: PaperTable, lines: Sequence[PolicyLine], played: Played) -> It
         lacking = [word for word in table.trained if one.policy(word) is None]
         if lacking:
             yield f"no policy was given for {', '.join(lacking)}: --policy {lacking[0]}=…"
-        elif table.trained and len(set(one.policies.values())) == 1:
+        elif table.trained and len(one.policies) == 1:
             words = ", ".join(f"--policy {word}=…" for word in table.trained)
             yield f"{one.name} stands wherever the paper tells policies apart by what they were trained on ({words})"
 
