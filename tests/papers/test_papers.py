@@ -1,4 +1,4 @@
-"""Papers: every table and figure is there or has a reason, published numbers are the printed ones, and what is played stands beside them."""
+"""Papers: every table and figure is there or has a reason, published numbers are the printed ones, what is played stands beside them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from etude.names import EpisodeName, EtudeError
 from etude.papers.filling import filled, write
 from etude.papers.listing import markdown
 from etude.papers.playing import ANY, Played, PolicyLine, chosen_tables, play, policy_lines, tables_of
-from etude.policies.loading import load_policy
+from etude.policies.deciding import GuessingPolicy, KnowingPolicy
 from etude.suites.himan.recipes import ATOMIC, EVERY, FACTORS, PERTURBED, PLAIN, factors
 from etude.suites.paper import NOT_PRINTED, PaperBlock, PaperCell, PaperCondition, PaperRow, PaperTable, checked_tables
 from etude.suites.suite import SUITES
@@ -81,7 +81,9 @@ def test_averages_of_the_appendix_are_those_of_their_rows_and_of_the_body():
     hard = {block.title: block.published for block in table("vima", "Table 7").blocks}
     for block in table("vima", "Table F.10").blocks:
         (body,) = (lines for title, lines in hard.items() if title.endswith(block.title))
-        assert {who: [line[-1] for line in lines] for who, lines in block.published.items()} == {who: lines[0] for who, lines in body.items()}
+        assert {who: [line[-1] for line in lines] for who, lines in block.published.items()} == {
+            who: lines[0] for who, lines in body.items()
+        }
 
 
 def test_the_sets_of_table_6_count_the_episodes_with_all_factors():
@@ -141,7 +143,7 @@ def out(tmp_path_factory) -> Path:
 
 def test_a_paper_is_played_written_and_gone_on_with(out):
     tables = chosen_tables(tables_of("iwisdm"), ["Figure 2a", "Figure 14"])
-    lines = [PolicyLine("knows", {ANY: load_policy("oracle")}), PolicyLine("guesses", {ANY: load_policy("random")})]
+    lines = [PolicyLine("knows", {ANY: KnowingPolicy()}), PolicyLine("guesses", {ANY: GuessingPolicy()})]
     played = play(tables, lines, out, episodes=2)
     found = [filled(one, lines, played) for one in tables]
     (accuracy,) = (line for line in found[0].lines if line.who == "here: knows" and line.block == "Accuracy")
@@ -153,7 +155,7 @@ def test_a_paper_is_played_written_and_gone_on_with(out):
     rows = list(csv.DictReader((out / "tables" / "figure_2a.csv").open(encoding="utf-8")))
     assert {row["low"] for row in rows if row["who"] == "Humans"} == {NOT_PRINTED}
     assert json.loads((out / "tables" / "figure_14.json").read_text(encoding="utf-8"))["rows"][0]["block"] == "High complexity"
-    (folder,) = {path.parent for path in played.folders.values() if path.name == "low" and "racle" in str(path)}
+    (folder,) = {path.parent for path in played.folders.values() if path.name == "low" and "Knowing" in str(path)}
     before = (folder / "low" / "episodes.jsonl").read_bytes()
     assert play(tables, lines[:1], out, episodes=2).records.keys() < played.records.keys()
     assert (folder / "low" / "episodes.jsonl").read_bytes() == before
@@ -164,7 +166,7 @@ def test_what_a_policy_cannot_play_is_said_and_the_rest_is_played(out):
     plain = PaperCondition("plain", "iwisdm", 1, task=("low",), split=("val",))
     row = PaperRow(tuple(PaperCell((one,), lambda records: float(len(records)) or None) for one in (plain, hidden)))
     made = PaperTable("Table 1", "Two ways", ("plain", "hidden"), (PaperBlock("Both", (row,)),))
-    lines = [PolicyLine("knows", {ANY: load_policy("oracle")})]
+    lines = [PolicyLine("knows", {ANY: KnowingPolicy()})]
     found = filled(made, lines, play([made], lines, out / "two"))
     assert found.lines[0].values == (1.0, None)
     assert any("hidden was not played" in note and "needs --planner" in note for note in found.notes)

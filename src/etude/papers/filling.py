@@ -9,7 +9,7 @@ from pathlib import Path
 from etude.evaluation.result_table import ResultTable
 from etude.evaluation.tables import plural
 from etude.papers.drawing import drawing
-from etude.papers.playing import PolicyLine, Played
+from etude.papers.playing import Played, PolicyLine
 from etude.report.exports import ExportTable, export
 from etude.suites.paper import NOT_PRINTED, PaperRow, PaperTable, Printed
 

@@ -70,7 +70,7 @@ def chosen_tables(tables: Sequence[PaperTable], wanted: Sequence[str]) -> tuple[
         if one is None:
             raise unknown("table or figure", text, [t.number for t in tables])
         if not one.blocks:
-            raise EtudeError(f"{one.number} is not played: {one.command and f'it is made by {one.command}' or one.missing}")
+            raise EtudeError(f"{one.number} is not played: {(one.command and f'it is made by {one.command}') or one.missing}")
         found[one.number] = one
     return tuple(found.values()) or tuple(t for t in tables if t.blocks)
 
@@ -78,7 +78,8 @@ def chosen_tables(tables: Sequence[PaperTable], wanted: Sequence[str]) -> tuple[
 def policy_lines(policies: Sequence[str], tables: Sequence[PaperTable]) -> list[PolicyLine]:
     """The lines that are added: one for all policies that say what they were trained on (``L1=ADDRESS``), one for each of the others."""
     known = {word for table in tables for word in table.trained}
-    told, plain = {}, []
+    told: dict[str, str] = {}
+    plain = []
     for text in policies:
         word, sign, address = text.partition("=")
         if sign and word in known:

@@ -13,7 +13,7 @@ from etude.evaluation.record import Record
 from etude.evaluation.tables import name_of
 from etude.suites.himan.recipes import EVERY, FACTORS, LEVELS, SEEN
 from etude.suites.himan.tables import PLAIN, factor_of
-from etude.suites.paper import PaperBlock, PaperCell, PaperCondition, PaperRow, PaperTable, read_published
+from etude.suites.paper import Count, PaperBlock, PaperCell, PaperCondition, PaperRow, PaperTable, read_published
 
 LISTS = {"A": "himan-atomic", "C": "himan-compositional"}
 SETS = {"A": "A&AP", "C": "C&CP"}
@@ -53,20 +53,14 @@ def _composed_of(records: Sequence[Record], seen: bool) -> float | None:
     return _rate([r for r in records if (name_of(r).task in SEEN) is seen])
 
 
-def _levels(mode: str) -> PaperRow:
-    """Success for each level of training data and set of tasks."""
-    return PaperRow(tuple(PaperCell((_condition(tasks, mode),), _rate, level) for level in LEVELS for tasks in SETS))
+def _levels(*modes: str, count: Count = _rate) -> PaperRow:
+    """A number for each level of training data and set of tasks."""
+    conditions = {tasks: tuple(_condition(tasks, mode) for mode in modes) for tasks in SETS}
+    return PaperRow(tuple(PaperCell(conditions[tasks], count, level) for level in LEVELS for tasks in SETS))
 
 
 def _table_2() -> PaperTable:
-    def row(modes: tuple[str, ...], count: object) -> PaperRow:
-        cells = [
-            PaperCell(tuple(_condition(tasks, mode) for mode in modes), count, level)  # type: ignore[arg-type]
-            for level in LEVELS for tasks in SETS
-        ]  # fmt: skip
-        return PaperRow(tuple(cells))
-
-    rows = (row(("offline",), _named), _levels("rule"), _levels("coupled"), row(("rule", "coupled"), _lost))
+    rows = (_levels("offline", count=_named), _levels("rule"), _levels("coupled"), _levels("rule", "coupled", count=_lost))
     numbers = PUBLISHED["Table 2"]
     blocks = tuple(PaperBlock(title, (line,), numbers[title]) for title, line in zip(numbers, rows, strict=True))
     note = "the planner is the same for all levels; play once for each, with another --planner and --out"
@@ -90,9 +84,7 @@ def _by_factor(number: str) -> PaperTable:
     [(block, published)] = PUBLISHED[number].items()
     [who] = published
     note = "the rows L2 → A&AP and L2 → C&CP are printed the wrong way round, as table 6 shows" if number == "Table 9" else ""
-    return PaperTable(
-        number, f"{who} by factor", tuple(FACTOR_COLUMNS), (PaperBlock(block, tuple(rows), published),), digits=3, note=note
-    )  # fmt: skip
+    return PaperTable(number, f"{who} by factor", tuple(FACTOR_COLUMNS), (PaperBlock(block, tuple(rows), published),), digits=3, note=note)
 
 
 def _figure_4() -> PaperTable:
@@ -100,7 +92,7 @@ def _figure_4() -> PaperTable:
     blocks = tuple(PaperBlock(title, (row,), PUBLISHED["Figure 4"][title]) for title, row in rows.items())
     return PaperTable(
         "Figure 4", "What more training data brings", LEVELS, blocks, "lines", digits=3, note="its numbers are those of table 6"
-    )  # fmt: skip
+    )
 
 
 def _figure_5() -> PaperTable:
@@ -133,13 +125,20 @@ def tables() -> tuple[PaperTable, ...]:
         _figure_6(),
         _table_2(),
         PaperTable("Figure 7", "Real-world experiments", missing=real),
-        PaperTable("Figure 8", "Atomic tasks under factors", missing=picture, command=f"{show} himan/open_drawer@test#0+mo_color --out scene.png"),
         PaperTable(
-            "Figure 9", "Compositional tasks under factors", missing=picture, command=f"{show} himan/put_in_and_close@test#0+all --out scene.png"
+            "Figure 8", "Atomic tasks under factors", missing=picture, command=f"{show} himan/open_drawer@test#0+mo_color --out scene.png"
+        ),
+        PaperTable(
+            "Figure 9",
+            "Compositional tasks under factors",
+            missing=picture,
+            command=f"{show} himan/put_in_and_close@test#0+all --out scene.png",
         ),
         PaperTable("Table 3", "Inputs and outputs of policies", missing="settings of models that are not here"),
         PaperTable(
-            "Table 4", "Prompt for the next sub-task", missing="a text of the paper; ours is in the questions",
+            "Table 4",
+            "Prompt for the next sub-task",
+            missing="a text of the paper; ours is in the questions",
             command="etude export --suite himan --task open_drawer --episodes 5 --form questions --out DATA",
         ),
         PaperTable("Table 5", "Prompt for reasoning", missing="a text for making training data of a model that is not here"),
@@ -148,4 +147,4 @@ def tables() -> tuple[PaperTable, ...]:
         *(_by_factor(f"Table {k}") for k in range(8, 12)),
         PaperTable("Figure 10", "Atomic tasks in the real world", missing="photographs"),
         PaperTable("Figure 11", "Compositional tasks in the real world", missing="photographs"),
-    )  # fmt: skip
+    )

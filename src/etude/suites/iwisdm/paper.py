@@ -100,7 +100,8 @@ def _counted(number: str, title: str, values: Sequence[str], parts: Mapping[str,
 def _figure_14() -> PaperTable:
     kinds = {"boolean": TRUTH, "location": "location", "category": "category"}
     cells = tuple(
-        PaperCell((_list("high"),), functools.partial(_sliced, names=("high",), breakdown="answer type", value=kind)) for kind in kinds.values()
+        PaperCell((_list("high"),), functools.partial(_sliced, names=("high",), breakdown="answer type", value=kind))
+        for kind in kinds.values()
     )
     [(title, published)] = PUBLISHED["Figure 14"].items()
     return PaperTable(
@@ -125,18 +126,29 @@ def tables() -> tuple[PaperTable, ...]:
         ),
         PaperTable("Figure 9", "A trial with distractors", missing=picture, command=example.format("temporal_attention")),
         PaperTable(
-            "Figure 10", "Response times of people", missing="people: their runs have the times",
+            "Figure 10",
+            "Response times of people",
+            missing="people: their runs have the times",
             command="etude study --task low --task medium --task high --person 1 --out RUN",
         ),
         _figure_11(),
         _counted(
-            "Figure 12", "Accuracy by number of operators", tuple(map(str, range(7))),
+            "Figure 12",
+            "Accuracy by number of operators",
+            tuple(map(str, range(7))),
             {title: (ALL, f"number of {kind}") for title, kind in operators.items()},
         ),
         _counted(
-            "Figure 13", "Accuracy by number of stimuli", tuple(map(str, range(2, 10))),
+            "Figure 13",
+            "Accuracy by number of stimuli",
+            tuple(map(str, range(2, 10))),
             {f"{letter}) {one.key}": ((one,), "stimuli") for letter, one in zip("abc", ALL, strict=True)},
         ),
         _figure_14(),
-        PaperTable("Table 1", "Settings of the levels", missing="settings of the generator, which ask nothing of a policy", command="etude list iwisdm"),
-    )  # fmt: skip
+        PaperTable(
+            "Table 1",
+            "Settings of the levels",
+            missing="settings of the generator, which ask nothing of a policy",
+            command="etude list iwisdm",
+        ),
+    )
