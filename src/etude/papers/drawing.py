@@ -37,7 +37,7 @@ def drawing(filled: FilledTable) -> str:
     for k, block in enumerate(table.blocks):
         y = TOP + pitch * k + 18
         parts.append(f'<text x="{LEFT}" y="{y - 6}">{html.escape(block.title)}</text>')
-        parts += _axes(table.columns, y, group, top, table.digits, slant)
+        parts += _axes(table.columns, y, group, top, slant)
         for line in drawn:
             if line.block == block.title:
                 draw = _bars if table.drawn == "bars" else _curve
@@ -59,13 +59,13 @@ def _ceiling(filled: FilledTable) -> float:
     return 10.0 ** math.ceil(math.log10(most))
 
 
-def _axes(columns: tuple[str, ...], y: float, group: float, top: float, digits: int, slant: bool) -> list[str]:
+def _axes(columns: tuple[str, ...], y: float, group: float, top: float, slant: bool) -> list[str]:
     right = LEFT + group * len(columns)
     parts = []
     for k in range(5):
         at = y + PANEL * (1 - k / 4)
         parts.append(f'<path d="M{LEFT} {at:.1f}H{right:.1f}" stroke="{GRID}"/>')
-        parts.append(f'<text x="{LEFT - 6}" y="{at + 4:.1f}" text-anchor="end">{top * k / 4:.{digits if top <= 1 else 0}f}</text>')
+        parts.append(f'<text x="{LEFT - 6}" y="{at + 4:.1f}" text-anchor="end">{top * k / 4:.{2 if top <= 1 else 0}f}</text>')
     for k, name in enumerate(columns):
         x, at = LEFT + group * (k + 0.5), y + PANEL + 14
         turned = f' transform="rotate(-40 {x:.1f} {at})" text-anchor="end"' if slant else ' text-anchor="middle"'
@@ -86,12 +86,15 @@ def _bars(line: FilledLine, number: int, count: int, y: float, group: float, top
 
 
 def _curve(line: FilledLine, number: int, count: int, y: float, group: float, top: float) -> list[str]:
-    points = [
-        (LEFT + group * (k + 0.5), y + PANEL * (1 - value / top)) for k, value in enumerate(line.values) if isinstance(value, float | int)
-    ]
-    path = "L".join(f"{x:.1f} {at:.1f}" for x, at in points)
-    marks = "".join(f'<circle cx="{x:.1f}" cy="{at:.1f}" r="3.5" fill="{_colour(number)}"/>' for x, at in points)
-    return [f'<path d="M{path}" fill="none" stroke="{_colour(number)}" stroke-width="2"/>{marks}'] if points else []
+    """A mark for each number; lines join neighbours only, because nothing was measured between others."""
+    points = {
+        k: (LEFT + group * (k + 0.5), y + PANEL * (1 - value / top))
+        for k, value in enumerate(line.values)
+        if isinstance(value, float | int)
+    }
+    path = "".join(f"{'L' if k - 1 in points else 'M'}{x:.1f} {at:.1f}" for k, (x, at) in points.items())
+    marks = "".join(f'<circle cx="{x:.1f}" cy="{at:.1f}" r="3.5" fill="{_colour(number)}"/>' for x, at in points.values())
+    return [f'<path d="{path}" fill="none" stroke="{_colour(number)}" stroke-width="2"/>{marks}'] if points else []
 
 
 def _colour(number: int) -> str:

@@ -90,7 +90,7 @@ def filled(table: PaperTable, lines: Sequence[PolicyLine], played: Played) -> Fi
 
 def _line(title: str, row: PaperRow, one: PolicyLine, played: Played) -> FilledLine:
     values: list[Printed] = []
-    behind: set[tuple[str, str, str]] = set()
+    behind: set[tuple[str, tuple[str, str]]] = set()
     for cell in row.cells:
         address = None if cell is None else one.address(cell.trained)
         if cell is None or address is None:
@@ -99,7 +99,7 @@ def _line(title: str, row: PaperRow, one: PolicyLine, played: Played) -> FilledL
         keys = [(address, condition.key) for condition in cell.conditions]
         records = [record for key in keys for record in played.records.get(key, ())]
         values.append(cell.count(records))
-        behind |= {(address, record.episode, record.mode) for record in records}
+        behind |= {(address, record.key) for record in records}
     return FilledLine(title, HERE.format(one.name), row.label, tuple(values), len(behind))
 
 
@@ -111,7 +111,7 @@ def _notes(table: PaperTable, lines: Sequence[PolicyLine], played: Played) -> It
     for one in lines:
         addresses = dict.fromkeys(address for cell in table.cells if (address := one.address(cell.trained)) is not None)
         keys = [(address, condition.key) for address in addresses for condition in table.conditions]
-        episodes = {(record.episode, record.mode) for key in keys for record in played.records.get(key, ())}
+        episodes = {(key[0], record.key) for key in keys for record in played.records.get(key, ())}
         yield f"{one.name}: {plural(len(episodes), 'episode')} played"
         for key in keys:
             if key in played.refused:
