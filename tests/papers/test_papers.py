@@ -204,6 +204,7 @@ def test_tables_that_do_not_fit_together_are_refused(make, message):
         (["vimma", "--list"], "unknown suite 'vimma'; did you mean 'vima'"),
         (["vima"], "say who plays and where results go: --policy POLICY --out FOLDER"),
         (["vima", "--policy", "oracle", "--out", "x", "--tables", "Table 99"], "unknown table or figure 'Table 99'"),
+        (["vima", "--policy", "oracle", "--out", "x", "--episodes", "0"], "--episodes must be at least 1, got 0"),
         (["vima", "--policy", "oracle", "--out", "x", "--tables", "A.1"], "Table A.1 is not played"),
         (["himan", "--policy", "oracle", "--out", "x", "--tables", "Figure 8"], "Figure 8 is not played: it is made by etude show"),
         (["vima", "--policy", "oracle", "--out", "x", "--task", "rotat"], "unknown task of vima 'rotat'; did you mean 'rotate'"),

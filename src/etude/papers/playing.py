@@ -109,6 +109,8 @@ def play(
     ``episodes`` seeds of everything instead of as many as the paper has; ``task`` leaves all other tasks out. A condition that refuses a
     policy, or needs a planner that is not given, is noted; when all do, that is an error.
     """
+    if episodes is not None and episodes < 1:
+        raise EtudeError(f"--episodes must be at least 1, got {episodes}")
     found, wanted = Played(), _wanted(tables, lines)
     for number, ((address, one), policy) in enumerate(wanted.items(), 1):
         key, folder = (address, one.key), out / _slug(address) / one.key
