@@ -170,6 +170,16 @@ def test_what_a_policy_cannot_play_is_said_and_the_rest_is_played(out):
     found = filled(made, lines, play([made], lines, out / "two"))
     assert found.lines[0].values == (1.0, None)
     assert any("hidden was not played" in note and "needs --planner" in note for note in found.notes)
+    alone = PaperTable("Table 2", "One way", ("hidden",), (PaperBlock("One", (PaperRow((row.cells[1],)),)),))
+    with pytest.raises(EtudeError, match="the mode offline needs --planner"):
+        play([alone], lines, out / "one")
+
+
+def test_a_policy_that_cannot_be_loaded_is_refused_before_everything_is_tried(out):
+    said: list[str] = []
+    with pytest.raises(EtudeError, match="unknown policy 'oracl'; did you mean 'oracle'"):
+        play(tables_of("iwisdm"), [PolicyLine("oracl", {ANY: "oracl"})], out / "bad", episodes=1, told=said.append)
+    assert said == ["low (1 of 15): oracl"]
 
 
 def test_a_suite_of_ones_own_declares_its_paper_in_the_same_way(monkeypatch):

@@ -13,7 +13,7 @@ from etude.evaluation.plan import PLANNED
 from etude.evaluation.record import Record
 from etude.evaluation.run import Progress, RunSettings
 from etude.names import EpisodeName, EtudeError, unknown
-from etude.policies.loading import address_of
+from etude.policies.loading import address_of, load_policy
 from etude.policies.policy import Policy
 from etude.suites.paper import PaperCondition, PaperTable, checked_tables
 from etude.suites.suite import SUITES
@@ -126,6 +126,8 @@ def play(
             speaker = planner if one.mode in PLANNED else None
             run = api.evaluate(policy, names, planner=speaker, mode=one.mode, out=folder, settings=settings, progress=progress)
         except EtudeError as error:
+            if isinstance(policy, str) and all(who != address for who, _ in (*found.records, *found.refused)):
+                load_policy(policy)  # one that cannot be loaded at all is refused at once
             found.refused[key] = str(error)
             continue
         found.records[key], found.folders[key] = tuple(r for r in run.records if r.outcome != "error"), folder
