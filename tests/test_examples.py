@@ -17,8 +17,14 @@ RUNS = {
     "compare_runs.py": (("runs", "1"), ("runs/steady/run.json", "runs/shaky/run.json", "runs/report.html"), ("2 paired episodes",)),
     "evaluate_my_policy.py": (("run", "1"), ("run/report.html",), ("touch", "0 of 1 episode", "0 errors")),
     "gymnasium_loop.py": (("7", "5"), (), ("clevrskills/stack@train#7", "5 steps", "success False")),
+    "measure_recovery.py": (
+        ("runs", "1", "oracle", "clevrskills/touch"), ("runs/clevrskills/touch/run.json",), ("move_object", "touch@train", "1/1"),
+    ),
+    "planner_or_policy.py": (
+        ("run", "himan/open_drawer@test#0"), ("run/episodes.jsonl",), ("rule: 0 failures of planning, 0 of execution",),
+    ),
     "record_demos.py": (("data", "1"), ("data/meta/info.json",), ("1 episodes at 20 frames a second", "first frame (64, 64, 3)")),
-}
+}  # fmt: skip
 
 
 def test_every_script_is_run_here_is_short_and_says_how_it_is_called():

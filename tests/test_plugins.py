@@ -94,11 +94,11 @@ def test_a_module_that_is_not_installed_is_imported_by_name(tmp_path):
     assert done.returncode == 0 and "success" in done.stdout, done.stderr
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_etude_new_writes_passes_its_own_test(kind, tmp_path):
-    folder = write_package(kind, "mine", tmp_path / "mine")
-    done = run(folder / "src", "-m", "pytest", "-q", "-p", "no:cacheprovider", str(folder / "tests"), cwd=tmp_path)
-    assert done.returncode == 0, done.stdout
+def test_what_etude_new_writes_passes_its_own_test(tmp_path):
+    folders = [write_package(kind, f"my_{kind}", tmp_path / kind) for kind in KINDS]
+    path = os.pathsep.join(str(folder / "src") for folder in folders)
+    done = run(path, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib", *map(str, folders), cwd=tmp_path)
+    assert done.returncode == 0 and f"{len(KINDS)} passed" in done.stdout, done.stdout
 
 
 def test_what_cannot_be_written_or_loaded_is_told_in_one_line(tmp_path, monkeypatch):

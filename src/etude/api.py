@@ -35,11 +35,12 @@ def rollout(
     ...     print(step.number, step.action, step.reward, step.info["progress"])
     >>> etude.rollout(MyPolicy(), "kitchen/cup_on_plate@test#3").record.success
     """
-    from etude.evaluation.plan import Plan, checked
+    from etude.evaluation.plan import Plan, checked, refuse_foreign_modes
     from etude.evaluation.play import Players, Rollout
     from etude.policies.loading import address_of
 
     plan = Plan(address_of(policy), checked([name]), address_of(planner), (mode,), renderer)
+    refuse_foreign_modes(plan)
     return Rollout(Players(policy, planner, renderer), plan.names[0], mode)
 
 
@@ -155,6 +156,7 @@ def demos(
     out: Path | str,
     policy: str = "oracle",
     takeover: float | None = None,
+    recovery: float | None = None,
     action: str = "ee_delta",
     spec: RecordingSpec | None = None,
     form: str | Sequence[str] = "lerobot",
@@ -169,8 +171,8 @@ def demos(
 
     Of suites, splits for training are taken; those for testing are refused, unless ``allow_test``. ``episodes`` successes are recorded of
     everything, and more seeds are tried where some fail; of names and lists, those that succeed. ``takeover``: before every action the
-    oracle takes over with this probability. ``spec`` says what is recorded, ``form`` in which formats; ``command`` is noted as what made
-    the set.
+    oracle takes over with this probability; ``recovery``: in this share of episodes it takes over from a failed grasp or a drop. ``spec``
+    says what is recorded, ``form`` in which formats; ``command`` is noted as what made the set.
 
     >>> etude.demos("kitchen/cup_on_plate", episodes=100, out="data/cups")
     """
@@ -181,13 +183,13 @@ def demos(
     from etude.evaluation.run import Quiet, RunSettings
 
     choice.setdefault("control", not choice.get("perturb"))
-    told = {**choice, "policy": policy, "takeover": takeover, "action": action, "spec": spec, "form": form}
+    told = {**choice, "policy": policy, "takeover": takeover, "recovery": recovery, "action": action, "spec": spec, "form": form}
     said = command or f"etude.demos({what!r}, {', '.join(f'{key}={value!r}' for key, value in told.items())})"
     wanted = 0 if all(map(is_listed, places(what))) else choice.get("episodes") or SEEDS
     names = choose(what, purpose="training", **choice)
     if not allow_test:
         refuse_tests(names)
-    order = DemosRequest(names, acting(policy, takeover, action), spec or RecordingSpec(), words(form), wanted, said)
+    order = DemosRequest(names, acting(policy, takeover, action, recovery), spec or RecordingSpec(), words(form), wanted, said)
     return make_demos(order, Path(out), settings or RunSettings(workers), progress or Quiet())
 
 

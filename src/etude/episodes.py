@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from etude.goals.goal import Goal
-from etude.names import EpisodeName, EtudeError, canonical_json, episode_id, from_json, unknown
+from etude.names import SPARSE, EpisodeName, EtudeError, canonical_json, episode_id, from_json, unknown
 from etude.prompts.instruction import Instruction
 from etude.scene.bounds import refuse_extremes
+from etude.scene.events import Event
 from etude.scene.scene import Scene
 
 ActionSpace = Literal["ee_delta", "ee_pose", "joint", "pick_place", "sweep", "keypose", "answer"]
@@ -30,7 +31,7 @@ class Episode:
     ``held`` is the entity that starts in the hand, if any. ``roles`` names the entities a perturbation may ask for: "manipulated" and
     "receiving". ``level`` is the suite's own grouping (L0, L1, …). ``least`` is the smallest number of primitives it can be done with, 0
     where nobody has counted. ``budget`` is the number of control steps it may take in other action spaces than primitives; 0 stands for
-    100 of them for each primitive.
+    100 of them for each primitive. ``events`` happen to it while it is played.
 
     >>> etude.episode("kitchen/cup_on_plate@test#3").under("joint").horizon
     """
@@ -46,6 +47,7 @@ class Episode:
     roles: tuple[tuple[str, str], ...] = ()
     least: int = 0
     budget: int = 0
+    events: tuple[Event, ...] = field(default=(), metadata=SPARSE)
 
     def __post_init__(self) -> None:
         if not 1 <= self.horizon <= LONGEST:
@@ -53,6 +55,9 @@ class Episode:
         for what, value in (("least", self.least), ("budget", self.budget)):
             if not 0 <= value <= LONGEST:
                 raise EtudeError(f"{self.name}: {what} must be from 0 to {LONGEST}, got {value}")
+        for event in self.events:
+            if not 0 <= event.step <= LONGEST or not 0 <= event.lasting <= LONGEST:
+                raise EtudeError(f"{self.name}: the step of an event must be from 0 to {LONGEST}, got {event.step}")
 
     @property
     def parsed(self) -> EpisodeName:
@@ -82,7 +87,7 @@ class Episode:
     def from_json(cls, text: str) -> Episode:
         """The episode written as ``text``."""
         found = from_json(cls, text)
-        refuse_extremes(found.scene)
+        refuse_extremes(found.scene, found.events)
         return found
 
 

@@ -9,13 +9,14 @@ from etude.decisions.trial import Trial
 from etude.episodes import Episode
 from etude.names import EpisodeName, EtudeError, parse_json, pick, rng, unknown, whole_number
 from etude.perturb.perturbation import known_perturbations, perturbed
+from etude.prompts.instruction import Instruction
 from etude.scene.placement import NoRoom
 from etude.scene.scene import Scene
 from etude.suites.shuffling import ORDERS, shuffled
 from etude.suites.suite import SUITES, Draft, Draw, Task
 
 RESAMPLES = 20  # layouts tried before an episode is given up
-EVERYWHERE = ("prompt", "order")  # options that every task with a scene has
+EVERYWHERE = ("prompt", "order", "robot")  # options that every task with a scene has
 
 
 def tasks(suite: str) -> dict[str, Task]:
@@ -53,7 +54,7 @@ def find(name: str | EpisodeName) -> Episode | Trial:
     found = find_task(parsed)
     draft = _sampled(found, parsed)
     if isinstance(draft, Trial):
-        for what in (*parsed.perturbations, *(key for key, _ in parsed.options)):
+        for what in (*parsed.perturbations, *(key for key, _ in parsed.options if key not in found.options)):
             raise EtudeError(f"{what!r} does not apply to {parsed.suite}: a decision has no scene to change and no prompts to choose from")
         return draft
     return _episode(found, parsed, draft)
@@ -87,6 +88,17 @@ def told_in(found: Episode) -> Scene:
     return episode(replace(parsed, perturbations=())).scene
 
 
+def prompts(found: Episode) -> tuple[Instruction, ...]:
+    """Every way in which it can be told, the k-th as ``?prompt=k``; of an episode that its name no longer stands for, its own alone."""
+    parsed = found.parsed
+    task, others = find_task(parsed), [option for option in parsed.options if option[0] != "prompt"]
+    draft = _sampled(task, parsed)
+    assert isinstance(draft, Draft)
+    forms = (replace(parsed, options=(*others, ("prompt", str(k)))) for k in range(len(draft.instructions)))
+    told = tuple(_episode(task, form, draft).instruction for form in forms)
+    return told if found.instruction in told else (found.instruction,)
+
+
 def trial(name: str | EpisodeName) -> Trial:
     """The trial of this name. Equal names give equal trials, anywhere."""
     found = find(name)
@@ -110,7 +122,7 @@ def _episode(found: Task, parsed: EpisodeName, draft: Draft) -> Episode:
         scene=draft.scene,
         goal=draft.goal,
         instruction=draft.instructions[number],
-        horizon=found.horizon,
+        horizon=draft.horizon or found.horizon,
         control=found.control,
         level=found.level or parsed.split,
         held=draft.held,
@@ -124,9 +136,15 @@ def _episode(found: Task, parsed: EpisodeName, draft: Draft) -> Episode:
 def _sampled(found: Task, name: EpisodeName) -> Draft | Trial:
     reason: EtudeError | None = None
     split = SUITES[name.suite].alike.get(name.split, name.split)
+    arm = dict(name.options).get("robot", "")
     for attempt in range(RESAMPLES):
         try:
-            return found.sample(Draw(name, split, attempt))
+            draft = found.sample(Draw(name, split, attempt))
+            if arm and isinstance(draft, Draft):
+                from etude.suites.arms import rearmed  # loads the kinematics, which an episode by itself can do without
+
+                return rearmed(draft, arm)
+            return draft
         except NoRoom as error:
             reason = error
     raise EtudeError(f"{name} cannot be laid out in {RESAMPLES} attempts: {reason}")

@@ -182,10 +182,19 @@ def _broken(text: str) -> bool:
     return not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)
 
 
+SPARSE = {"sparse": True}
+"""Metadata of a field that came later than ids: its default is not written, so that what was written before it keeps its digest."""
+
+
+def unsaid(field: dataclasses.Field[Any], value: Any) -> bool:
+    """Is a field of this value one that is not written, because it stands at its default?"""
+    return bool(field.metadata.get("sparse")) and getattr(value, field.name) == field.default
+
+
 def encode(value: Any) -> Any:
     """A frozen dataclass (or a part of one) as plain JSON data. Refuses what JSON cannot say exactly: NaN, infinities, sets."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        data = {f.name: encode(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        data = {f.name: encode(getattr(value, f.name)) for f in dataclasses.fields(value) if not unsaid(f, value)}
         return {"kind": value.json_kind, **data} if isinstance(value, Family) else data
     if isinstance(value, str):
         if _broken(value):
@@ -319,11 +328,11 @@ def _decode_dataclass(kind: type, data: Any, where: str) -> Any:
     for name in given:
         if name not in fields:
             raise unknown(f"field in {where}:", name, fields)
-    missing = [name for name in fields if name not in given]
+    missing = [name for name, field in fields.items() if name not in given and not field.metadata.get("sparse")]
     if missing:
         raise EtudeError(f"{where}: the field {missing[0]!r} is missing")
     hints = _hints(kind)
-    return kind(**{name: decode(hints[name], given[name], f"{where}.{name}") for name in fields})
+    return kind(**{name: decode(hints[name], given[name], f"{where}.{name}") for name in fields if name in given})
 
 
 def _decode_plain(kind: Any, data: Any, where: str) -> Any:

@@ -13,6 +13,7 @@ from refusing import refused
 from etude import cli
 from etude.audit.cheats import CHEATS
 from etude.audit.page import write
+from etude.audit.parts import Candidate, Named, case
 from etude.audit.run import audit
 from etude.audit.scoring import tail
 from etude.audit.symmetry import assignments
@@ -166,6 +167,19 @@ def test_chance_counts_what_comes_to_the_same():
     assert tail([0.5, 0.5, 0.25], 3) == 0.0625 and tail([0.3], 0) == 1.0
 
 
+def test_where_all_of_a_kind_are_wanted_chance_draws_a_kind():
+    colours = ["red", "red", "blue", "blue", "green"]
+    things = [Candidate(f"cube {k}", k, ("Body", "False"), ("cube",), "cube", c, (0.0, 0.1 * k), 1.0) for k, c in enumerate(colours)]
+
+    def chance(wanted: list[str]) -> float:
+        pattern = ("goal", ("set", *(("Laid", ("#", k)) for k in range(len(wanted)))))
+        look = Named("toys/sort@test#0", tuple(things), tuple((name, "manipulated") for name in wanted), pattern, "", "", (0.0, 0.0))
+        return case(look, {}, frozenset(), (0.0, 0.0)).chance
+
+    assert chance(["cube 0", "cube 1"]) == 1 / 3  # red, blue or green
+    assert chance(["cube 0", "cube 2"]) == 1 / 10  # any two of five
+
+
 def test_texts_are_judged_exactly():
     fine = [
         "Pick up an orange cube.",
@@ -174,7 +188,8 @@ def test_texts_are_judged_exactly():
         "Rotate it 30 degrees.",
         "Put letter A into it: scene 1",
     ]
-    assert not [fault for text in fine for fault in faults(text)]
+    assert not [fault for text in fine for fault in faults(text, ["it 3", "letter A 1"])]
+    assert not [*faults("Rotate the red star 30 degrees.", ["red star 3"])]
     wrong = ["Take a orange.", "Put the the cube away.", "Take two block.", "the cup is dax. Put it away.", "Grasp red star 0."]
     names = ["red star 0"]
     assert [next(faults(text, names)).partition(":")[0] for text in wrong] == [

@@ -21,8 +21,7 @@ from etude.names import EtudeError, rng
 
 NAMES = ("clevrskills/pick@train#0", "clevrskills/pick@train#1", "clevrskills/place@train#0")
 ACROSS = (
-    "vima/visual_manipulation@L1#0", "vlmbench/pick_color@train#0", "vlmbench/door@train#1", "himan/open_drawer@train#0",
-    "himan/sweep_to_dustpan@train#2+mo_color",
+    "vima/visual_manipulation@L1#0", "vlmbench/door@train#1", "himan/sweep_to_dustpan@train#2+mo_color",
 )  # fmt: skip
 
 
@@ -101,9 +100,9 @@ def test_the_action_in_every_space_leads_to_the_same_states(tmp_path):
 
 
 def test_failures_are_listed_and_other_seeds_take_their_place(tmp_path):
-    shaky = order([f"clevrskills/place@train#{k}" for k in range(3)], policy="oracle:noise=0.02,action=ee_delta", wanted=3)
+    shaky = order([f"vima/visual_manipulation@train#{k}" for k in range(4)], policy="oracle:noise=0.05", wanted=4)
     result = demos(shaky, tmp_path / "set", RunSettings(workers=2), Quiet())
-    assert len(result.kept) == 3 and result.failures
+    assert len(result.kept) == 4 and result.failures
     listed = json.loads((tmp_path / "set/meta/etude.json").read_text())
     assert [f["episode"] for f in listed["failures"]] == [r.episode for r in result.failures]
     assert not set(result.kept) & {r.episode for r in result.failures}
@@ -178,5 +177,5 @@ def test_what_an_interrupted_tidying_up_left_is_taken_away(whole, tmp_path):
 
 
 def test_killed_at_random_moments_it_ends_as_if_nothing_had_happened():
-    count = harness(SUBJECTS["demos"], 3, 7.0, rng("test", "kills"))
-    assert count.kills == 3 and count.finished >= 1
+    count = harness(SUBJECTS["demos"], 2, 7.0, rng("test", "kills"))
+    assert count.kills == 2 and count.finished >= 1

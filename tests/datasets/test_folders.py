@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -19,7 +20,9 @@ from etude.datasets.folders import REQUIRED, Folders, FolderTrajectory, find_tra
 from etude.datasets.take import Take, write_take
 from etude.datasets.taking import STATE, RecordingSpec
 from etude.datasets.video import Pixels, pixels_of
+from etude.library import episode, prompts
 from etude.names import EpisodeName, EtudeError
+from etude.prompts.pictures import multimodal
 from etude.render.camera import project
 from etude.scene.world import World
 
@@ -69,8 +72,22 @@ def test_numbers_words_and_the_episode_come_back_as_they_were(name: str, folder:
         assert read.arrays[path].dtype == values.dtype and np.array_equal(read.arrays[path], values), path
     assert read.ep_info["elapsed_steps"] == take.length and read.ep_info["info"]["success"] is True
     assert read.ep_info["control_mode"] == take.episode.control
-    assert read.info["prompts"] == [take.template] and read.info["textual_description"] == take.episode.instruction.text
+    assert take.template in read.info["prompts"] and read.info["textual_description"] == take.episode.instruction.text
     assert [(read.path / p).read_bytes() for p in read.info["pictures"]] == list(take.pictures)
+
+
+def test_every_way_to_tell_the_task_is_kept_with_its_pictures(folder: Path) -> None:
+    for path in find_trajectories(folder):
+        read = read_trajectory(path)
+        forms = prompts(read.episode)
+        assert read.info["textual_descriptions"] == [form.text for form in forms]
+        for k, form in enumerate(forms):
+            alone, pictures = multimodal(episode(f"{read.episode.name}?prompt={k}").instruction, read.episode.scene, HOW.prompt)
+            assert re.sub(r"\d+", "#", read.info["prompts"][k]) == re.sub(r"\d+", "#", alone) and len(form.pictures()) == len(pictures)
+            shown = [int(number) for number in re.findall(r"\{image:(\d+)\}", read.info["prompts"][k])]
+            for number, picture in zip(shown, pictures, strict=True):
+                assert np.array_equal(pixels_of((read.path / f"prompt/{number}.png").read_bytes()), picture)
+    assert len(read_trajectory(folder / "pick/traj_3").info["prompts"]) == 9
 
 
 def test_labels_are_counted_from_one_as_in_the_paper(pick: FolderTrajectory, takes: dict[str, Take]) -> None:

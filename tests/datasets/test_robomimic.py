@@ -75,7 +75,7 @@ def test_pictures_before_and_after_each_action_are_exact(file: Any, takes: dict[
         before, after = demo[f"obs/{camera}_image"], demo[f"next_obs/{camera}_image"]
         assert before.dtype == np.uint8 and before.chunks == (1, 32, 32, 3) and before.compression == "gzip"
         assert np.array_equal(before, looks[:-1]) and np.array_equal(after, looks[1:])
-    assert [np.array_equal(demo["prompt"][str(k)], pixels_of(data)) for k, data in enumerate(take.pictures)] == [True]
+    assert [np.array_equal(demo["prompt"][str(k)], pixels_of(data)) for k, data in enumerate(take.pictures)] == [True] * len(take.pictures)
 
 
 def test_what_the_robot_felt_has_robosuites_names_and_order(file: Any, takes: dict[str, Take]) -> None:
@@ -95,7 +95,8 @@ def test_the_episode_and_its_words_are_there(file: Any, takes: dict[str, Take]) 
     take, attributes = takes["clevrskills"], file["data/demo_0"].attrs
     assert attributes["episode_name"] == take.episode.name and Episode.from_json(attributes["episode"]) == take.episode
     assert tuple(map(tuple, json.loads(attributes["words"]))) == take.words
-    assert json.loads(attributes["ep_meta"]) == {"lang": take.episode.instruction.text, "template": take.template}
+    told = {"lang": take.episode.instruction.text, "template": take.template, "prompts": [list(form) for form in take.prompts]}
+    assert json.loads(attributes["ep_meta"]) == told and len(take.prompts) > 1
     assert [k["frame"] for k in json.loads(attributes["keysteps"])] == [k.frame for k in take.keysteps]
 
 

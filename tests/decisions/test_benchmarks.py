@@ -32,25 +32,28 @@ SHORTEST = (  # so few frames that the same trial could come twice
     "match_to_sample_identity",
     "dual_match_to_sample",
 )
+PUBLISHED = ("high", "high_location", "high_category")  # most of their answers are true or false
 FROZEN = {  # of the first ten trials
     "single_frame_location": "ccb06a866057",
     "single_frame_category": "673a3c26c8f8",
-    "low": "3f8115b7f6b9",
-    "medium": "521befd09ae7",
-    "high": "cb0c277f4637",
-    "high_category": "d4f7d88b295e",
+    "low": "04864f0c9a49",
+    "medium": "b141cfb1993e",
+    "high": "68f18e864d4a",
+    "high_category": "fca7608b13c8",
+    "low_balanced": "6c3c3ce30350",
+    "high_balanced": "b0f56bd27916",
     "cvr_low": "dbaae0ec6189",
     "perception": "fbef7eef3627",
     "spatial_attention": "6dc215b20133",
     "temporal_attention": "7601245c092e",
-    "match_to_sample": "4f6095de2489",
-    "two_back": "417e55720317",
-    "contextual_decision": "1df0b1e8f17f",
-    "samples_abbcca": "8d18988775b4",
-    "queue": "054680e90bd0",
-    "overlap": "236b63d5e01e",
-    "interleave": "3bfd4fd02b14",
-    "condition": "df3e03ef3db8",
+    "match_to_sample": "bcf2aa57f98a",
+    "two_back": "8c810bbcfee5",
+    "contextual_decision": "b6c52c29daad",
+    "samples_abbcca": "532f935fd973",
+    "queue": "caa5f949399c",
+    "overlap": "67517e35912b",
+    "interleave": "b13d508c266c",
+    "condition": "d6654a4f5782",
 }
 
 
@@ -82,10 +85,10 @@ def test_every_list_in_every_split_is_balanced_and_never_repeats(task: str) -> N
     assert len({replace(one, name="") for one in trials}) == len(trials)
     kinds: dict[tuple[str, ...], Counter[str]] = {}
     for one in trials:
-        key = one.choices if one.level not in ("high", "cvr_high") else ()
+        key = one.choices if one.level not in ("high_balanced", "cvr_high") else ()
         kinds.setdefault(key, Counter()).update(a for a in one.answers if a)
         assert one.name == f"iwisdm/{task}@val#{one.parsed.seed}"
-    if task != "cvr_high":  # two kinds of lists in one, whose answers partly agree
+    if task not in ("cvr_high", *PUBLISHED):  # two kinds of lists in one, whose answers partly agree
         for counts in kinds.values():
             assert max(counts.values()) - min(counts.values()) <= max(0.02 * counts.total(), 1)
     for split in ("train", "test"):
@@ -93,20 +96,20 @@ def test_every_list_in_every_split_is_balanced_and_never_repeats(task: str) -> N
 
 
 def test_high_complexity_has_all_fourteen_answers_equally_often() -> None:
-    counts = Counter(a for one in some("high", 280) for a in one.answers if a)
+    counts = Counter(a for one in some("high_balanced", 280) for a in one.answers if a)
     assert len(counts) == 14
     assert max(counts.values()) - min(counts.values()) <= 0.02 * 280
 
 
 def test_given_what_a_question_can_answer_all_its_answers_are_equally_likely() -> None:
     """Otherwise its text would tell something."""
-    counts = Counter(one.answers[-1] for one in some("high_category", 1500) if len(one.choices) == 10)
+    counts = Counter(one.answers[-1] for one in some("high_balanced_category", 1500) if len(one.choices) == 10)
     assert max(counts.values()) / counts.total() < 0.13
 
 
 @pytest.mark.parametrize(
     ("task", "frames", "joins", "switches"),
-    [("low", 6, {1}, 0), ("medium_category", 8, {1}, 1), ("high", 9, {1, 2}, 1), ("single_frame_category", 1, {0}, 0)],
+    [("low", 6, {1}, 0), ("medium_balanced_category", 8, {1}, 1), ("high_balanced", 9, {1, 2}, 1), ("single_frame_category", 1, {0}, 0)],
 )
 def test_levels_are_those_of_the_paper(task: str, frames: int, joins: set[int], switches: int) -> None:
     found = set()
@@ -116,6 +119,15 @@ def test_levels_are_those_of_the_paper(task: str, frames: int, joins: set[int], 
         assert len(one.frames) == frames and counts.get("Switch", 0) == switches
         assert all(len(things) <= 1 for things in one.frames)
     assert found == joins
+
+
+@pytest.mark.parametrize(("task", "objects", "truths", "offered"), [("low", 4, 1, 2), ("medium", 6.2, 1, 2), ("high", 7.04, 0.77, 14)])
+def test_levels_are_distributed_as_published(task: str, objects: float, truths: float, offered: int) -> None:
+    trials = some(task, 200)
+    assert sum(len(things) for one in trials for things in one.frames) / 200 == pytest.approx(objects, abs=0.12)
+    assert sum(one.answers[-1] in ("true", "false") for one in trials) / 200 == truths
+    assert {len(one.choices) for one in trials} == {offered}
+    assert abs(sum(one.answers[-1] == "true" for one in trials) / 200 - truths / 2) <= 0.02
 
 
 def test_both_branches_are_taken_equally_often() -> None:

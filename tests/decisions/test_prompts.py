@@ -269,6 +269,24 @@ def test_lenient_reading_understands_but_does_not_guess(reply: str, lenient: str
     assert read_answer(reply, ALL) == (None, lenient)
 
 
+@pytest.mark.parametrize(
+    ("reply", "wanted"),
+    [
+        ("Yes.", "true"),
+        ("No, they differ.", "false"),
+        ("They are of one category: yes", "true"),
+        ("The answer is no because they differ.", "false"),
+        ("There is no object on the second frame", None),
+        ("True, there is no doubt", "true"),
+        ("yes and no", None),
+        ("Yes, it is top left", "top left"),
+    ],
+)
+def test_yes_and_no_are_read_as_true_and_false(reply: str, wanted: str | None) -> None:
+    assert read_answer(reply, ALL) == (None, wanted)
+    assert read_answer("yes", ("top left", "cars")) == (None, None)
+
+
 def test_the_longest_choice_is_the_one_that_was_said() -> None:
     assert read_answer("I see it at the top left corner", ("left", "top", "top left"))[1] == "top left"
     assert read_answer("3, I count 13", ("1", "3", "13"))[1] == "13"

@@ -31,10 +31,12 @@ def scores(trials: list[Trial]) -> dict[str, float]:
     return {row.name: row.score for row in report(trials, DOMAIN)}
 
 
-@pytest.mark.parametrize("task", ["low", "medium", "high", "low_location", "high_category", "contextual_decision", "two_back", "condition"])
+@pytest.mark.parametrize(
+    "task", ["low", "medium", "high", "high_category", "low_balanced", "high_balanced", "contextual_decision", "two_back", "condition"]
+)
 def test_no_shortcut_pays_more_than_it_must(task: str) -> None:
     for row in report(trials_of(task), DOMAIN):
-        assert row.applies < 50 or row.excess <= 0.05, row  # of a few nothing can be said
+        assert row.applies < 200 or row.excess <= 0.05, row  # of fewer, so little is noise
 
 
 def test_the_original_levels_leave_more() -> None:
@@ -60,10 +62,9 @@ def same(prop: str, earlier: int, later: int) -> IsSame:
 
 
 @pytest.mark.parametrize("task", ["match_to_sample_identity", "two_back_identity", "low_identity"])
-def test_identity_is_not_told_by_colour(task: str) -> None:
+def test_identity_is_told_neither_by_colour_nor_by_category(task: str) -> None:
     found = scores(trials_of(task))
-    assert found["colour"] < 0.55
-    assert found["colour and category"] <= found["category"] < 0.8  # half of the other identities share the category
+    assert max(found["colour"], found["category"], found["colour and category"]) < 0.56
 
 
 def test_identities_that_a_colour_tells_are_noticed() -> None:
@@ -76,7 +77,14 @@ def test_identities_that_a_colour_tells_are_noticed() -> None:
 
     told = [replace(one, frames=tuple(tuple(map(painted, frame)) for frame in one.frames)) for one in trials_of("match_to_sample_identity")]
     found = scores(told)
-    assert found["colour"] > 0.85 and found["colour and category"] > 0.93
+    assert found["colour"] > 0.85 and found["colour and category"] > 0.85
+
+
+def test_a_mixture_is_bound_as_its_parts_are() -> None:
+    """Half of these questions are answered on the only frame there is, and the other half cannot be answered from it."""
+    rows = {row.name: row for row in report([trial("perception", "val", seed) for seed in range(64)], DOMAIN)}
+    assert (rows["last frame"].score, rows["last frame"].floor) == (0.75, 0.5)
+    assert rows["last frame"].excess == pytest.approx(0)
 
 
 def test_the_moment_of_the_second_answer_does_not_tell_the_first() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 import etude  # noqa: F401  (registers the environments)
 from etude.names import EtudeError
+from etude.policies.scripted import OraclePolicy
 
 PICK = "etude/clevrskills.pick-v1"
 
@@ -135,3 +136,37 @@ def test_wrong_settings_are_refused_when_the_environment_is_made(change, message
 def test_specs_round_trip_through_json():
     spec = gymnasium.spec(PICK)
     assert gymnasium.envs.registration.EnvSpec.from_json(spec.to_json()).id == PICK
+
+
+def test_the_reward_of_the_paper_pays_for_waiting_and_the_gain_does_not():
+    """Until the thing is lifted both do what solves it; then one waits just below the height at which it counts."""
+    returns = {}
+    for reward in ("state", "gain"):
+        env = gymnasium.make(PICK, cameras=(), reward=reward, disable_env_checker=True).unwrapped
+        env.reset(seed=3)
+        oracle, paid, saved = OraclePolicy(), 0.0, None
+        oracle.reset("", (), env.simulation.episode.name)
+        done = False
+        while not done:
+            if saved is None and env.simulation.monitor.watch.held:
+                saved, before = env.save(), paid
+            _, gain, done, *_ = env.step(oracle.act({"simulation": env.simulation}))
+            paid += gain
+        env.restore(saved)
+        waiting, over = before, False
+        while not over:
+            _, gain, ended, over, _ = env.step(np.array([0, 0, 0, 0, 0, 0, 1], np.float32))
+            waiting += gain
+            assert not ended
+        returns[reward] = paid, waiting
+    finished, waited = returns["state"]
+    assert waited > finished > 4.0
+    finished, waited = returns["gain"]
+    assert finished == pytest.approx(1.0 - _first_progress(), abs=1e-9) and waited < finished
+    with pytest.raises(EtudeError, match="unknown reward 'gian'; did you mean 'gain'"):
+        gymnasium.make(PICK, reward="gian")
+
+
+def _first_progress():
+    env = gymnasium.make(PICK, cameras=(), disable_env_checker=True)
+    return env.reset(seed=3)[1]["progress"]

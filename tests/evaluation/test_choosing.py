@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from etude.evaluation.choosing import choose
-from etude.names import EtudeError
+from etude.names import EpisodeName, EtudeError
 
 LIST = [f"clevrskills/{task}@{split}#{seed}" for task in ("pick", "stack") for split in ("train", "test") for seed in (0, 4, 9)]
 
@@ -76,3 +76,22 @@ def test_what_cannot_be_meant_is_refused_in_one_line(what, wish, words):
     with pytest.raises(EtudeError) as error:
         choose(what, **wish)
     assert words in str(error.value) and "\n" not in str(error.value)
+
+
+def test_a_wish_that_only_some_tasks_can_have_is_granted_to_those_and_said_with_a_count(caplog):
+    names = [EpisodeName.parse(name) for name in choose("vima", perturb=["descriptors"], options={"count": "three"}, episodes=1)]
+    assert {n.task for n in names if n.options} == {"rearrange", "rearrange_then_restore"}
+    assert len({n.task for n in names}) == 17 and len({n.task for n in names if n.perturbations}) == 9
+    assert [record.getMessage() for record in caplog.records] == [
+        "count=three: 2 of 17 tasks have it; the others are played without it",
+        "descriptors: 8 of 17 tasks are left out, which it cannot be applied to",
+    ]
+    listed = choose(["vima/rotate@L1#3", "vima/twist@L1#3"], perturb=["descriptors"], control=False)
+    assert listed == ("vima/rotate@L1#3+descriptors",)
+
+
+def test_a_wish_that_no_chosen_task_can_have_is_refused():
+    with pytest.raises(EtudeError, match="descriptors cannot be applied to twist"):
+        choose("vima/twist", perturb=["descriptors"])
+    with pytest.raises(EtudeError, match="unknown option of vima/twist 'count'"):
+        choose("vima/twist", options={"count": "three"})

@@ -48,6 +48,11 @@ def test_levels_are_told_apart_with_chance_and_intervals(records):
     assert found["high"].chance == pytest.approx(sum(1 / c for c in choices) / 30)
 
 
+def test_levels_stand_in_the_order_of_their_complexity(records):
+    found = breakdowns(answers_of([*reversed(records), *played("medium", 2)]))
+    assert list(of(found, "level")) == ["low", "medium", "high"]
+
+
 def test_every_breakdown_counts_every_answer_once(records):
     slices = breakdowns(answers_of(records))
     names = {s.breakdown for s in slices}
@@ -63,13 +68,13 @@ def test_what_a_question_is_made_of_is_counted(records):
     assert (switches["0"].right, switches["0"].answers) == (12, 12) and switches["1"].answers == 30
     kinds = of(slices, "answer type")
     assert kinds[TRUTH].answers + kinds["category"].answers + kinds["location"].answers == 42
-    delays = of(slices, "delays", "low")
-    assert all(0 <= int(value) <= 4 for value in delays) and sum(s.answers for s in delays.values()) == 12
+    delays = of(slices, "delays", "high")
+    assert all(0 <= int(value) <= 2 for value in delays) and sum(s.answers for s in delays.values()) == 30
 
 
 def test_numbers_are_in_the_order_of_numbers():
-    values = [s.value for s in breakdowns(answers_of(played("low", 40))) if s.breakdown == "delays"]
-    assert values == sorted(values, key=int)
+    values = [s.value for s in breakdowns(answers_of(played("low_balanced", 40))) if s.breakdown == "delays"]
+    assert len(values) > 1 and values == sorted(values, key=int)
 
 
 def test_a_trial_with_several_questions_counts_once_for_each():

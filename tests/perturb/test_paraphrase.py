@@ -125,7 +125,7 @@ def test_every_prompt_of_clevrskills_has_twenty_phrasings_with_its_pictures_in_o
     ("task", "prompt", "reads"),
     [
         ("place", 0, r"\{0\} (?:on|onto|on top of) \{1\}"),
-        ("simple_manipulation", 0, r"\{0\} and \w+ it (?:on|onto|on top of) \{1\}"),
+        ("simple_manipulation", 3, r"\{0\} and \w+ it (?:on|onto|on top of) \{1\}"),
         ("throw", 0, r"(?:throw|toss) \{0\} (?:to|at) \{1\}"),
         ("throw", 1, r"(?:hit|strike) \{0\} with \{1\}"),
         ("push", 0, r"(?:push|shove) \{0\} (?:towards?|in the direction of) \{1\}"),

@@ -65,6 +65,22 @@ def test_neither_the_smaller_nor_the_odd_sized_thing_is_right_more_often():
     assert 10 <= smaller <= 30 and 10 <= odd <= 30
 
 
+@pytest.mark.parametrize("task", ["push", "rotate", "neighbour", "follow_order_restore"])
+def test_the_nearest_to_the_middle_is_not_the_target_more_often_than_by_chance(task):
+    """Of things to be moved in one task, of areas in the others; three standard deviations of a coin with this chance."""
+    part = "receiving" if task in ("neighbour", "follow_order_restore") else "manipulated"
+    middle = (-0.15, 0.0)
+    right = expected = variance = 0.0
+    for seed in range(80):
+        found = etude.episode(f"clevrskills/{task}@test#{seed}")
+        target = next(name for role, name in found.roles if role == part)
+        pool = [b for b in bodies(found).values() if b.fixed == (part == "receiving")]
+        share = 1 / len(pool)
+        right += min(pool, key=lambda b: math.dist(b.pose.position[:2], middle)).name == target
+        expected, variance = expected + share, variance + share * (1 - share)
+    assert abs(right - expected) < 3 * math.sqrt(variance)
+
+
 CHOICES = {  # task: how many candidates of each kind there must be: movable things, and fixed ones to put them on
     "pick": (2, 0), "rotate": (2, 0), "rotate_restore": (2, 0), "rotate_symmetry": (3, 0), "sort": (2, 2), "neighbour": (2, 2),
     "follow_order": (1, 3), "follow_order_restore": (1, 3), "throw_sort": (2, 2), "simple_manipulation": (4, 0), "place": (4, 0),
@@ -115,7 +131,7 @@ def least_seen(name, size=None):
     return min(max(int((seen == ids[part]).sum()) for seen in observer.segmentations.values()) for part in parts)
 
 
-@pytest.mark.parametrize("task", ["throw", "throw_topple", "throw_sort", "pick", "sort", "stack", "balance"])
+@pytest.mark.parametrize("task", ["throw", "throw_topple", "throw_sort", "pick", "sort", "stack", "balance", "novel_adj"])
 def test_the_default_view_sees_what_the_task_is_about(task):
     assert min(least_seen(f"clevrskills/{task}@train#{seed}") for seed in range(4)) >= LEAST
 

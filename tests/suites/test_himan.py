@@ -5,14 +5,19 @@ from __future__ import annotations
 from itertools import pairwise
 
 import gymnasium
+import made_runs
 import pytest
 from gymnasium.utils.env_checker import check_env
 
 import etude
 from etude.evaluation.play import Players, play
-from etude.evaluation.record import Record
+from etude.evaluation.record import GivenSubtask, Record
 from etude.goals.units import Composed, Unit
 from etude.library import tasks
+from etude.names import EpisodeName, rng
+from etude.policies.scripted import OraclePolicy, idle
+from etude.report.contestants import contestants
+from etude.report.suite_tables import over_runs, suite_data, suite_sections
 from etude.skills.subtasks import describe, leaves, vocabulary
 from etude.suites.himan.recipes import ATOMIC, COMPOSITIONAL, FACTORS, MISSING, SEEN, factors
 from etude.suites.himan.stage import LEVELS
@@ -73,6 +78,47 @@ def test_every_frame_knows_its_stage():
     assert info["labels"]["subtask"] == "grasp the bottom drawer handle"
 
 
+def test_steps_are_said_in_words_of_their_own():
+    words = play(Players("oracle"), "himan/close_drawer@test#1")[1].words
+    half = "move close to the middle drawer handle"
+    assert words[:2] == [(half, "move to the middle drawer handle"), (half, half)]
+    assert words[2] == ("push the middle drawer shut", "push the middle drawer shut")
+
+
+class Rushing:
+    """The oracle, until it has acted ``enough`` times; then the hand opens, if it shall, and nothing more is done."""
+
+    def __init__(self, enough, opens=False):
+        self._oracle, self._enough, self._opens = OraclePolicy(), enough, opens
+        self.contract = self._oracle.contract
+
+    def reset(self, *told):
+        self._oracle.reset(*told)
+
+    def act(self, observation):
+        simulation = observation["simulation"]
+        if simulation.steps < self._enough:
+            return self._oracle.act(observation)
+        action = idle(simulation)
+        return [*action[:7], -1.0] if self._opens else action
+
+
+@pytest.mark.parametrize(
+    ("task", "enough", "opens", "cause"),
+    [
+        ("open_drawer", 0, False, "nothing grasped"),
+        ("open_drawer", 2, False, "drawer not opened"),
+        ("close_drawer", 2, True, "drawer not closed"),
+        ("box_out_of_cupboard", 2, False, "still in the hand"),
+        ("take_out_of_opened_drawer", 3, True, "put elsewhere"),
+        ("sweep_to_dustpan", 3, False, "dirt left"),
+    ],
+)  # fmt: skip
+def test_a_failure_is_sorted_by_the_half_stage_that_was_not_done(task, enough, opens, cause):
+    record = play(Players(Rushing(enough, opens)), f"himan/{task}@test#1")[0]
+    assert not record.success and record.cause == cause
+
+
 def test_environments_pass_the_checker_and_have_the_papers_budgets():
     env = gymnasium.make("etude/himan.open_drawer-v1", size=(16, 16))
     check_env(env.unwrapped, skip_render_check=True)
@@ -100,6 +146,32 @@ def test_the_report_tells_sets_factors_and_compositions_apart():
     assert {group for table, group in rows if table.startswith("factors")} <= {"none", "all", *FACTORS}
     lost = cost_rows({"rule": records, "coupled": [record("open_drawer", False, mode="coupled")]})
     assert {r["set"]: r["lost"] for r in lost} == {"A": 1.0, "A&AP": pytest.approx(1 / 3)}
+
+
+def test_several_runs_are_laid_out_by_sets_and_by_factors(tmp_path):
+    def run(folder, mode, rates):
+        records = []
+        for name in (*himan.plans["atomic"](), *himan.plans["compositional"]()):
+            level = "A" if EpisodeName.parse(name).task in ATOMIC else "C"
+            stages = tuple(GivenSubtask("a", ("a",), k < 3, True, 0, 1) for k in range(4)) if mode == "offline" else ()
+            luck = rng(f"{folder}/{name}", "test").chance(rates[level])
+            records.append(made_runs.record(name, luck, mode=mode, level=level, stages=stages))
+        return made_runs.run_of(records, tmp_path / folder, "model", "planner" if mode == "offline" else "")
+
+    rates = {"L1": {"A": 1.0, "C": 0.0}, "L4": {"A": 1.0, "C": 0.5}}
+    runs = contestants([*(run(level, "rule", own) for level, own in rates.items()), run("eyes", "offline", {"A": 1, "C": 1})])
+    tables = {one.key: rows for one, rows in over_runs(runs)}
+    found = {(r["run"], r["mode"]): r for r in tables["sets"]}
+    assert list(found) == [("L1", "rule"), ("L4", "rule"), ("eyes", "offline")]
+    assert (found["L1", "rule"]["A&AP"], found["L1", "rule"]["C&CP"], found["eyes", "offline"]["CP"]) == (1.0, 0.0, 0.75)
+    four = [r.success for r in runs[1].records if r.level == "C"]
+    assert found["L4", "rule"]["C&CP"] == sum(four) / 900  # with all factors at once, as in the paper
+    factors_ = {(r["run"], r["set"]): r for r in tables["factors"]}
+    assert list(factors_["L4", "C&CP"])[3:] == ["none", "all", *FACTORS] and factors_["L1", "A&AP"]["mo_size"] == 1.0
+    assert factors_["L4", "C&CP"]["none"] == sum(r.success for r in runs[1].records if r.level == "C" and "+" not in r.episode) / 180
+    assert not list(over_runs(runs[:1]))  # there is nothing to put beside it
+    assert {"sets", "factors"} <= {key for key, _, _ in suite_data(runs)}
+    assert [title for title, _ in suite_sections(runs)].count("Runs by set") == 1
 
 
 @pytest.mark.parametrize("task", EVERY)

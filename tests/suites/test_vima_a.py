@@ -200,10 +200,22 @@ def test_levels_keep_to_their_shapes_and_textures(task, split):
                 assert body.texture in textures
         if base is not None:
             assert base.shape in {t.shape for t in pools.bases} and base.texture in {worn(t) for t in pools.base_textures}
-        if split != "L4":
-            seen = {worn(t) for t in (*pools.dragged_textures, *pools.base_textures)} if split != "L3" else {worn(t) for t in TEXTURES}
-            assert {b.texture.replace("dark ", "") for b in others} <= seen
+        for other in others:  # they wear what could be asked for in their place: no texture tells a part
+            free = {worn(t) for t in TEXTURES} if "adj" in task and split in ("L3", "L4") else textures
+            mine = {worn(t) for t in pools.base_textures} if other.fixed else free
+            assert other.texture.replace("dark ", "") in mine
         assert {b.shape for b in others} <= shapes | {t.shape for t in pools.bases}
+
+
+@pytest.mark.parametrize("task", [name for name, task in etude.tasks("vima").items() if "L3" in task.splits])
+def test_new_objects_may_have_new_textures_only(task):
+    unseen = {worn(t) for t in TEXTURES if t not in (*things.S1, *things.S2)}
+    for seed, difficulty in enumerate(DIFFICULTIES):
+        found = etude.episode(f"vima/{task}@L3#{seed}?difficulty={difficulty}&textures=new")
+        shown = [t for p in found.instruction.pictures() for t in (p.things if isinstance(p, ScenePicture) else (p,))]
+        assert {t.texture.replace("dark ", "") for t in (*found.scene.entities, *shown)} - {""} <= unseen
+    with pytest.raises(EtudeError, match="textures=new is for L3"):
+        etude.episode(f"vima/{task}@L1#0?textures=new")
 
 
 def test_the_light_and_dark_of_new_adjectives_come_from_the_level():

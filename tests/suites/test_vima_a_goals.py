@@ -21,7 +21,7 @@ FAR = (0.3, -0.42)
 def test_nothing_is_done_or_spoilt_before_anything_is_done(task, split):
     for difficulty in ("distracting", "extreme"):
         for seed in range(2):
-            simulation = Simulation(episode(task, split, seed, difficulty=difficulty, mistakes="none"))
+            simulation = Simulation(episode(task, split, seed, difficulty=difficulty, failure="final"))
             assert not simulation.status.satisfied and not simulation.status.violated
             assert not any(n.status.satisfied for n in simulation.monitor.nodes() if isinstance(n.goal, Laid))
 
@@ -58,10 +58,26 @@ def test_only_the_right_object_in_the_base_and_no_other_beside_it_counts(task):
     moved_to(simulation, {target.name: FAR}, 0.1)
     assert not simulation.status.satisfied
 
-    strict = Simulation(episode(task, TASKS[task][0], seed, mistakes="none"))
+    strict = Simulation(episode(task, TASKS[task][0], seed, failure="final"))
     assert not strict.status.violated
     moved_to(strict, {loose[0].name: leaf.place}, 0.1)
     assert strict.status.violated
+
+
+def test_an_object_left_where_a_distractor_lies_ends_the_episode_where_failure_is_final():
+    for seed in range(30):
+        found = episode("novel_noun", seed=seed)
+        (target,), _, (other,) = cast_of(found)
+        if not other.fixed:
+            break
+    x, y, _ = other.pose.position
+    usual, strict = (Simulation(episode("novel_noun", seed=seed, **options)) for options in ({}, {"failure": "final"}))
+    for simulation in (usual, strict):
+        moved_to(simulation, {target.name: (x, y)}, 0.1)
+    assert strict.status.violated and not usual.status.violated
+    beside = Simulation(episode("novel_noun", seed=seed, failure="final"))
+    moved_to(beside, {other.name: target.pose.position[:2]}, 0.1)  # the object itself was left nowhere
+    assert not beside.status.violated
 
 
 def rearranged(task: str, **options: str) -> tuple[Simulation, list[Laid], list[Body]]:
@@ -90,7 +106,7 @@ def test_what_is_in_the_way_must_be_moved_before_a_rearrangement_counts():
 
 
 def test_without_mistakes_objects_may_not_be_put_on_what_is_in_the_way():
-    simulation, goals, _ = rearranged("rearrange", mistakes="none")
+    simulation, goals, _ = rearranged("rearrange", failure="final")
     assert not simulation.status.violated
     moved_to(simulation, {leaf.thing: leaf.place for leaf in goals[: len(goals) // 2]}, 0.06)
     assert simulation.status.violated

@@ -176,8 +176,10 @@ def test_other_distractors_stand_in_the_frames_of_a_motion_than_on_the_table_and
         there = [b for b in frames(found)[0].values() if b.name != name]
         assert len(here) == len(there) == count
         assert not {(b.shape, b.texture) for b in here} & {(b.shape, b.texture) for b in there}
+        assert min(across(b, (0.5, 0.0)) for b in there) < 1e-9
+        beside = [b for b in here if abs(across(b, (0.5, 0.0)) - 0.19) < 1e-6]  # as the object itself: no place tells it
+        assert len(beside) == 1 and all(across(beside[0], frame[name]) > 0.2 for frame in frames(found))
         for group in (here, there):
-            assert min(across(b, (0.5, 0.0)) for b in group) < 1e-9
             assert all(across(a, b) > 0.06 for a, b in combinations(group, 2))
         assert [{k: b for k, b in frame.items() if k != name} for frame in frames(found)] == [{b.name: b for b in there}] * 3
 
@@ -217,7 +219,7 @@ def test_the_last_frame_is_what_the_oracle_leaves():
 
 @pytest.mark.parametrize("task", ["follow_motion", "follow_order"])
 def test_the_moves_in_their_order_succeed_and_another_order_does_not(task):
-    found = next(e for e in (episode(task, seed, mistakes="none") for seed in range(20)) if _onwards(e))
+    found = next(e for e in (episode(task, seed, failure="final") for seed in range(20)) if _onwards(e))
     first, second = steps(found)
     simulation = Simulation(found)
     follow(simulation, first)
@@ -231,7 +233,7 @@ def test_the_moves_in_their_order_succeed_and_another_order_does_not(task):
 
 @pytest.mark.parametrize("task", ["follow_motion", "follow_order"])
 def test_whatever_else_is_moved_is_a_mistake_that_only_the_strict_protocol_makes_final(task):
-    usual, strict = (Simulation(episode(task, 4, **options)) for options in ({}, {"mistakes": "none"}))
+    usual, strict = (Simulation(episode(task, 4, **options)) for options in ({}, {"failure": "final"}))
     (rule,) = [n for n in usual.monitor.nodes() if isinstance(n.goal, Followed)]
     for simulation in (usual, strict):
         moved(simulation, bystanders(simulation.episode)[0].name, (0.3, -0.42))
@@ -242,7 +244,7 @@ def test_whatever_else_is_moved_is_a_mistake_that_only_the_strict_protocol_makes
 
 
 def test_the_right_object_in_a_wrong_place_is_a_mistake():
-    found = episode("follow_motion", 3, mistakes="none")
+    found = episode("follow_motion", 3, failure="final")
     (name,) = {s.thing for s in steps(found)}
     simulation = Simulation(found)
     moved(simulation, name, (0.35, -0.4))
@@ -250,7 +252,7 @@ def test_the_right_object_in_a_wrong_place_is_a_mistake():
 
 
 def test_reaching_for_nothing_and_putting_back_are_no_moves():
-    found = episode("follow_motion", 3, mistakes="none")
+    found = episode("follow_motion", 3, failure="final")
     name = steps(found)[0].thing
     simulation = Simulation(found)
     moved(simulation, name, bodies(found)[name].pose.position[:2])
@@ -275,7 +277,7 @@ def test_one_move_near_two_points_counts_once():
 
 
 def test_the_neighbour_first_is_a_mistake_and_must_come_again():
-    usual, strict = (Simulation(episode("manipulate_old_neighbor", 1, **options)) for options in ({}, {"mistakes": "none"}))
+    usual, strict = (Simulation(episode("manipulate_old_neighbor", 1, **options)) for options in ({}, {"failure": "final"}))
     first, second = steps(usual.episode)
     for simulation in (usual, strict):
         follow(simulation, second)
@@ -291,7 +293,7 @@ def test_the_neighbour_first_is_a_mistake_and_must_come_again():
 
 
 def test_another_object_of_the_grid_in_the_base_is_a_mistake():
-    found = episode("manipulate_old_neighbor", 1, mistakes="none")
+    found = episode("manipulate_old_neighbor", 1, failure="final")
     simulation = Simulation(found)
     moved(simulation, bystanders(found)[0].name, steps(found)[0].place)
     assert simulation.status.violated
@@ -311,7 +313,7 @@ def test_restoring_goes_to_the_container_where_the_object_was():
 
 
 def test_containers_in_another_order_are_a_mistake():
-    found = episode("pick_in_order_then_restore", 2, mistakes="none")
+    found = episode("pick_in_order_then_restore", 2, failure="final")
     one, two, home = steps(found)
     simulation = Simulation(found)
     assert not simulation.status.violated  # lying in the original container from the start is none
@@ -460,14 +462,14 @@ def oracle() -> Players:
 @pytest.mark.parametrize(("task", "split", "difficulty"), TASKS_IN_TURN)
 def test_the_oracle_solves_every_task_with_as_few_actions_as_it_takes(oracle, task, split, difficulty):
     """Every task on each of its splits and in each difficulty, not all of their pairs; ``etude evaluate`` plays those."""
-    found = episode(task, 7, split, mistakes="none", difficulty=difficulty)
+    found = episode(task, 7, split, failure="final", difficulty=difficulty)
     record, _ = play(oracle, found.name)
     assert record.outcome == "success" and record.steps == found.least == (3 if task == "pick_in_order_then_restore" else 2)
 
 
 @pytest.mark.parametrize("task", TASKS)
 def test_the_oracle_solves_the_same_tasks_with_small_movements_of_the_hand(task):
-    record, _ = play(Players("oracle:action=ee_delta"), episode(task, 5, mistakes="none").name)
+    record, _ = play(Players("oracle:action=ee_delta"), episode(task, 5, failure="final").name)
     assert record.outcome == "success"
 
 

@@ -10,6 +10,7 @@ from etude.evaluation.play import Players, play
 from etude.goals.goal import Always
 from etude.goals.sweeping import Gathered, KeptOff
 from etude.library import episode, tasks
+from etude.names import EtudeError
 from etude.pose import Pose
 from etude.scene.scene import Area, Body
 
@@ -40,6 +41,16 @@ def test_as_many_are_swept_as_asked_for_and_the_rest_are_left(task, split):
 def test_the_oracle_sweeps_with_as_few_strokes_as_were_counted(task, split):
     record, _ = play(Players("oracle"), f"vima/{task}@{split}#0")
     assert record.success and record.steps <= record.least
+
+
+def test_ten_strokes_are_allowed_and_enough_or_twenty_if_asked_for():
+    for task, split in CASES[-2:]:
+        usual, longer = (episode(f"vima/{task}@{split}#5?difficulty=distracting{more}") for more in ("", "&horizon=20"))
+        assert usual.least <= usual.horizon == 10 and longer.horizon == 20 and longer.scene == usual.scene
+    with pytest.raises(EtudeError, match="unknown value of horizon '15'"):
+        episode("vima/sweep_without_touching@L4#0?horizon=15")
+    with pytest.raises(EtudeError, match="unknown option of vima/rotate 'horizon'"):
+        episode("vima/rotate@L1#0?horizon=20")
 
 
 def test_nothing_overlaps_at_the_start_whatever_the_seed():

@@ -12,7 +12,7 @@ from etude.audit.scoring import CheatScore
 from etude.decisions.graph import DecisionGraph, properties_of
 from etude.decisions.meaning import answer
 from etude.decisions.operator import Operator
-from etude.decisions.shortcuts import Asked, answers_due, report
+from etude.decisions.shortcuts import Asked, Shortcut, answers_due, known_to_readers, report
 from etude.decisions.showing import domain_of, space_of, told
 from etude.decisions.space import SeenThing, StimulusSpace
 from etude.decisions.trial import Trial
@@ -28,6 +28,11 @@ class DueAnswer:
     trial: Trial
     asked: Asked
     number: int
+
+    @property
+    def bound(self) -> float:
+        """How often one is right who takes any of the answers offered, or of those that the question can have."""
+        return max(1 / len(self.asked.choices), known_to_readers(self.asked, space_of(self.trial.stimuli, self.trial.grid)))
 
 
 class DecidingCheat:
@@ -132,6 +137,9 @@ KNOWN = {
     "larger branch": "one branch",
     "first part": "one part",
     "second part": "one part",
+    "colour": "colour in place of identity",
+    "category": "category in place of identity",
+    "colour and category": "colour and category in place of identity",
 }
 """The shortcuts of :mod:`etude.decisions.shortcuts`, as the audit calls them; what has one name is taken together."""
 
@@ -146,17 +154,17 @@ def scores(task: str, split: str, trials: Sequence[Trial], cheats: Mapping[str, 
         asked = mine[1::2]
         player.learn(mine[::2])
         if asked:
-            found.append(CheatScore(task, split, name, total(map(player.right, asked)), tuple(1 / len(one.asked.choices) for one in asked)))
+            found.append(CheatScore(task, split, name, total(map(player.right, asked)), tuple(one.bound for one in asked)))
     return found + _shortcuts(task, split, trials)
 
 
 def _shortcuts(task: str, split: str, trials: Sequence[Trial]) -> list[CheatScore]:
     rows = report(trials, domain_of(trials[0].stimuli, trials[0].split))
-    grouped: dict[str, list[tuple[int, float, float]]] = {}
+    grouped: dict[str, list[Shortcut]] = {}
     for row in rows:
         if row.applies:
-            grouped.setdefault(KNOWN.get(row.name, row.name), []).append((row.applies, row.score, max(row.chance, row.floor)))
+            grouped.setdefault(KNOWN.get(row.name, row.name), []).append(row)
     return [
-        CheatScore(task, split, name, total(n * score for n, score, _ in rows_), tuple(bound for n, _, bound in rows_ for _ in range(n)))
+        CheatScore(task, split, name, total(row.applies * row.score for row in rows_), tuple(b for row in rows_ for b in row.bounds))
         for name, rows_ in grouped.items()
     ]

@@ -6,7 +6,7 @@ import functools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from etude.audit.symmetry import canonical
 from etude.audit.texts import faults
 from etude.envs.simulation import Simulation
 from etude.episodes import Episode
+from etude.goals.goal import every
+from etude.goals.units import Control
 from etude.names import EtudeError
 from etude.pose import Pose
 from etude.prompts.instruction import ObjectPicture, TexturePicture
@@ -22,6 +24,7 @@ from etude.prompts.pictures import part_picture
 from etude.render.studio import Studio
 from etude.scene.appearance import segmentation_ids
 from etude.scene.scene import Body, Fixture, Scene
+from etude.skills.grips import grips, suitable
 from etude.suites.suite import SUITES
 
 FEWEST = 20  # pixels of a thing that must be seen
@@ -154,16 +157,25 @@ def _holds(furniture: Fixture, pose: Pose) -> bool:
 
 
 def _unreachable(episode: Episode, simulation: Simulation) -> Iterator[str]:
-    """Things that are to be moved, above which the hand cannot be held as it is held at the start."""
-    home = simulation.robot.tip()
+    """Things that are to be moved, above which the hand cannot be held as it is held at the start, and that no fingers can take either."""
+    robot = simulation.robot
+    home = robot.tip()
     for role, name in episode.roles:
         thing = episode.scene.entity(name)
         if role != "manipulated" or not isinstance(thing, Body) or thing.fixed or name == episode.held:
             continue
         x, y, z = thing.pose.position
-        above = [Pose((x, y, z + up), home.rotation) for up in (0.05, 0.10, 0.20)]
-        if not any(simulation.robot.reaches(pose, 0.02) for pose in above):
+        above = (Pose((x, y, z + up), home.rotation) for up in (0.05, 0.10, 0.20))
+        if not any(robot.reaches(pose, 0.02) for pose in chain(above, _taken(episode, simulation, thing))):
             yield f"unreachable: {name!r}"
+
+
+def _taken(episode: Episode, simulation: Simulation, thing: Body) -> Iterator[Pose]:
+    """Tips of fingers that take hold of a thing, best first: by its handle, where the goal says by which."""
+    if simulation.robot.hand.kind == "fingers":
+        handle = next((unit.handle for unit in every(episode.goal, Control) if unit.thing == thing.name), ())
+        ways = sorted(grips(simulation.monitor.watch, thing.name, handle), key=lambda grip: -grip.score)
+        yield from (tip for grip in ways if suitable(tip := thing.pose * grip.tip))
 
 
 def shapes_and_textures(episode: Episode) -> set[tuple[str, str]]:

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
-from etude.audit.symmetry import Pattern, assignments, canonical, mentions, symmetries
+from etude.audit.symmetry import Pattern, assignments, canonical, exchangeable, mentions, symmetries
 from etude.catalog.registry import shape as find_shape
 from etude.episodes import Episode
-from etude.goals.goal import All, Either, Swap
+from etude.goals.goal import WAY, All, Either, Swap
 from etude.goals.goal import Sequence as InSequence
 from etude.pose import Pose, Vec2
 from etude.scene.scene import Area, Body, Entity, Fixture, Scene
@@ -154,6 +154,11 @@ def _asked(value: Any) -> list[str]:
     return [f.name for f in fields(value) if f.metadata.get("asked", True)]
 
 
+def _ways(value: Any) -> frozenset[str]:
+    """The fields of a goal that only say how it may come about: of what is in them it matters which things they name."""
+    return frozenset(f.name for f in fields(value) if f.metadata == WAY)
+
+
 def _pattern(value: Any, numbers: Mapping[str, int], starts: Mapping[str, Vec2], values: dict[Any, int]) -> Any:
     """A goal with numbers in place of things and of values. What is meant by a place where a thing stands is that thing."""
     if isinstance(value, str):
@@ -165,7 +170,8 @@ def _pattern(value: Any, numbers: Mapping[str, int], starts: Mapping[str, Vec2],
         return ("at", numbers.get(at, at)) if at is not None else ("value", values.setdefault(value, len(values)))
     if isinstance(value, tuple):
         found = [_pattern(one, numbers, starts, values) for one in value]
-        return ("set" if all(isinstance(one, str) for one in value) else "row", *found)
+        unordered = all(isinstance(one, str) for one in value) or all(_is_place(one) for one in value)
+        return ("set" if unordered else "row", *found)
     if isinstance(value, Pose):
         return _pattern(value.position, numbers, starts, values), _pattern(("row", *value.rotation), numbers, starts, values)
     if is_dataclass(value) and not isinstance(value, type):
@@ -178,9 +184,12 @@ def _leaf(value: Any, numbers: Mapping[str, int], starts: Mapping[str, Vec2], va
     own = {starts[one] for one in held.values() if isinstance(one, str) and one in starts}
     parts: list[Any] = [type(value).__name__]
     places = [p for one in held.values() if (p := _place(one)) is not None]
+    ways = _ways(value)
     stays = any(math.dist(p, start) < HERE for p in places for start in own)  # numbers of what turns on the spot are its own
     for name, one in held.items():
-        if isinstance(value, _UNORDERED) and name == "members":  # what must hold in the end; of a swap, the first is but a detour
+        if name in ways:
+            parts.append(("set", *(("#", numbers[thing]) for thing in dict.fromkeys(_names(one)) if thing in numbers)))
+        elif isinstance(value, _UNORDERED) and name == "members":  # what must hold in the end; of a swap, the first is but a detour
             kept = one[1:] if isinstance(value, Swap) else one
             parts.append(("set", *(_pattern(member, numbers, starts, values) for member in kept)))
         elif not ((stays and not isinstance(one, (str, tuple))) or (stays and _place(one) is not None)):
@@ -202,20 +211,14 @@ def _place(value: Any) -> Vec2 | None:
 
 
 def played(looks: Iterable[Named]) -> Played:
-    """Which roles things of each form have played in some episodes."""
+    """Which roles things of each shape have played in some episodes. Sizes are left out: they may be what is asked for."""
     found: dict[tuple[Any, ...], set[str]] = {}
     for one in looks:
         things = {c.name: c for c in one.candidates}
         for name, role in one.parts:
             if role:
-                for form in _forms(things[name]):
-                    found.setdefault(form, set()).add(role)
+                found.setdefault((things[name].kind, things[name].shape), set()).add(role)
     return {form: frozenset(roles) for form, roles in found.items()}
-
-
-def _forms(thing: Candidate) -> tuple[tuple[Any, ...], ...]:
-    """What roles are known by: shape and size, or the shape alone where no thing of this size has played any."""
-    return (thing.kind, thing.form), (thing.kind, thing.form[:1])
 
 
 def given(looks: Sequence[Named]) -> frozenset[str]:
@@ -231,7 +234,7 @@ def case(look: Named, known: Played, fixed: frozenset[str], hand: Vec2) -> Choic
     """The choices of an episode. A thing could play a part if it is of the kind of the right one, and not of a form that is only ever seen
     in other parts: who knows the task knows that a bowl is not what goes into the bowl. Things in ``fixed`` are no choice."""
     things = {c.name: c for c in look.candidates}
-    roles = {c.name: next((known[form] for form in _forms(c) if form in known), frozenset()) for c in look.candidates}
+    roles = {c.name: known.get((c.kind, c.shape), frozenset()) for c in look.candidates}
     taken = fixed | {look.held}
     slots = []
     for name, told in look.parts:
@@ -246,10 +249,33 @@ def case(look: Named, known: Played, fixed: frozenset[str], hand: Vec2) -> Choic
 
         pool = (right,) if name in taken else tuple(c for c in look.candidates if fits(c))
         slots.append(ChoiceSlot(role, name, pool))
-    allowed = tuple(frozenset(k for k, other in enumerate(slots) if other.right in {c.name for c in s.candidates}) for s in slots)
-    ways = assignments([[c.name for c in slot.candidates] for slot in slots])
-    chance = symmetries(look.pattern, allowed) / ways if slots else 1.0
-    return ChoiceCase(look.episode, tuple(slots), look.pattern, chance, look.text, look.middle, hand)
+    return ChoiceCase(look.episode, tuple(slots), look.pattern, _chance(slots, look.pattern), look.text, look.middle, hand)
+
+
+def _chance(slots: Sequence[ChoiceSlot], pattern: Pattern) -> float:
+    """How often one is right who draws: a thing for each slot, none twice; and where all of a kind are wanted for one part, a kind."""
+    pools = [{c.name for c in slot.candidates} for slot in slots]
+    allowed = [frozenset(k for k, slot in enumerate(slots) if slot.right in pool) for pool in pools]
+    kinds, drawn, taken = 1, set[int](), set[str]()
+    for members in exchangeable(pattern, tuple(allowed)):
+        left, wanted = [c for c in slots[members[0]].candidates if c.name not in taken], {slots[k].right for k in members}
+        if len(members) > 1 and (count := _kinds(left, wanted)):
+            kinds, drawn, taken = kinds * count, drawn | {*members}, taken | wanted
+    allowed = [frozenset({k}) if k in drawn else mine - drawn for k, mine in enumerate(allowed)]
+    ways = assignments([sorted(pool - taken) for k, pool in enumerate(pools) if k not in drawn])
+    return symmetries(pattern, tuple(allowed)) / ways / kinds
+
+
+def _kinds(pool: Sequence[Candidate], wanted: set[str]) -> int:
+    """How many kinds of things there are, by what the wanted ones have in common, form or texture; 0 if nothing, or others have it too."""
+
+    def look(c: Candidate) -> tuple[Any, ...]:
+        return tuple(value for value, common in (((c.form, c.kind), forms), (c.texture, textures)) if len(common) == 1)
+
+    right = [c for c in pool if c.name in wanted]
+    forms, textures = {(c.form, c.kind) for c in right}, {c.texture for c in right}
+    looks = [look(c) for c in pool]
+    return len(set(looks)) if look(right[0]) and looks.count(look(right[0])) == len(right) else 0
 
 
 def entity_of(name: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import multiprocessing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, TypeVar
 
@@ -25,13 +25,13 @@ from etude.audit.parts import played as roles_played
 from etude.audit.scoring import CheatScore
 from etude.decisions.trial import Trial
 from etude.episodes import Episode
-from etude.evaluation.plan import make_names
+from etude.evaluation.plan import LAST_SEED, make_names
 from etude.evaluation.worker import one_thread
 from etude.library import find
 from etude.names import EpisodeName, EtudeError, canonical_json, digest, encode
 from etude.plugins import load_all
 from etude.plugins import named as plugins
-from etude.pose import Vec2
+from etude.pose import Array, Vec2
 from etude.scene.scene import Robot, Scene, Table
 from etude.scene.world import World
 from etude.suites.suite import SUITES, Suite, Task
@@ -94,6 +94,7 @@ def audit(
         broken: list[BrokenEpisode] = []
         oracle: dict[tuple[str, str], tuple[int, int]] = {}
         chances: dict[tuple[str, str], float] = {}
+        each: dict[str, float] = {}
         for key, members in groups.items():
             seen = [looked[name] for name in members]
             broken += [wrong for one in seen for wrong in one.wrong]
@@ -101,12 +102,15 @@ def audit(
             scores += found.scores
             broken += found.broken
             chances[key] = found.chance
-            if moving:
-                tell(f"{suite}/{key[0]}@{key[1]}: playing")
-                more, solved = team.moved(key, seen[:moving], found.chances)
-                scores += more
-                oracle[key] = solved[0], len(seen[:moving])
-                broken += [BrokenEpisode(name, "unsolved by the oracle") for name in solved[1]]
+            each |= found.chances
+        if moving:
+            first = {key: [looked[name] for name in members[:moving]] for key, members in groups.items()}
+            done = team.moved([one for seen in first.values() for one in seen], tell)
+            for key, seen in first.items():
+                scores += _moving_scores(key, seen, done, each)
+                unsolved = [one.name for one in seen if not done["oracle", one.name]]
+                oracle[key] = len(seen) - len(unsolved), len(seen)
+                broken += [BrokenEpisode(name, "unsolved by the oracle") for name in unsolved]
     contents = [SplitContent(t, s, {n: looked[n].digest for n in m}, _things(looked[n] for n in m)) for (t, s), m in groups.items()]
     contents += [SplitContent(t, s, {n: held[n].digest for n in m}, _things(held[n] for n in m)) for (t, s), m in compared.items()]
     leaking: list[Leak] = leaks(value, contents)
@@ -190,8 +194,9 @@ def _chosen(key: tuple[str, str], cases: Sequence[ChoiceCase]) -> list[CheatScor
         player: ChoosingCheat = one.make()
         asked = open_
         if player.learns:
-            player.learn(open_[::2])
-            asked = open_[1::2]
+            half = len(open_) // 2  # seeds may take variations in turn: every second one would hide some of them
+            player.learn(open_[:half])
+            asked = open_[half:]
         if asked:
             right = total(c.right(player.choose(c, one.name)) for c in asked)
             found.append(CheatScore(*key, one.name, right, tuple(c.chance for c in asked)))
@@ -240,28 +245,51 @@ class _Team:
         """A look at each of these episodes, by name."""
         found, before = {}, ""
         for one in self.map(partial(look, built), names, CHUNK):
-            place = one.name.partition("#")[0]
-            if place != before:
-                tell(f"{place}: looking")
-                before = place
+            before = _told_place(one.name, before, "looking", tell)
             found[one.name] = one
         return found
 
-    def moved(
-        self, key: tuple[str, str], seen: Sequence[Glance], chances: Mapping[str, float]
-    ) -> tuple[list[CheatScore], tuple[int, list[str]]]:
-        """What cheats that move reach, and the oracle: its successes, and the episodes it left unsolved."""
-        jobs = [("oracle", one.name) for one in seen] + [(cheat, one.name) for one in seen for cheat in one.applies]
-        done = dict(zip(jobs, self.map(_played, jobs, 1), strict=True))
-        found = []
-        for cheat in dict.fromkeys(cheat for one in seen for cheat in one.applies):
-            mine = [one.name for one in seen if cheat in one.applies]
-            bounds = tuple(chances.get(name, 1.0) if chances.get(name, 1.0) < 1 else EASY for name in mine)
-            found.append(CheatScore(*key, cheat, total(done[cheat, name] for name in mine), bounds))
-        unsolved = [one.name for one in seen if not done["oracle", one.name]]
-        return found, (len(seen) - len(unsolved), unsolved)
+    def moved(self, seen: Sequence[Glance], tell: Told) -> dict[tuple[str, str], bool]:
+        """Which cheats that move, and the oracle, succeed in which episodes."""
+        lessons = list(dict.fromkeys((who, _lesson(one.name)) for one in seen for who in one.applies))
+        learnt = dict(zip(lessons, self.map(_learnt, lessons, 1), strict=True))
+        jobs: list[tuple[str, str, Sequence[Array]]] = [
+            (who, one.name, learnt.get((who, _lesson(one.name)), ())) for one in seen for who in ("oracle", *one.applies)
+        ]
+        found, before = {}, ""
+        for (who, name, _), success in zip(jobs, self.map(_played, jobs, 1), strict=True):
+            before = _told_place(name, before, "playing", tell)
+            found[who, name] = success
+        return found
 
 
-def _played(job: tuple[str, str]) -> bool:
+def _told_place(name: str, before: str, doing: str, tell: Told) -> str:
+    place = name.partition("#")[0]
+    if place != before:
+        tell(f"{place}: {doing}")
+    return place
+
+
+def _moving_scores(
+    key: tuple[str, str], seen: Sequence[Glance], done: Mapping[tuple[str, str], bool], chances: Mapping[str, float]
+) -> Iterator[CheatScore]:
+    for who in dict.fromkeys(who for one in seen for who in one.applies):
+        mine = [one.name for one in seen if who in one.applies]
+        bounds = tuple(chances.get(name, 1.0) if chances.get(name, 1.0) < 1 else EASY for name in mine)
+        yield CheatScore(*key, who, total(done[who, name] for name in mine), bounds)
+
+
+def _lesson(name: str) -> str:
+    """The episode of the same task that cheats may learn from: of a seed that no list has."""
+    return str(replace(EpisodeName.parse(name), seed=LAST_SEED))
+
+
+def _learnt(job: tuple[str, str]) -> Sequence[Array]:
     who, name = job
-    return played(who if who == "oracle" else CHEATS[who].make(), name).success
+    lesson: Sequence[Array] = CHEATS[who].make.learn(name)
+    return lesson
+
+
+def _played(job: tuple[str, str, Sequence[Array]]) -> bool:
+    who, name, lesson = job
+    return played(who if who == "oracle" else CHEATS[who].make(lesson), name).success

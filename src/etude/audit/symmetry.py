@@ -33,11 +33,8 @@ def mentions(pattern: Any, slot: int) -> bool:
 
 
 @functools.lru_cache(maxsize=4096)
-def symmetries(pattern: Pattern, allowed: tuple[frozenset[int], ...]) -> int:
-    """How many exchanges of things leave the goal as it is; ``allowed``: the slots whose things each slot could have.
-
-    Slots that may change places with each other, whatever the others do, form a class; whole classes may change places too.
-    """
+def exchangeable(pattern: Pattern, allowed: tuple[frozenset[int], ...]) -> list[list[int]]:
+    """Classes of slots that may change places, whatever the others do; ``allowed``: the slots whose things each could have."""
     count, same = len(allowed), canonical(pattern)
     classes: list[list[int]] = []
     for k in range(count):
@@ -50,6 +47,13 @@ def symmetries(pattern: Pattern, allowed: tuple[frozenset[int], ...]) -> int:
                 break
         else:
             classes.append([k])
+    return classes
+
+
+@functools.lru_cache(maxsize=4096)
+def symmetries(pattern: Pattern, allowed: tuple[frozenset[int], ...]) -> int:
+    """How many exchanges of things leave the goal as it is: within the classes that are exchangeable, and of whole classes."""
+    count, same, classes = len(allowed), canonical(pattern), exchangeable(pattern, allowed)
     within = math.prod(math.factorial(len(members)) for members in classes)
     if len(classes) > MOST_CLASSES:
         return within

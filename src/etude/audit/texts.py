@@ -33,7 +33,8 @@ def faults(text: str, names: Iterable[str] = ()) -> Iterator[str]:
     upper = [s[0].isupper() or not s[0].isalpha() for s in starts]
     if not all(upper) and (any(upper) or len(starts) > 1):  # all small letters are a style, as in commands of one line
         yield f"a sentence starts with a small letter: {next(s for s, ok in zip(starts, upper, strict=True) if not ok)[:30]!r}"
-    internal = next((name for name in names if name[-1].isdigit() and name in text), None) or re.search(r"[{}]|\b\w+_\w+\b", text)
+    numbered = (name for name in names if name[-1].isdigit() and re.search(rf"\b{re.escape(name)}\b", text))
+    internal = next(numbered, None) or re.search(r"[{}]|\b\w+_\w+\b", text)
     if internal is not None:
         yield f"a name for machines: {internal if isinstance(internal, str) else internal[0]!r}"
 

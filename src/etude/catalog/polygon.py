@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from etude import arithmetic
-from etude.arithmetic import distance, dot, dots, norm, norms, product, unit
+from etude.arithmetic import distance, dot, dots, norm, norms, unit
 from etude.pose import Array, Vec2
 
 
@@ -375,10 +375,6 @@ def separation(a: Array, b: Array) -> float:
 
     Exact when negative or zero along an edge normal; for disjoint polygons a lower bound, exact unless two corners face each other.
     """
-    best = -math.inf
-    for p, q in ((a, b), (b, a)):
-        edges = np.roll(p, -1, axis=0) - p
-        normals = np.stack([edges[:, 1], -edges[:, 0]], 1) / norms(edges)[:, None]
-        gaps = product(q, normals.T).min(0) - dots(p, normals)
-        best = max(best, float(gaps.max()))
-    return best
+    from etude.catalog.apart import gap
+
+    return gap(np.ascontiguousarray(a, float), np.ascontiguousarray(b, float))

@@ -126,10 +126,13 @@ class Shape:
     @functools.cached_property
     def footprint(self) -> Array:
         """Convex outline of the shape seen from above in its usual pose, (K, 2) metres, counter-clockwise."""
-        return self.outline(IDENTITY)
+        return self._outline(IDENTITY)
 
     def outline(self, rotation: Quat) -> Array:
         """Convex outline, seen from above, of everything the shape shows or touches with when it is turned so; (K, 2) metres."""
+        return self.footprint if rotation == IDENTITY else self._outline(rotation)
+
+    def _outline(self, rotation: Quat) -> Array:
         points = np.vstack([self.mesh.vertices, *(p.support(around=True) for p in self.pieces)])
         return hull(turned(points, matrix(rotation)[:2]))
 

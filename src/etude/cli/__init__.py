@@ -11,6 +11,7 @@ from typer.exceptions import TyperException
 from etude.cli import (  # noqa: F401  (registers the commands)
     auditing,
     comparing,
+    describing,
     evaluating,
     exporting,
     looking,
@@ -56,7 +57,10 @@ def _imported(arguments: list[str]) -> list[str]:
         if option != "--import":
             left.append(word)
         else:
-            load(module if sign else next(rest, ""))
+            module = module if sign else next(rest, "")
+            if not module:
+                raise EtudeError("--import needs the name of a module, such as --import my_lab")
+            load(module)
     return left
 
 

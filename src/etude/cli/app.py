@@ -33,7 +33,10 @@ def _tell_version(wanted: bool) -> None:
 def root(
     version: Annotated[bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Show the version and exit.")] = False,
 ) -> None:
-    """Compositional robot manipulation, judged ability by ability."""
+    """Compositional robot manipulation, judged ability by ability.
+
+    Every command takes --import MODULE: a plug-in that is not installed.
+    """
 
 
 def given(context: typer.Context, *parameters: str) -> list[str]:

@@ -68,21 +68,27 @@ def compare(
     from etude import api
     from etude.evaluation.inference import anytime
     from etude.evaluation.pairs import changed_episodes, paired_records
+    from etude.evaluation.recovery import recoveries
 
     found = api.compare(run_a, run_b)
     a, b = found.runs
     changed = changed_episodes(a.records, b.records)
     early = anytime((x.success, y.success) for x, y in paired_records(a.records, b.records))
+    recovered = {name: recoveries(run.records) for name, run in zip((found.name_a, found.name_b), (a, b), strict=True)}
     if as_json:
         rows = found.table().rows
         print_json({
             "a": found.name_a, "b": found.name_b, "overall": rows[0], "tasks": rows[1:],
             "changed": changed, "mixed": [run.mixed for run in (a, b) if run.mixed],
+            "recovery": {name: [one.to_data() for one in members.values()] for name, members in recovered.items()},
             "anytime": {"e_value": early.e_value, "p_value": early.p_value, "decided_at": early.decided_at},
         })  # fmt: skip
         return
     say(found.table())
     say(found.verdict)
+    for name, members in recovered.items():
+        for what, one in members.items():
+            say(f"{name} under {what}: {one}.")
     if out := found.left_out:
         say(f"Left out: {', '.join(out)}.")
     if changed:

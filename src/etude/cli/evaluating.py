@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import quote
 
 import typer
 from rich.markup import escape
@@ -21,10 +22,14 @@ if TYPE_CHECKING:
     from etude.evaluation.store import Run, Store
 
 CHAT = "chat:MODEL@http://host:port/v1"
-POLICY = f"oracle, oracle:noise=0.02, oracle:colour_blind, random, noop, replay:RUN, module:attribute, ws://host:port, {CHAT} (decisions)"
-PLANNER = f"rule, oracle, oracle:wrong=0.2, {CHAT}, or module:attribute"
+DECIDER = f"{CHAT} or answers:FILE (decisions)"
+POLICY = f"oracle, oracle:noise=0.02, oracle:colour_blind, random, noop, replay:RUN, module:attribute, ws://host:port, {DECIDER}"
+PLANNER = f"rule, oracle, oracle:wrong=0.2, {CHAT}, answers:FILE, or module:attribute"
 EVERY = 30.0  # seconds between lines of progress where there is no terminal
-MODE = "vanilla; rule: rule planner + policy; planner: planner + oracle skills; coupled: planner + policy; offline: planner alone"
+MODE = (
+    "vanilla; rule: rule planner + policy; planner: planner + oracle skills; coupled: planner + policy; offline: planner alone; "
+    "rule:privileged and coupled:privileged go by the true end of sub-tasks, not by changes of the hand"
+)
 
 
 @app.command()
@@ -78,6 +83,7 @@ Levels = Annotated[list[str] | None, typer.Option(help="tasks of this level; rep
 Difficulties = Annotated[list[str] | None, typer.Option(help="repeat for several")]
 Perturbations = Annotated[list[str] | None, typer.Option(help="a perturbation, or several at once: a+b; repeat for more")]
 Options = Annotated[list[str] | None, typer.Option(help="an option of the episodes: key=value")]
+Graph = Annotated[Path | None, typer.Option(help="a decision of your own: a graph as JSON, or the text of an instruction")]
 FirstSeed = Annotated[int | None, typer.Option(help="the first seed; of a list, what lies below is left out", show_default="0")]
 Workers = Annotated[int, typer.Option(help="processes; 0: as many as there are cores")]
 Timeout = Annotated[float, typer.Option(help="seconds for one episode, then it is an error")]
@@ -94,6 +100,7 @@ def evaluate(
     perturb: Perturbations = None,
     no_control: Annotated[bool, typer.Option("--no-control", help="leave the matched unperturbed episodes out")] = False,
     option: Options = None,
+    graph: Graph = None,
     episodes: Annotated[int | None, typer.Option(help="seeds of each of these; of a list, the first so many", show_default="20")] = None,
     first_seed: FirstSeed = None,
     plan_file: Annotated[Path | None, typer.Option("--plan", help="a file (plan.json, or names one a line), or SUITE-PLAN")] = None,
@@ -122,10 +129,11 @@ def evaluate(
 
     keep = pick("value of --record", record, {k: k for k in KEEP})
     settings = RunSettings(workers, timeout, memory, keep, executor, ray_address, retry_errors, allow_mixed)
+    tasks, options = with_graph(suite, task, option, graph)
     with ProgressBar(out) as shown:
         run = api.evaluate(
-            policy, wanted(suite, plan_file), episodes=episodes, task=task or (), split=split or (), level=level or (),
-            difficulty=difficulty or (), perturb=perturb or (), control=not no_control, options=pairs(option), first_seed=first_seed,
+            policy, wanted(suite, plan_file), episodes=episodes, task=tasks, split=split or (), level=level or (),
+            difficulty=difficulty or (), perturb=perturb or (), control=not no_control, options=options, first_seed=first_seed,
             planner=planner, mode=mode or (), patience=patience, renderer=renderer, out=out, more=more, shard=shard, settings=settings,
             progress=shown,
         )  # fmt: skip
@@ -145,6 +153,20 @@ def refuse_choices(context: typer.Context) -> None:
         raise EtudeError(f"{idle} chooses among the episodes of a suite, but no --suite is named")
 
 
+def with_graph(
+    suites: Sequence[str] | None, task: Sequence[str] | None, option: Sequence[str] | None, graph: Path | None
+) -> tuple[Sequence[str], dict[str, str]]:
+    """The tasks and options that are asked for; with a file that holds a graph, the task that takes it."""
+    from etude.library import tasks
+
+    if graph is None:
+        return task or (), pairs(option)
+    taking = [t.name for suite in suites or () for t in tasks(suite.partition("/")[0]).values() if "graph" in t.options]
+    if not taking:
+        raise EtudeError("--graph is a decision of your own: name a suite of decisions with --suite")
+    return task or taking, pairs([*(option or ()), f"graph={graph}"])
+
+
 def pairs(texts: Sequence[str] | None) -> dict[str, str]:
     """Options given as ``key=value``."""
     found: dict[str, str] = {}
@@ -154,7 +176,7 @@ def pairs(texts: Sequence[str] | None) -> dict[str, str]:
             raise EtudeError(f"--option {text!r} is not of the form key=value")
         if key in found:
             raise EtudeError(f"--option {key} is given twice: {found[key]} and {value}")
-        found[key] = value
+        found[key] = quote(value, safe=" ,:")  # a path has what a name cannot have
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from etude.cli.app import app, console, print_json
-from etude.cli.evaluating import refuse_choices
+from etude.cli.evaluating import Graph, Options, refuse_choices, with_graph
 from etude.names import EpisodeName, EtudeError, pick
 
 
@@ -24,6 +24,8 @@ def export(
     episodes: Annotated[int, typer.Option(help="seeds for each of these")] = 100,
     first_seed: Annotated[int, typer.Option(help="the first of them")] = 0,
     plan_file: Annotated[Path | None, typer.Option("--plan", help="names from a file: plan.json, or one a line")] = None,
+    option: Options = None,
+    graph: Graph = None,
     form: Annotated[
         str,
         typer.Option(
@@ -52,7 +54,10 @@ def export(
         refuse_choices(context)
         names = read_names(plan_file)
     else:
-        names = make_names(suite or (), task or (), split or (), episodes=episodes, first_seed=first_seed, purpose="training")
+        tasks, options = with_graph(suite, task, option, graph)
+        names = make_names(
+            suite or (), tasks, split or (), options=options, episodes=episodes, first_seed=first_seed, purpose="training"
+        )  # fmt: skip
     if asking:
         done = questions.export(names, out, size)
         if as_json:

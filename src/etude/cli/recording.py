@@ -32,6 +32,8 @@ from etude.names import EtudeError, pick, unknown
 
 FORMS = "lerobot (v3.0), lerobot-images, lerobot-v2.1, robomimic, folders; repeat for several"
 
+Modalities = Annotated[list[str] | None, typer.Option(help="store this too: depth, segmentation, points or torques; repeat for several")]
+
 
 @app.command()
 def demos(
@@ -51,11 +53,13 @@ def demos(
     recipe: Annotated[str | None, typer.Option(help="a frozen list of a suite: SUITE/PLAN")] = None,
     policy: Annotated[str, typer.Option(help=POLICY)] = "oracle",
     takeover: Annotated[float | None, typer.Option(help="before every action the oracle takes over with this probability")] = None,
+    recovery: Annotated[float | None, typer.Option(help="in this share the oracle takes over from a failed grasp or a drop")] = None,
     action: Annotated[str, typer.Option(help="of policies that act in any: ee_delta, ee_pose, joint, or own: the task's")] = "ee_delta",
     every_space: Annotated[bool, typer.Option("--every-space", help="store the action in the other spaces too")] = False,
     camera: Annotated[list[str] | None, typer.Option(help="repeat for several; all but the onlooker's when none is given")] = None,
     size: Annotated[str | None, typer.Option(help="of the pictures: 128, or WIDTHxHEIGHT; the suite's own if not given")] = None,
     smooth: Annotated[bool, typer.Option("--smooth", help="pictures with smooth edges, for policies whose contract asks for them")] = False,
+    modality: Modalities = None,
     form: Annotated[list[str] | None, typer.Option("--format", help=FORMS)] = None,
     allow_test: Annotated[bool, typer.Option("--allow-test", help="although the split is for testing; the data set says so")] = False,
     workers: Workers = 0,
@@ -80,13 +84,13 @@ def demos(
         if not is_listed(what[0]):
             named, _, plan = recipe.partition("/")
             raise unknown(f"plan of {named}", plan, SUITES[named].plans)
-    spec = RecordingSpec(tuple(camera or ()), _recorded_size(size), spaces=every_space, smooth=smooth)
+    spec = RecordingSpec(tuple(camera or ()), _recorded_size(size), spaces=every_space, smooth=smooth, modalities=tuple(modality or ()))
     with ProgressBar(out) as shown:
         made = api.demos(
             what, out=out, episodes=episodes, task=task or (), split=split or (), level=level or (), difficulty=difficulty or (),
-            perturb=perturb or (), options=pairs(option), first_seed=first_seed, policy=policy, takeover=takeover, action=action,
-            spec=spec, form=form or "lerobot", allow_test=allow_test, settings=RunSettings(workers, timeout), command=_command(),
-            progress=shown,
+            perturb=perturb or (), options=pairs(option), first_seed=first_seed, policy=policy, takeover=takeover, recovery=recovery,
+            action=action, spec=spec, form=form or "lerobot", allow_test=allow_test, settings=RunSettings(workers, timeout),
+            command=_command(), progress=shown,
         )  # fmt: skip
     if as_json:
         print_json(summary(made))
@@ -162,6 +166,7 @@ def rerender(
     camera: Annotated[list[str] | None, typer.Option(help="repeat for several; all but the onlooker's when none is given")] = None,
     size: Annotated[str | None, typer.Option(help="of the pictures: 128, or WIDTHxHEIGHT; as recorded if not given")] = None,
     smooth: Annotated[bool, typer.Option("--smooth", help="pictures with smooth edges")] = False,
+    modality: Modalities = None,
     form: Annotated[str, typer.Option("--format", help=FORMS.partition(";")[0])] = "lerobot",
 ) -> None:
     """Make the same episodes with other cameras or another size, without running the oracle again."""
@@ -170,5 +175,7 @@ def rerender(
     from etude.datasets.taking import RecordingSpec
 
     pick("format", form, FORMATS)
-    count = make(folder, out, RecordingSpec(tuple(camera or ()), _recorded_size(size), smooth=smooth), form)
+    count = make(
+        folder, out, RecordingSpec(tuple(camera or ()), _recorded_size(size), smooth=smooth, modalities=tuple(modality or ())), form
+    )
     console.print(f"{count} episodes are in {out}", highlight=False, soft_wrap=True)

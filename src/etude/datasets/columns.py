@@ -15,7 +15,7 @@ from etude.skills.subtasks import plain
 
 Values = NDArray[Any]
 PICTURES = "observation.images."
-STATE, ACTION, LANGUAGE = "observation.state", "action", "language_persistent"
+STATE, TORQUES, ACTION, LANGUAGE = "observation.state", "observation.joint_torques", "action", "language_persistent"
 POSE = ("x", "y", "z", "qw", "qx", "qy", "qz")
 NAMES: dict[str, tuple[str, ...]] = {
     "ee_delta": ("dx", "dy", "dz", "rx", "ry", "rz", "close"),
@@ -39,6 +39,7 @@ class RecordingKind:
     size: tuple[int, int]
     spaces: tuple[str, ...]
     videos: bool
+    torques: bool = False
 
     def refuse(self, other: RecordingKind, name: str) -> None:
         """Refuse a demonstration of another kind: what differs cannot be in the same columns."""
@@ -54,7 +55,8 @@ def kind_of(take: Take, videos: bool) -> RecordingKind:
     assert robot is not None
     joints = (take.proprioception.shape[1] - 10) // 2
     return RecordingKind(
-        robot.arm, take.episode.control, take.fps, joints, take.cameras, take.size, tuple(take.spaces), videos
+        robot.arm, take.episode.control, take.fps, joints, take.cameras, take.size, tuple(take.spaces), videos,
+        "torques" in take.modalities,
     )  # fmt: skip
 
 
@@ -70,6 +72,8 @@ def features(kind: RecordingKind, language: bool = True) -> dict[str, dict[str, 
         picture = {**picture, "dtype": "video", "info": {**info, "video.is_depth_map": False, "is_depth_map": False, "has_audio": False}}
     found: dict[str, dict[str, Any]] = {f"{PICTURES}{camera}": picture for camera in kind.cameras}
     found[STATE] = _vector("float32", state)
+    if kind.torques:
+        found[TORQUES] = _vector("float32", [f"{j}_torque" for j in joints])
     found[ACTION] = _vector("float32", _action_names(kind.control, joints))
     for space in kind.spaces:
         found[f"{ACTION}.{space}"] = _vector("float64", _action_names(space, joints))
@@ -101,6 +105,7 @@ def numbers(take: Take) -> dict[str, Values]:
     done[-1:] = True
     return {
         STATE: take.proprioception[:-1],
+        **({TORQUES: take.modalities["torques"][:-1]} if "torques" in take.modalities else {}),
         ACTION: take.actions,
         **{f"{ACTION}.{space}": values for space, values in take.spaces.items()},
         "next.reward": take.rewards,

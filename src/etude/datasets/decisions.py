@@ -17,6 +17,7 @@ from etude.decisions.space import LOCATION, NUMBER, VIEW, SeenThing, StimulusSpa
 from etude.decisions.trial import SILENT, Trial
 from etude.library import trial as find_trial
 from etude.names import EtudeError, digest, encode, pick
+from etude.policies.chat_decider import questions
 from etude.render.png import png
 
 SHARD = 2000  # trials in one parquet file: about 100 MB at 224 pixels
@@ -101,7 +102,8 @@ def _objects(trial: Trial, space: StimulusSpace) -> Iterator[dict[str, Any]]:
 def export(names: Sequence[str], folder: Path, form: str = "jsonl", size: int = PIXELS) -> int:
     """Write the trials of these names into a new folder, with frames of ``size`` pixels; gives the number of files.
 
-    ``jsonl``: ``trials.jsonl`` with a line for each trial, whose ``frames`` are PNG files in ``images/``. ``parquet``: files for each
+    ``jsonl``: ``trials.jsonl`` with a line for each trial, whose ``frames`` are PNG files in ``images/`` and whose ``questions`` are chat
+    messages, each with the id by which ``answers:FILE`` knows its answer. ``parquet``: files for each
     split in ``data/`` that ``datasets.load_dataset(folder)`` takes, with the pictures inside; needs the extra 'parquet'.
     """
     write = pick("form of export", form, {"jsonl": _write_lines, "parquet": _write_parquet})
@@ -131,15 +133,29 @@ def _write_lines(names: Sequence[str], folder: Path, size: int) -> int:
         for name in names:
             trial = find_trial(name)
             row = described(trial)
-            place = Path("images") / f"{row['suite']}-{row['task']}-{row['split']}-{row['seed']}"
+            place = Path("images") / re.sub(r"[^\w.]+", "-", name)  # with its options: variants of a trial may stand beside each other
             (folder / place).mkdir(parents=True, exist_ok=True)
             row["frames"] = [(place / f"{k}.png").as_posix() for k in range(len(trial.frames))]
+            row["questions"] = _chats(trial, row["frames"])
             for path, data in zip(row["frames"], png_frames(trial, size), strict=True):
                 (folder / path).write_bytes(data)
             files += len(trial.frames)
             lines.write(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n")
     unfinished.replace(folder / LINES)
     return files
+
+
+def _chats(trial: Trial, frames: Sequence[str]) -> list[dict[str, Any]]:
+    """What a model is asked, question by question, as the chat protocol has it; pictures stand as the paths of their files."""
+    parts, space = questions(trial), space_of(trial.stimuli, trial.grid)
+    return [
+        {
+            "id": trial.id if len(parts) == 1 else f"{trial.id}/{number}",
+            "messages": messages(part, frames[: len(part.frames)], space),
+            "answer": expected(part),
+        }
+        for number, part in enumerate(parts, 1)
+    ]
 
 
 # ------------------------------------------------------------------------------------------------ parquet

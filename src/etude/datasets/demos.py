@@ -121,9 +121,13 @@ class Made:
     frames: int
 
 
-def acting(policy: str, takeover: float | None, action: str) -> str:
+def acting(policy: str, takeover: float | None, action: str, recovery: float | None = None) -> str:
     """The policy with its action space, and the oracle after it where it shall take over."""
     pick("value of --action", action, dict.fromkeys(ACTIONS))
+    if recovery is not None:
+        if policy != "oracle" or takeover is not None:
+            raise EtudeError("--recovery is for the oracle alone, which makes its own mistakes; leave out --policy and --takeover")
+        return f"mishap:{recovery:g}:{action}"
     if takeover is not None and policy == "oracle":
         policy = "oracle:noise=0.03"  # one that leaves the oracle's own way
     if policy.partition(":")[0] in ANY_SPACE and "action=" not in policy and action != "own":
@@ -283,20 +287,21 @@ def _write(order: DemosRequest, folder: Path, run: Run, kept: Sequence[Record], 
     for home in homes.values():
         home.mkdir(parents=True)
     writers = {name: FORMATS[name].make(home) for name, home in homes.items()}
-    frames, first = 0, None
+    frames, first, recoveries = 0, None, 0
     hands: dict[str, None] = {}
     for record in kept:
         take = read_take(take_file(work / RUN, record.episode))
         for writer in writers.values():
             writer.add(take)
         frames += take.length
+        recoveries += bool(len(take.lead))
         first = first or take
         if take.episode.scene.robot is not None:
             hands[take.episode.scene.robot.hand] = None
     assert first is not None
     for writer in writers.values():
         writer.finish()
-    made = facts(order, run, kept, failures, frames, first, tuple(hands))
+    made = facts(order, run, kept, failures, frames, first, tuple(hands), recoveries)
     write_json(new / FACTS, made)
     for name, home in homes.items():
         (home / "README.md").write_text(card(name, made), encoding="utf-8")

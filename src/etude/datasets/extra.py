@@ -1,9 +1,11 @@
-"""What LeRobot has no place for, one row for each episode in ``etude/…/file-….parquet``: the whole episode as JSON, its prompt with
-pictures, exact states, camera parameters, boxes, key steps. Enough to carry it out again and to see it from anywhere."""
+"""What LeRobot has no place for, one row for each episode in ``etude/…/file-….parquet``: the whole episode as JSON, its prompt and every
+other in which it can be told, with pictures, exact states, camera parameters, boxes, key steps, and the modalities that were asked for.
+Enough to carry it out again and to see it from anywhere."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,12 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from etude.datasets.take import Keystep, Take
+from etude.datasets.take import RECORDED, Keystep, Take
 from etude.episodes import Episode
 from etude.library import read_episode
 from etude.names import EtudeError
+from etude.scene.appearance import segmentation_ids
 
 FOLDER = "etude"
+IDS = "segmentation_ids"  # the names of things by their ids, as JSON
 ARRAYS = ("actions", "lead", "states", "subgoals", "proprioception", "intrinsics", "extrinsics", "digests", "boxes", "visible")
 
 
@@ -29,6 +33,7 @@ class Extra:
     id: str
     policy: str
     template: str
+    prompts: tuple[tuple[str, str], ...]
     pictures: tuple[bytes, ...]
     words: tuple[tuple[str, str], ...]
     nodes: tuple[tuple[str, str], ...]
@@ -39,6 +44,7 @@ class Extra:
     fps: int
     objects: tuple[str, ...]
     arrays: dict[str, NDArray[Any]]
+    modalities: dict[str, NDArray[Any]]
 
 
 def row(take: Take, episode_index: int) -> dict[str, Any]:
@@ -50,6 +56,7 @@ def row(take: Take, episode_index: int) -> dict[str, Any]:
         "episode": take.episode.to_json(),
         "policy": take.policy,
         "template": take.template,
+        "prompts": [{"template": a, "text": b} for a, b in take.prompts],
         "pictures": list(take.pictures),
         "words": [{"subtask": a, "step": b} for a, b in take.words],
         "nodes": [{"path": a, "words": b} for a, b in take.nodes],
@@ -61,6 +68,8 @@ def row(take: Take, episode_index: int) -> dict[str, Any]:
         "fps": take.fps,
         "objects": list(take.objects),
         **{name: _packed(getattr(take, name)) for name in ARRAYS},
+        **{name: _packed(values) for name, values in take.modalities.items()},
+        **({IDS: json.dumps(segmentation_ids(take.episode.scene), ensure_ascii=False)} if "segmentation" in take.modalities else {}),
     }
 
 
@@ -72,8 +81,8 @@ def unpacked(data: dict[str, Any]) -> NDArray[Any]:
     return np.frombuffer(data["data"], np.dtype(data["dtype"])).reshape(data["shape"])
 
 
-def schema() -> Any:
-    """The columns of the file."""
+def schema(modalities: Iterable[str] = ()) -> Any:
+    """The columns of the file; those of modalities are there only if they were asked for."""
     import pyarrow as pa
 
     array = pa.struct([("dtype", pa.string()), ("shape", pa.list_(pa.int64())), ("data", pa.binary())])
@@ -81,6 +90,7 @@ def schema() -> Any:
     return pa.schema([
         ("episode_index", pa.int64()),
         *texts.items(),
+        ("prompts", pa.list_(pa.struct([("template", pa.string()), ("text", pa.string())]))),
         ("pictures", pa.list_(pa.binary())),
         ("words", pa.list_(pa.struct([("subtask", pa.string()), ("step", pa.string())]))),
         ("nodes", pa.list_(pa.struct([("path", pa.string()), ("words", pa.string())]))),
@@ -88,7 +98,8 @@ def schema() -> Any:
         ("cameras", pa.list_(pa.string())),
         ("width", pa.int64()), ("height", pa.int64()), ("smooth", pa.bool_()), ("fps", pa.int64()),
         ("objects", pa.list_(pa.string())),
-        *((name, array) for name in ARRAYS),
+        *((name, array) for name in (*ARRAYS, *modalities)),
+        *([(IDS, pa.string())] if "segmentation" in modalities else []),
     ])  # fmt: skip
 
 
@@ -119,7 +130,8 @@ def prompts(folder: Path) -> Iterator[tuple[int, str, tuple[bytes, ...]]]:
 
     for path in sorted((folder / FOLDER).glob("chunk-*/file-*.parquet")):
         for row in pq.read_table(path, columns=["episode_index", "template", "pictures"]).to_pylist():
-            yield row["episode_index"], row["template"], tuple(row["pictures"])
+            template = row["template"]
+            yield row["episode_index"], template, tuple(row["pictures"][: template.count("{image:")])
 
 
 def _extra(data: dict[str, Any]) -> Extra:
@@ -129,6 +141,7 @@ def _extra(data: dict[str, Any]) -> Extra:
         data["id"],
         data["policy"],
         data["template"],
+        tuple((p["template"], p["text"]) for p in data.get("prompts", ())),  # none in sets from before they were kept
         tuple(data["pictures"]),
         tuple((w["subtask"], w["step"]) for w in data["words"]),
         tuple((n["path"], n["words"]) for n in data["nodes"]),
@@ -139,4 +152,5 @@ def _extra(data: dict[str, Any]) -> Extra:
         data["fps"],
         tuple(data["objects"]),
         {name: unpacked(data[name]) for name in ARRAYS},
+        {name: unpacked(data[name]) for name in RECORDED if data.get(name) is not None},
     )

@@ -5,7 +5,8 @@ With N actions, N + 1 looks, A numbers in an action, S in a state and n joints, 
 
 - ``actions.npy`` (N, A), ``rewards.npy``, ``success.npy`` (N,); ``action_labels.json``: keys "1" to "N", as in the paper,
   ``mid_act_label`` for the sub-task and ``low_act_label`` for the step
-- ``info.json``: ``prompts`` with {image:k} for ``prompt/<k>.png``, ``textual_description`` in words, ``textures`` of all bodies
+- ``info.json``: ``prompts``, every way in which the task can be told, with {image:k} for ``prompt/<k>.png``; ``textual_descriptions``,
+  the same in words; ``textual_description``: that of the episode; ``textures`` of all bodies
 - ``ep_info.json``: seed, control mode, how it ended, key steps, sub-goals; ``episode.json``: the whole episode
 - ``env_states.npy`` (N + 1, S) of MuJoCo (mjSTATE_FULLPHYSICS); ``lead.npy``: actions that were carried out before the first look, if any
 - ``agent/``: ``qpos``, ``qvel`` (N + 1, n), ``base_pose``, ``ee_pose`` (N + 1, 7) position and quaternion wxyz, and ``vacuum_on``,
@@ -13,7 +14,8 @@ With N actions, N + 1 looks, A numbers in an action, S in a state and n joints, 
 - ``camera_param/<camera>/``: ``extrinsic_cv`` (N + 1, 4, 4) from the world into the optical frame (x right, y down, z forward),
   ``cam2world_gl`` (N + 1, 4, 4) from the frame of OpenGL (x right, y up, z backward) into the world, ``intrinsic_cv`` (N + 1, 3, 3),
   for an orthographic camera in pixels per metre
-- ``image/<camera>/rgb.mp4``: all N + 1 looks
+- ``image/<camera>/rgb.mp4``: all N + 1 looks; if asked for, ``depth`` float32 (N + 1, H, W) m, ``segmentation`` uint16 (N + 1, H, W), with
+  the ids of things in ``segmentation_ids.json``, ``points`` float32 (N + 1, H, W, 3) m, world; ``agent/joint_torques`` (N + 1, n) N·m
 - ``extra/``: ``actor_mesh_bbox/<camera>/<body>.npy`` (N + 1, 2, 3): [[x0, y0, 1], [x1, y1, 1]] in pixels, −1 for x and y behind the camera;
   ``actor_is_visible/<camera>/<body>.npy`` (N + 1,) 0 or 1; ``progress.npy`` (N,) and ``subgoals.npy`` (N, G) of the goal and its G parts;
   ``actions/<space>.npy``: the same actions in other spaces, if recorded
@@ -46,6 +48,7 @@ from etude.datasets.video import Pixels, encoded, frames_of, pixels_of
 from etude.episodes import Episode
 from etude.library import read_episode
 from etude.names import EpisodeName, EtudeError, digest
+from etude.scene.appearance import segmentation_ids
 from etude.scene.robots import hand
 from etude.scene.scene import Body
 from etude.suites.suite import SUITES
@@ -83,7 +86,7 @@ class Folders:
         folder = self._folder / trajectory_path(name)
         if folder.exists():
             raise EtudeError(f"{name} is given twice")
-        for path, values in itertools.chain(_done(take), _felt(take), _seen(take)):
+        for path, values in itertools.chain(_done(take), _felt(take), _seen(take), _measured(take)):
             _save(folder / f"{path}.npy", values)
         _write_texts(folder, take)
         _write_pictures(folder, take)
@@ -126,6 +129,14 @@ def _felt(take: Take) -> Iterator[tuple[str, NDArray[Any]]]:
         yield "agent/gripper_opening", felt.opening[:, 0]
 
 
+def _measured(take: Take) -> Iterator[tuple[str, NDArray[Any]]]:
+    for modality, values in take.modalities.items():
+        if modality == "torques":
+            yield "agent/joint_torques", values
+        else:
+            yield from ((f"image/{camera}/{modality}", values[c]) for c, camera in enumerate(take.cameras))
+
+
 def _inverse(poses: NDArray[Any]) -> NDArray[Any]:
     """The inverses of rigid motions (..., 4, 4)."""
     found = np.zeros_like(poses)
@@ -151,7 +162,8 @@ def _write_texts(folder: Path, take: Take) -> None:
     labels = {str(k): {"mid_act_label": subtask, "low_act_label": step} for k, (subtask, step) in enumerate(take.words, 1)}
     write_json(folder / "action_labels.json", labels)
     write_json(folder / "info.json", {
-        "prompts": [take.template],
+        "prompts": [template for template, _ in take.prompts],
+        "textual_descriptions": [text for _, text in take.prompts],
         "textual_description": episode.instruction.text,
         "pictures": [f"prompt/{k}.png" for k in range(len(take.pictures))],
         "textures": {e.name: e.texture for e in episode.scene.entities if isinstance(e, Body)},
@@ -170,6 +182,8 @@ def _write_texts(folder: Path, take: Take) -> None:
         "subgoals": [{"path": path, "words": words} for path, words in take.nodes],
         "keysteps": [asdict(k) for k in take.keysteps],
     })  # fmt: skip
+    if "segmentation" in take.modalities:
+        write_json(folder / "segmentation_ids.json", segmentation_ids(episode.scene))
     (folder / "episode.json").write_text(episode.to_json(), encoding="utf-8")
 
 

@@ -98,6 +98,11 @@ class Rolling:
             self._writer = None
 
 
+def extra_table(folder: Path, take: Take, limit: float = DATA_MB * MEGA) -> Rolling:
+    """The table of what the format has no place for, with a column for each modality that takes like this one have."""
+    return Rolling(Place(folder, EXTRA_PATH), extra.schema(take.modalities), limit, "zstd")
+
+
 class _Reel:
     """The videos of one camera."""
 
@@ -205,7 +210,7 @@ class LeRobotV3:
     def __init__(self, folder: Path, videos: bool = True, data_mb: float = DATA_MB, video_mb: float = VIDEO_MB) -> None:
         self._folder, self._shared, self._limits = folder, Shared(videos), (data_mb, video_mb)
         self._data: Rolling | None = None
-        self._extra = Rolling(Place(folder, EXTRA_PATH), extra.schema(), data_mb * MEGA, "zstd")
+        self._extra: Rolling | None = None
         self._reels: dict[str, _Reel] = {}
         self._register = _Register(folder)
 
@@ -216,10 +221,12 @@ class LeRobotV3:
         assert shared.kind is not None
         if self._data is None:
             self._data = Rolling(Place(self._folder, DATA_PATH), table_schema(shared.kind), self._limits[0] * MEGA)
+            self._extra = extra_table(self._folder, take, self._limits[0] * MEGA)
             videos = take.cameras if shared.kind.videos else ()
             self._reels = {camera: _Reel(self._folder, PICTURES + camera, take.fps, self._limits[1] * MEGA) for camera in videos}
         chunk, file = self._data.add(table_of(take, found, shared.kind))
-        self._extra.add(pa.Table.from_pylist([extra.row(take, number)], extra.schema()))
+        assert self._extra is not None
+        self._extra.add(pa.Table.from_pylist([extra.row(take, number)], self._extra.schema))
         entry: dict[str, Any] = {
             "episode_index": number,
             "tasks": [take.episode.instruction.text],
@@ -238,7 +245,7 @@ class LeRobotV3:
     def finish(self) -> None:
         """Write what is about all episodes."""
         shared = self._shared
-        assert shared.kind is not None and self._data is not None
+        assert shared.kind is not None and self._data is not None and self._extra is not None
         self._data.close()
         self._extra.close()
         for reel in self._reels.values():

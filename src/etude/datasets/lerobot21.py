@@ -11,7 +11,7 @@ from typing import Any
 
 from etude.datasets import columns, extra
 from etude.datasets.columns import ACTION, PICTURES, STATE, RecordingKind
-from etude.datasets.lerobot import CHUNK, EXTRA_PATH, Place, Rolling, Shared, arrow, table_of, write_json
+from etude.datasets.lerobot import CHUNK, Rolling, Shared, arrow, extra_table, table_of, write_json
 from etude.datasets.take import Take
 
 VERSION = "v2.1"
@@ -24,7 +24,7 @@ class LeRobotV21:
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._shared = folder, Shared(True)
-        self._extra = Rolling(Place(folder, EXTRA_PATH), extra.schema(), compression="zstd")
+        self._extra: Rolling | None = None
         (folder / "meta").mkdir()
         self._lines = {name: (folder / f"meta/{name}.jsonl").open("w", encoding="utf-8") for name in ("episodes", "episodes_stats")}
 
@@ -39,7 +39,8 @@ class LeRobotV21:
         pa.parquet.write_table(table, data, compression="snappy", row_group_size=max(1, take.length))
         for camera in take.cameras:
             self._placed(VIDEO_PATH.format(video_key=PICTURES + camera, **where)).write_bytes(take.videos[camera])
-        self._extra.add(pa.Table.from_pylist([extra.row(take, number)], extra.schema()))
+        self._extra = self._extra or extra_table(self._folder, take)
+        self._extra.add(pa.Table.from_pylist([extra.row(take, number)], self._extra.schema))
         entry = {"episode_index": number, "tasks": [take.episode.instruction.text], "length": take.length}
         self._lines["episodes"].write(_line(entry))
         self._lines["episodes_stats"].write(_line({"episode_index": number, "stats": stats}))
@@ -52,7 +53,7 @@ class LeRobotV21:
     def finish(self) -> None:
         """Write what is about all episodes."""
         shared, meta = self._shared, self._folder / "meta"
-        assert shared.kind is not None
+        assert shared.kind is not None and self._extra is not None
         self._extra.close()
         for file in self._lines.values():
             file.close()

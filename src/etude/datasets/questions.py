@@ -20,7 +20,7 @@ from etude.evaluation.guide import Position, asked_every, position
 from etude.library import find
 from etude.names import EtudeError
 from etude.policies.scripted import OraclePolicy
-from etude.policies.subtask_prompts import next_subtask, reasoning
+from etude.policies.subtask_prompts import IMAGE, next_subtask, reasoning
 from etude.render.png import png
 from etude.suites.suite import SUITES
 
@@ -89,7 +89,8 @@ def export(names: Sequence[str], folder: Path, size: int = PIXELS) -> Exported:
     """Write the questions about the episodes of these names into a new folder.
 
     ``questions.jsonl`` has a line for each; pictures are PNG files in ``images/``. In the prompts ``<image>`` stands for each picture:
-    those of ``views`` in order, and after them, in ``reasoning_prompt``, those of ``end_views``.
+    those of ``views`` in order, and after them, in ``reasoning_prompt``, those of ``end_views``; ``messages`` is ``prompt`` for a chat.
+    ``answers:FILE`` knows an answer by the ``id`` and the ``frame`` of its question.
     """
     if not names:
         raise EtudeError("there is nothing to export: name at least one episode")
@@ -137,6 +138,7 @@ def described(episode: Episode, one: PlannerQuestion, place: str) -> tuple[dict[
         "views": views,
         "instruction": task,
         "prompt": next_subtask(task, CAMERAS),
+        "messages": _chat(next_subtask(task, CAMERAS), list(views.values())),
         "sub_task": now.text,
         "stage": now.number,
         "stages": list(now.stages),
@@ -147,6 +149,15 @@ def described(episode: Episode, one: PlannerQuestion, place: str) -> tuple[dict[
         "reasoning_prompt": reasoning(task, CAMERAS, now.text),
     }
     return row, {path[c]: data[c] for path, data in ((views, one.views), (end_views, one.end_views)) for c in CAMERAS}
+
+
+def _chat(prompt: str, paths: Sequence[str]) -> list[dict[str, Any]]:
+    """A prompt as the chat protocol has it; pictures stand as the paths of their files."""
+    first, *rest = prompt.split(IMAGE)
+    parts: list[dict[str, Any]] = [{"type": "text", "text": first}]
+    for path, piece in zip(paths, rest, strict=True):
+        parts += [{"type": "image_url", "image_url": {"url": path}}, {"type": "text", "text": piece}]
+    return [{"role": "user", "content": parts}]
 
 
 def _fitting(name: str) -> Episode:

@@ -37,8 +37,9 @@ BRIGHTNESS = np.array([0.299, 0.587, 0.114])  # of red, green and blue; videos k
 class ReplayResult:
     """How a recorded episode and its replay compare. ``states``: control steps at which any number of the state differs;
 
-    ``frames``: pictures whose pixels differ from those that were recorded; ``stored``: pictures that the stored video or image does not
-    show (below 30 dB of brightness; stored images must be equal). ``success``: did the replay end as the recording did?
+    ``frames``: pictures whose pixels differ from those that were recorded, and modalities that do; ``stored``: pictures that the stored
+    video or image does not show (below 30 dB of brightness; stored images must be equal). ``success``: did the replay end as the recording
+    did?
     """
 
     episode_index: int
@@ -85,12 +86,18 @@ def _reader(folder: Path) -> DatasetReader:
 def compared(extra: Extra, reader: DatasetReader) -> ReplayResult:
     """One episode against its replay."""
     try:
-        take = again(extra, RecordingSpec(extra.cameras, extra.size, videos=False, images=False, keep=True, smooth=extra.smooth))
+        take = again(
+            extra,
+            RecordingSpec(
+                extra.cameras, extra.size, videos=False, images=False, keep=True, smooth=extra.smooth, modalities=tuple(extra.modalities)
+            ),
+        )
     except EtudeError:  # it does not end in success any more
         return ReplayResult(extra.episode_index, extra.episode.name, len(extra.arrays["actions"]), 0, 0, 0, False)
     kept, seen = extra.arrays["states"], take.states
     states = int((kept != seen).any(axis=1).sum()) if kept.shape == seen.shape else max(len(kept), len(seen))
     frames = int((extra.arrays["digests"] != take.digests).sum())
+    frames += sum(not np.array_equal(values, take.modalities[name]) for name, values in extra.modalities.items())
     stored = 0
     for camera in extra.cameras:
         pictures = reader.frames(extra.episode_index, camera)
@@ -129,7 +136,7 @@ def rerender(folder: Path, out: Path, how: RecordingSpec, form: str = "lerobot")
 def _rewritten(folder: Path, out: Path, how: RecordingSpec, form: str) -> int:
     writer, count, cameras = FORMATS[form].make(out), 0, how.cameras
     facts = read_facts(folder)
-    how = replace(how, size=how.size or tuple(facts["size"]))
+    how = replace(how, size=how.size or tuple(facts["size"]), modalities=how.modalities or tuple(facts.get("modalities", ())))
     for extra in extras(folder):
         take = again(extra, how)
         if take.states.shape != extra.arrays["states"].shape or (take.states != extra.arrays["states"]).any():
@@ -138,9 +145,12 @@ def _rewritten(folder: Path, out: Path, how: RecordingSpec, form: str) -> int:
         count, cameras = count + 1, take.cameras
     writer.finish()
     assert how.size is not None
-    chosen = " ".join((*(f"--camera {c}" for c in cameras), f"--size {how.size[0]}x{how.size[1]}", *["--smooth"] * how.smooth))
+    chosen = " ".join((*(f"--camera {c}" for c in cameras), f"--size {how.size[0]}x{how.size[1]}", *["--smooth"] * how.smooth,
+                       *(f"--modality {m}" for m in how.modalities)))  # fmt: skip
     command = f"{facts['command']} --out DIR\netude rerender DIR {chosen} --format {form}"
     made = {**facts, "command": command, "cameras": list(cameras), "size": list(how.size), "renderer": fingerprint(how.smooth)}
+    if how.modalities:
+        made["modalities"] = list(how.modalities)
     write_json(out / FACTS, made)
     (out / "README.md").write_text(card(form, made), encoding="utf-8")
     return count

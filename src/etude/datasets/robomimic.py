@@ -12,10 +12,13 @@ layouts, so that variants of an episode are on the same side. Each ``/data/demo_
 - ``obs/<key>`` before and ``next_obs/<key>`` after each action: ``<camera>_image`` (N, H, W, 3) uint8, ``robot0_joint_pos`` (rad),
   ``robot0_joint_vel``, ``robot0_eef_pos`` (m, world), ``robot0_eef_quat`` (xyzw as in robosuite, although we say wxyz everywhere else),
   ``robot0_gripper_qpos`` (the opening in m, one number), ``robot0_gripper_closed`` and ``robot0_gripper_held`` (0 or 1)
-- ``lead`` (L, A): actions that were carried out before the first sample, if there are any; ``prompt/<k>``: pictures of the instruction
+- if asked for, likewise ``<camera>_depth`` (N, H, W, 1) float32 (m), ``<camera>_segmentation`` (N, H, W, 1) uint16, with the ids of things
+  as JSON in the attribute ``segmentation_ids``, ``<camera>_points`` (N, H, W, 3) float32 (m, world), ``robot0_joint_torque`` (N·m)
+- ``lead`` (L, A): actions that were carried out before the first sample, if there are any; ``prompt/<k>``: pictures of the instruction,
+  then what else other prompts show
 - attributes ``num_samples``, ``model_file``, ``env_args`` (its own), ``episode`` (the whole as JSON), ``episode_name``, ``policy``, and in
-  JSON ``ep_meta`` (``lang``: the instruction; ``template``: the same with {image:k} for its pictures), ``words`` (sub-task and step of
-  each sample) and ``keysteps``.
+  JSON ``ep_meta`` (``lang``: the instruction; ``template``: the same with {image:k} for its pictures; ``prompts``: template and
+  text of every way in which the task can be told), ``words`` (sub-task and step of each sample) and ``keysteps``.
 
 The same takes give the same bytes: no times are stored, and pictures are packed here rather than by the library.
 """
@@ -35,10 +38,12 @@ from numpy.typing import NDArray
 from etude import __version__
 from etude.datasets import columns
 from etude.datasets.columns import RecordingKind, kind_of
+from etude.datasets.extra import IDS
 from etude.datasets.take import Take, feeling_of
 from etude.datasets.video import pixels_of
 from etude.index import env_id
 from etude.names import EtudeError
+from etude.scene.appearance import segmentation_ids
 from etude.scene.mjcf import mjcf
 
 FILE = "demos.hdf5"
@@ -85,8 +90,11 @@ class Robomimic:
         for key, values in _numbers(take).items():
             demo.create_dataset(key, data=values)
         _add_feelings(demo, take)
-        for camera in take.cameras:
-            _add_images(demo, f"{camera}_image", take.images[camera])
+        for number, camera in enumerate(take.cameras):
+            _add_images(demo, f"{camera}_image", [pixels_of(data) for data in take.images[camera]])
+            for modality in (m for m in take.modalities if m != "torques"):
+                looks = take.modalities[modality][number]
+                _add_images(demo, f"{camera}_{modality}", looks if looks.ndim == 4 else looks[..., None])
         for k, picture in enumerate(take.pictures):
             demo.create_dataset(f"prompt/{k}", data=pixels_of(picture))
         self._layout_of.append(self._layouts.setdefault(name.base, len(self._layouts)))
@@ -116,9 +124,10 @@ def _texts(take: Take) -> dict[str, str]:
         "episode_name": episode.name,
         "episode": episode.to_json(),
         "policy": take.policy,
-        "ep_meta": _json({"lang": episode.instruction.text, "template": take.template}),
+        "ep_meta": _json({"lang": episode.instruction.text, "template": take.template, "prompts": take.prompts}),
         "words": _json(take.words),
         "keysteps": _json([asdict(k) for k in take.keysteps]),
+        **({IDS: _json(segmentation_ids(episode.scene))} if "segmentation" in take.modalities else {}),
     }
 
 
@@ -166,23 +175,24 @@ def _add_feelings(demo: Any, take: Take) -> None:
         "gripper_qpos": felt.opening,
         "gripper_closed": felt.closed,
         "gripper_held": felt.held,
+        **({"joint_torque": take.modalities["torques"]} if "torques" in take.modalities else {}),
     }.items():
         demo.create_dataset(f"obs/robot0_{key}", data=values[:-1])
         demo.create_dataset(f"next_obs/robot0_{key}", data=values[1:])
 
 
-def _add_images(demo: Any, key: str, files: Sequence[bytes]) -> None:
+def _add_images(demo: Any, key: str, looks: Sequence[NDArray[Any]] | NDArray[Any]) -> None:
     """Pictures before and after each action. Almost all are in both places, but each is packed only once."""
-    shape = pixels_of(files[0]).shape
+    shape, kind = looks[0].shape, looks[0].dtype
     before, after = (
         demo.create_dataset(
-            f"{place}/{key}", (len(files) - 1, *shape), np.uint8, chunks=(1, *shape), compression="gzip", compression_opts=LEVEL
+            f"{place}/{key}", (len(looks) - 1, *shape), kind, chunks=(1, *shape), compression="gzip", compression_opts=LEVEL
         )
         for place in ("obs", "next_obs")
     )  # fmt: skip
-    for k, data in enumerate(files):
-        packed = zlib.compress(pixels_of(data).tobytes(), LEVEL)
-        if k < len(files) - 1:
+    for k, pixels in enumerate(looks):
+        packed = zlib.compress(np.ascontiguousarray(pixels).tobytes(), LEVEL)
+        if k < len(looks) - 1:
             before.id.write_direct_chunk((k, 0, 0, 0), packed)
         if k:
             after.id.write_direct_chunk((k - 1, 0, 0, 0), packed)

@@ -21,6 +21,7 @@ from etude.library import read_episode
 from etude.names import EtudeError, canonical_json
 
 Numbers = NDArray[Any]
+RECORDED = ("depth", "segmentation", "points", "torques")  # what is recorded beside colours, if it is asked for
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,10 @@ class Take:
 
     ``lead`` are actions that were carried out before the recording begins: those of another policy, from whose states the oracle took over.
     ``videos`` are MP4 files of the first N looks, ``images`` PNG files of all N + 1; either may be left out.
+
+    ``modalities`` has what else was asked for: ``depth`` float32 (C, N + 1, H, W) m along the optical axis, 0 where nothing is;
+    ``segmentation`` uint16 (C, N + 1, H, W), ids of the scene's things; ``points`` float32 (C, N + 1, H, W, 3) m, world, 0 where nothing
+    is; ``torques`` float32 (N + 1, n) N·m, of the joints.
     """
 
     episode: Episode
@@ -67,8 +72,10 @@ class Take:
     boxes: NDArray[np.int16]  # (C, N + 1, K, 4): x0, y0, x1, y1 in pixels, −1 where a thing is behind the camera
     visible: NDArray[np.bool_]  # (C, N + 1, K)
     template: str  # the instruction with {image:k} for its pictures
-    pictures: tuple[bytes, ...]  # PNG
+    prompts: tuple[tuple[str, str], ...]  # every way in which the task can be told: with {image:k} for pictures, and in words alone
+    pictures: tuple[bytes, ...]  # PNG: those of the instruction, then what else the prompts show
     keysteps: tuple[Keystep, ...]
+    modalities: Mapping[str, Numbers] = field(default_factory=dict)
     pixels: Mapping[str, Sequence[NDArray[np.uint8]]] = field(default_factory=dict)  # all looks; never in a file
 
     @property
@@ -85,9 +92,12 @@ def write_take(take: Take, path: Path) -> None:
         value = getattr(take, one.name)
         if isinstance(value, np.ndarray):
             arrays[one.name] = value
-    text |= {n: getattr(take, n) for n in ("policy", "words", "nodes", "fps", "cameras", "size", "smooth", "objects", "template")}
+    text |= {
+        n: getattr(take, n) for n in ("policy", "words", "nodes", "fps", "cameras", "size", "smooth", "objects", "template", "prompts")
+    }
     text["keysteps"] = [(k.frame, k.path, k.words) for k in take.keysteps]
-    text["spaces"] = list(take.spaces)
+    text["spaces"], text["modalities"] = list(take.spaces), list(take.modalities)
+    arrays |= {f"modality {name}": values for name, values in take.modalities.items()}
     arrays |= {f"space {name}": values for name, values in take.spaces.items()}
     arrays |= {f"video {name}": _bytes(data) for name, data in take.videos.items()}
     for what, files in ((("images " + name), data) for name, data in take.images.items()):
@@ -119,6 +129,7 @@ def read_take(path: Path) -> Take:
         words=tuple((a, b) for a, b in text["words"]),
         nodes=tuple((a, b) for a, b in text["nodes"]),
         spaces={name: arrays[f"space {name}"] for name in text["spaces"]},
+        modalities={name: arrays[f"modality {name}"] for name in text.get("modalities", ())},  # of takes from before there was a choice
         fps=text["fps"],
         cameras=tuple(text["cameras"]),
         size=(text["size"][0], text["size"][1]),
@@ -127,6 +138,7 @@ def read_take(path: Path) -> Take:
         images={name: _parted(arrays, f"images {name}") for name in text["cameras"] if f"images {name}" in arrays},
         objects=tuple(text["objects"]),
         template=text["template"],
+        prompts=tuple((a, b) for a, b in text["prompts"]),
         pictures=_parted(arrays, "pictures"),
         keysteps=tuple(Keystep(*k) for k in text["keysteps"]),
     )

@@ -7,6 +7,7 @@ carried out, not after.
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -17,7 +18,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from etude.datasets.take import Keystep, Take, write_take
+from etude.datasets.take import RECORDED, Keystep, Take, write_take
 from etude.datasets.video import encoded, histogram, png
 from etude.envs.actions import numbers
 from etude.envs.boxes import bounding_boxes
@@ -26,18 +27,19 @@ from etude.episodes import PRIMITIVES, Episode
 from etude.evaluation.play import Players, Trajectory, attempted
 from etude.evaluation.record import Record
 from etude.evaluation.worker import Job
-from etude.library import told_in
-from etude.names import EtudeError
+from etude.library import prompts, told_in
+from etude.names import EtudeError, repeated, unknown
 from etude.policies.calling import in_a_line
 from etude.policies.contract import RATE
 from etude.policies.policy import Observation, Picture, Policy, SpeakingPolicy, TakingOverPolicy
 from etude.policies.replay import file_stem
 from etude.pose import Array, Pose, matrix, rotation_vector
 from etude.prompts.pictures import multimodal
-from etude.render.camera import intrinsics
+from etude.render.camera import intrinsics, seen_points
+from etude.render.picture import Picture as Shot
 from etude.render.studio import Studio
 from etude.scene.manipulator import DELTA_POSITION, DELTA_ROTATION
-from etude.scene.scene import Body
+from etude.scene.scene import Body, Camera
 from etude.skills.subtasks import describe
 from etude.suites.suite import SUITES
 
@@ -50,7 +52,8 @@ STATE = mujoco.mjtState.mjSTATE_FULLPHYSICS
 class RecordingSpec:
     """What is recorded. ``cameras``: all but the onlooker's when empty; ``size`` (width, height): the suite's own when not given.
 
-    ``smooth``: with smooth edges, as in a contract; ``spaces``: the action in others too.
+    ``smooth``: with smooth edges, as in a contract; ``spaces``: the action in others too; ``modalities``: what else is recorded of
+    :data:`~etude.datasets.take.RECORDED`.
     ``keep``: the pixels themselves stay in the take, for as long as it is in memory.
     """
 
@@ -62,6 +65,14 @@ class RecordingSpec:
     prompt: int = 128  # pixels of the prompt's pictures
     keep: bool = False
     smooth: bool = False
+    modalities: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in self.modalities:
+            if name not in RECORDED:
+                raise unknown("modality", name, RECORDED)
+        if (twice := repeated(self.modalities)) is not None:
+            raise EtudeError(f"--modality {twice} is given twice")
 
     def to_json(self) -> str:
         """As text."""
@@ -140,7 +151,7 @@ def performed(
         simulation.step(action)
     eyes = _Eyes(simulation, how)
     told = _Told(simulation)
-    state, feeling = [_state(simulation)], [simulation.proprioception()]
+    state, feeling, torques = [_state(simulation)], [simulation.proprioception()], [simulation.robot.joint_torques()]
     other: dict[str, list[Array]] = {space: [] for space in _others(episode, how)}
     for action in actions:
         tip = simulation.robot.tip()
@@ -149,11 +160,13 @@ def performed(
         told.note()
         state.append(_state(simulation))
         feeling.append(simulation.proprioception())
+        torques.append(simulation.robot.joint_torques())
         for space, rows in other.items():
             rows.append(_in(space, simulation, tip, float(action[-1])))
     if not simulation.status.satisfied:
         raise EtudeError(f"{episode.name} did not end in success when its actions were carried out again")
-    template, pictures = multimodal(episode.instruction, told_in(episode), how.prompt)
+    template, prompts, pictures = _all_told(episode, how.prompt)
+    felt = {"torques": np.array(torques, np.float32)} if "torques" in how.modalities else {}
     return Take(
         episode=episode,
         policy=policy,
@@ -170,10 +183,30 @@ def performed(
         spaces={space: np.array(rows) for space, rows in other.items()},
         fps=rate(episode),
         template=template,
-        pictures=tuple(map(png, pictures)),
+        prompts=prompts,
+        pictures=pictures,
         keysteps=tuple(told.keysteps),
+        modalities={**eyes.measured(), **felt},
         **eyes.seen(),
     )
+
+
+def _all_told(episode: Episode, pixels: int) -> tuple[str, tuple[tuple[str, str], ...], tuple[bytes, ...]]:
+    """The instruction with {image:k}; the same of every prompt, with its words; and what they show, each picture once."""
+    scene = told_in(episode)
+    template, pictures = multimodal(episode.instruction, scene, pixels)
+    kept = list(map(png, pictures))
+    told = []
+    for prompt in prompts(episode):
+        text, shown = multimodal(prompt, scene, pixels)
+        files = list(map(png, shown))
+        kept += [file for file in dict.fromkeys(files) if file not in kept]
+        told.append((_renumbered(text, [kept.index(file) for file in files]), prompt.text))
+    return template, tuple(told), tuple(kept)
+
+
+def _renumbered(template: str, numbers: Sequence[int]) -> str:
+    return re.sub(r"\{image:(\d+)\}", lambda found: f"{{image:{numbers[int(found[1])]}}}", template)
 
 
 def rate(episode: Episode) -> int:
@@ -233,6 +266,12 @@ class _Told:
                     self.keysteps.append(Keystep(len(self.rewards), node.path, describe(node.goal)))
 
 
+def _measure(modality: str, camera: Camera, picture: Shot, pose: Pose) -> NDArray[Any]:
+    if modality == "points":
+        return seen_points(camera, picture.depth, pose)
+    return picture.depth if modality == "depth" else picture.segmentation
+
+
 class _Eyes:
     """What the cameras see, look by look."""
 
@@ -247,21 +286,28 @@ class _Eyes:
         self._poses: dict[str, list[Array]] = {c: [] for c in self._cameras}
         self._boxes: dict[str, list[list[tuple[int, ...]]]] = {c: [] for c in self._cameras}
         self._visible: dict[str, list[list[bool]]] = {c: [] for c in self._cameras}
+        self._measured: dict[str, list[list[NDArray[Any]]]] = {m: [[] for _ in self._cameras] for m in how.modalities if m != "torques"}
         self.look()
 
     def look(self) -> None:
         """Take a picture with every camera."""
         world = self._simulation.world
-        for name in self._cameras:
+        for number, name in enumerate(self._cameras):
             picture = self._studio.shoot(name, self._size, self._how.smooth)
             self._frames[name].append(picture.rgb)
             pose = world.camera_pose(world.scene.camera(name))
             extrinsics = np.eye(4)
             extrinsics[:3, :3], extrinsics[:3, 3] = matrix(pose.rotation), pose.position
             self._poses[name].append(extrinsics)
+            for modality, looks in self._measured.items():
+                looks[number].append(_measure(modality, world.scene.camera(name), picture, pose))
             found = bounding_boxes(world, name, picture.segmentation)
             self._boxes[name].append([found[o]["box"] or (-1, -1, -1, -1) for o in self._objects])
             self._visible[name].append([bool(found[o]["visible"]) for o in self._objects])
+
+    def measured(self) -> dict[str, NDArray[Any]]:
+        """The modalities that come from cameras, (C, L, H, W, …)."""
+        return {modality: np.array(looks) for modality, looks in self._measured.items()}
 
     def seen(self) -> dict[str, Any]:
         """The fields of a take that come from cameras."""

@@ -24,6 +24,7 @@ _BOXED = re.compile(r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
 
 _NEGATIONS = frozenset({"not", "never", "neither", "nor", "cannot", "without"})
 _FILLERS = frozenset({"a", "an", "the", "at", "in", "on", "be", "equal", "equals", "to", "really", "actually", "necessarily", "simply"})
+_TRUTHS = {"yes": "true", "no": "false"}
 _REASONS = frozenset({"because", "since", "reason", "explanation"})
 
 
@@ -32,7 +33,8 @@ def read_answer(text: str, choices: Sequence[str]) -> tuple[str | None, str | No
 
     Strict: the text is one of the choices, but for capitals and what stands around it. Lenient: the choice in the last tag, JSON field or
     box; the one after the last "answer"; the one before "because"; or the last one that is said. A choice that is said not to be it, or
-    one of two with "or" between them, is no answer.
+    one of two with "or" between them, is no answer. Where true and false may be chosen and none is said, "yes" and "no" stand for them at
+    the beginning, at the end, or after "answer".
     """
     strict = _equal(text, choices)
     return strict, strict if strict is not None else _lenient(text, choices)
@@ -54,7 +56,23 @@ def _lenient(text: str, choices: Sequence[str]) -> str | None:
     marked = [(m.start(), m[1]) for pattern in (_TAGGED, _KEYED, _BOXED) for m in pattern.finditer(spoken)]
     worded = [said for _, said in sorted(marked) if _WORD.search(said)]
     said = worded[-1] if worded else spoken
-    return _equal(said, choices) or _said(said, choices)
+    return _equal(said, choices) or _said(said, choices) or _agreed(said, choices)
+
+
+def _agreed(text: str, choices: Sequence[str]) -> str | None:
+    """True for "yes", false for "no", where either is the answer and not a word like any other."""
+    if not {"true", "false"} <= set(choices) or set(_TRUTHS) & {normalised(choice) for choice in choices}:
+        return None
+    words = _Sentence(text).words
+    places = {0, len(words) - 1, *(k for k in range(1, len(words)) if _led(words[max(0, k - 4) : k]))}
+    found = {_TRUTHS[words[k]] for k in places if words and words[k] in _TRUTHS}
+    return found.pop() if len(found) == 1 else None
+
+
+def _led(words: list[str]) -> bool:
+    """Do these words lead to an answer?"""
+    lead = [w for w in words if w not in _FILLERS]
+    return lead[-1:] == ["answer"] or lead[-2:] in (["answer", "is"], ["answer", "would"])
 
 
 # ------------------------------------------------------------------------------------------------ choices within sentences
@@ -117,8 +135,7 @@ def _without_alternatives(mentions: list[_Mention], sentence: _Sentence) -> list
 def _answering(mentions: Sequence[_Mention], words: list[str]) -> int:
     """Which mention is the answer, if any is: the last one right after "answer", the first one if reasons follow it, or the last."""
     for k in reversed(range(len(mentions))):
-        lead = [w for w in words[max(0, mentions[k].start - 4) : mentions[k].start] if w not in _FILLERS]
-        if lead[-1:] == ["answer"] or lead[-2:] in (["answer", "is"], ["answer", "would"]):
+        if _led(words[max(0, mentions[k].start - 4) : mentions[k].start]):
             return k
     first = mentions[0]
     return 0 if first.start == 0 and _REASONS & set(words[first.end : first.end + 3]) else len(mentions) - 1

@@ -24,17 +24,24 @@ KEPT = 100  # attempts with the same kinds of answers; some kinds cannot be had 
 MOST_MISSES = 20_000  # tasks in a row that were there before: the space of tasks is used up
 
 
-def auto_question(settings: TaskSpace, stream: Stream, domain: Domain, answer: str | None = None, branch: bool | None = None) -> Question:
+def auto_question(
+    settings: TaskSpace,
+    stream: Stream,
+    domain: Domain,
+    answer: str | None = None,
+    branch: bool | None = None,
+    given: Sequence[str] = (),
+) -> Question:
     """A task drawn at random, ready to be asked. With ``answer`` it is one that can have this answer, in the branch that is asked for where
     only one of two can have it.
 
-    What is answered at the ends of all branches is drawn first and kept; given that, all answers of the task are equally likely, in a list
-    whose answers are.
+    What is answered at the ends of all branches is drawn first and kept, unless it is ``given`` ("bool", "number" or a property for each,
+    in their order); given that, all answers of the task are equally likely, in a list whose answers are.
     """
     _check(settings, domain.space)
-    ends: list[str] = []
+    ends = list(given)
     for attempt in range(settings.attempts):
-        if attempt % KEPT == 0:
+        if attempt % KEPT == 0 and not given:
             switches = sum(int(stream.chance(settings.switch_chance)) for _ in range(settings.max_switch))
             ends = _ends(settings, stream, domain.space, switches + 1, answer, branch)
         try:

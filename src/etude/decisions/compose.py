@@ -120,11 +120,13 @@ def make_trial(
     branch: bool | None = None,
     given: Mapping[int, SeenThing] | None = None,
     adapt: bool = True,
+    offered: Sequence[str] = (),
 ) -> Trial:
     """A trial in which every task is answered as wanted (None: as it comes).
 
     ``branch`` asks the first task to go through this branch of its first condition, where the answer allows it; ``given`` settles the
     objects of some frames. With ``adapt`` a later task takes another answer where its own is impossible; without, the trial is refused.
+    ``offered`` are choices beyond those that its questions can be answered with.
     """
     placed = (Placed(tasks),) if isinstance(tasks, DecisionGraph) else _checked(tasks)
     questions = [asked(p.task, domain, p.start) for p in placed]
@@ -147,7 +149,7 @@ def make_trial(
         frames, named = distracted(frames, placed, distraction, domain, stream)
     for task, answered in zip(placed, said, strict=True):
         assert answer(task.task, frames, domain.space, task.start) == answered
-    choices = {choice for question in questions for choice in question.answers}
+    choices = {*offered, *(choice for question in questions for choice in question.answers)}
     return Trial(
         name,
         placed,

@@ -24,7 +24,8 @@ class TaskSpace:
     ``properties`` come with their weights; ``reported`` may be asked for, ``named`` may be compared with a constant. ``max_depth`` and
     ``max_operators`` hold for each question or condition by itself, in nodes. ``joins`` counts And, Or and Xor of the whole
     task; an operator of three truths counts for two.
-    ``delays`` are empty frames between the objects. ``sharing`` is the chance that a look goes to an object that is already looked at for
+    ``delays`` are empty frames between the objects: as many as fit, or where ``delay_chance`` is given, one after each object with this
+    chance. ``sharing`` is the chance that a look goes to an object that is already looked at for
     another property.
     """
 
@@ -42,6 +43,7 @@ class TaskSpace:
     joins: tuple[int, int] = (0, 8)
     frames: tuple[int, int] = (1, 20)
     delays: tuple[int, int] = (0, 2)
+    delay_chance: float | None = None
     sharing: float = 0.25
     attempts: int = 1000
 
@@ -153,12 +155,18 @@ class GraphAttempt:
         (shortest, longest), (fewest, most) = self.settings.frames, self.settings.delays
         most = most if count > 1 else 0
         low, high = max(shortest, count + fewest), min(longest, count + most)
-        if low > high:
-            raise Unfit
-        length = self.stream.integer(low, high)
         gaps: list[int] = []
-        while len(gaps) < length - count:  # one empty frame in each gap before any has two
-            gaps += self.stream.sample(range(1, count), min(count - 1, length - count - len(gaps)))
+        if self.settings.delay_chance is not None:
+            for gap in range(count - 1, 0, -1):  # from the last object back, as the original's do
+                if len(gaps) < most and self.stream.chance(self.settings.delay_chance):
+                    gaps.append(gap)
+            length = count + len(gaps)
+        else:
+            length = self.stream.integer(low, high) if low <= high else 0
+            while len(gaps) < length - count:  # one empty frame in each gap before any has two
+                gaps += self.stream.sample(range(1, count), min(count - 1, length - count - len(gaps)))
+        if not low <= length <= high:
+            raise Unfit
         times = [k + sum(gap <= k for gap in gaps) for k in range(count)]
         order = self._order(objects)
         return [length - 1 - times[order[o]] for o in objects], length

@@ -17,7 +17,7 @@ BOOLEAN = ("true", "false")
 
 @dataclass(frozen=True)
 class TrialDraw:
-    """One place in a list. ``domain`` has the views of the split only."""
+    """One place in a list. ``domain`` has the views of the split only, ``options`` are those of the trial's name."""
 
     suite: str
     task: str
@@ -25,6 +25,7 @@ class TrialDraw:
     seed: int
     domain: Domain
     stimuli: str = "procedural"
+    options: tuple[tuple[str, str], ...] = ()
 
     @property
     def list(self) -> str:
@@ -33,7 +34,7 @@ class TrialDraw:
 
     @property
     def name(self) -> str:
-        """The name of the trial."""
+        """The name of the trial, without options: variants of a trial are drawn alike."""
         return f"{self.list}#{self.seed}"
 
     def stream(self, purpose: str = "trial") -> Stream:

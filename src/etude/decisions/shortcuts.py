@@ -16,9 +16,11 @@ Some shortcuts cannot be brought down to chance, whatever the objects are:
   is false, at least one part is false, so the two shortcuts together are right at least once: on average in 1/2 of the other half. Their
   mean is at least 1/2 + 1/4 = 3/4. An Or is the same with true and false exchanged. Where such a question is only asked with probability q
   (in one branch of a Switch), at most q/4 is lost: the floor is 1 − q/4, and with several of them the losses add up at most.
+* More answers than fit. Where a list offers answers that a question cannot have, who reads it does not give them; and where both branches
+  are taken equally often, whatever they answer with, a branch with n answers has each of them in 1/2n of the trials.
 * One frame. Where all objects of a question are on its last frame there is nothing left out.
-* Categories of identities. What has the same identity has the same category, and of different ones a share f has it too (half of them,
-  :data:`~etude.decisions.solver.FOIL`): who looks at categories is right in 1 − f/2 of balanced questions.
+
+Categories tell nothing of identities: those that are compared are of one category, the same or not.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ from etude.decisions.logic import And, Or, Switch
 from etude.decisions.looks import Get, IsSame, NotSame
 from etude.decisions.meaning import answer
 from etude.decisions.operator import Operator
-from etude.decisions.solver import FOIL, Domain
+from etude.decisions.solver import Domain
 from etude.decisions.space import SORTS, SeenThing, StimulusSpace
 from etude.decisions.trial import Placed, Trial
 
@@ -61,38 +63,50 @@ class Shortcut:
     """What a shortcut scores on the answers it applies to, beside chance and the least any list of such questions allows."""
 
     name: str
-    applies: int
     score: float
     chance: float
     floor: float
+    bounds: tuple[float, ...]  # for each answer, the larger of both: a list of several kinds of questions is bound as its parts are
+
+    @property
+    def applies(self) -> int:
+        """The number of answers."""
+        return len(self.bounds)
 
     @property
     def excess(self) -> float:
         """How far it is above what must be."""
-        return self.score - max(self.chance, self.floor)
+        return self.score - total(self.bounds) / max(self.applies, 1)
 
 
 def report(trials: Iterable[Trial], domain: Domain) -> list[Shortcut]:
     """All shortcuts on a list of trials. The domain is that of their split."""
     space = domain.space
     due = [one for trial in trials for one in answers_due(trial)]
-    rows = [_row("majority", due, _majority(due), lambda one: 0.0), _row("text", due, _text(due), lambda one: 0.0)]
-    rows.append(_row("last frame", due, [_from_last_frame(one, domain) for one in due], _last_frame_floor))
+
+    def read(one: Asked) -> float:
+        return known_to_readers(one, space)
+
+    def even(one: Asked) -> bool:
+        return read(one) > 0
+
+    rows = [_row("majority", due, _majority(due), read), _row("text", due, _text(due), read)]
+    rows.append(_row("last frame", due, [_from_last_frame(one, domain) for one in due], lambda one: max(read(one), _last_frame_floor(one))))
     switches = _having(due, Switch)
     for part, name in ((1, "always then"), (2, "always else")):
         rows.append(_row(name, switches, [_right(one, _cut(one.root, (Switch,), part), space) for one in switches], lambda one: 0.5))
-    uneven = [one for one in switches if _shares(one.root, space)[0] != 0.5]
+    uneven = [one for one in switches if _shares(one.root, space, even(one))[0] != 0.5]
     larger = [_right(one, _cut(one.root, (Switch,), 1 if _shares(one.root, space)[0] > 0.5 else 2), space) for one in uneven]
     rows.append(_row("larger branch", uneven, larger, lambda one: max(_shares(one.root, space))))
     joined = _having(due, And, Or)
     for part, name in ((0, "first part"), (1, "second part")):
         scores = [_right(one, _cut(one.root, (And, Or), part), space) for one in joined]
-        rows.append(_row(name, joined, scores, lambda one: 1 - _loss(one.root, space)))
+        rows.append(_row(name, joined, scores, lambda one: 1 - _loss(one.root, space, even(one))))
     named = {name: props for name, props in _STAND_INS.items() if set(props) <= set(space.classes)}
     identities = [one for one in due if properties_of(one.root) == {"identity"}]
     for name, props in named.items():
         scores = [_right(one, _by(one.root, props), space) for one in identities]
-        rows.append(_row(name, identities, scores, lambda one, p=props: 1 - FOIL / 2 if "category" in p else 0.0))  # type: ignore[misc]
+        rows.append(_row(name, identities, scores, read))
     return rows
 
 
@@ -106,10 +120,28 @@ def answers_due(trial: Trial) -> Iterator[Asked]:
             yield Asked(placed, trial.frames, trial.answers[placed.end], trial.choices)
 
 
+def known_to_readers(one: Asked, space: StimulusSpace) -> float:
+    """How often one is right who reads the question, and nothing else, of which more answers are offered than it can have; 0 where not."""
+    shares, counts = dict[str, float](), dict[str, int]()
+    for end, share in _ends(one.root):
+        shares[end.kind()] = shares.get(end.kind(), 0.0) + share
+        counts[end.kind()] = max(counts.get(end.kind(), 0), end.answer_count(space))
+    if total(counts.values()) >= len(one.choices):
+        return 0.0
+    return max(share / counts[kind] for kind, share in shares.items())
+
+
+def _ends(node: Operator, share: float = 1.0) -> list[tuple[Operator, float]]:
+    """What is answered with at the end of each branch, and how often it is if both branches are."""
+    if isinstance(node, Switch):
+        return [*_ends(node.then, share / 2), *_ends(node.otherwise, share / 2)]
+    return [(node, share)]
+
+
 def _row(name: str, due: Sequence[Asked], scores: Sequence[float], floor: Callable[[Asked], float]) -> Shortcut:
-    count = max(len(due), 1)
-    chance = total(1 / len(one.choices) for one in due) / count
-    return Shortcut(name, len(due), total(scores) / count, chance, total(floor(one) for one in due) / count)
+    count, chances, floors = max(len(due), 1), [1 / len(one.choices) for one in due], [floor(one) for one in due]
+    bounds = tuple(map(max, chances, floors))
+    return Shortcut(name, total(scores) / count, total(chances) / count, total(floors) / count, bounds)
 
 
 # ------------------------------------------------------------------------------------------------ without pictures
@@ -180,24 +212,24 @@ def _by(node: Operator, properties: Sequence[str]) -> Operator:
     return first if not rest else And(first, *rest) if isinstance(node, IsSame) else Or(first, *rest)
 
 
-def _shares(node: Operator, space: StimulusSpace) -> tuple[float, float]:
-    """How often each branch of a Switch is taken if all answers are equally likely."""
-    if not isinstance(node, Switch) or node.then.kind() == node.otherwise.kind():
+def _shares(node: Operator, space: StimulusSpace, even: bool = False) -> tuple[float, float]:
+    """How often each branch of a Switch is taken if all answers are equally likely, or both branches (``even``)."""
+    if even or not isinstance(node, Switch) or node.then.kind() == node.otherwise.kind():
         return 0.5, 0.5
     then, otherwise = node.then.answer_count(space), node.otherwise.answer_count(space)
     return then / (then + otherwise), otherwise / (then + otherwise)
 
 
-def _loss(node: Operator, space: StimulusSpace, share: float = 1.0) -> float:
+def _loss(node: Operator, space: StimulusSpace, even: bool, share: float = 1.0) -> float:
     """The most that looking at one part of every And and Or can cost, in the mean of both parts."""
     if isinstance(node, Switch):
-        then, otherwise = _shares(node, space)
-        branches = _loss(node.then, space, share * then) + _loss(node.otherwise, space, share * otherwise)
-        return _loss(node.condition, space, share) + branches
+        then, otherwise = _shares(node, space, even)
+        branches = _loss(node.then, space, even, share * then) + _loss(node.otherwise, space, even, share * otherwise)
+        return _loss(node.condition, space, even, share) + branches
     if isinstance(node, (And, Or)):  # within another one it need not be balanced: then half of it can be lost
-        inner = total(2 * _loss(part, space, share) for part in node.inputs())
+        inner = total(2 * _loss(part, space, even, share) for part in node.inputs())
         return share / 4 + inner
-    return total(_loss(part, space, share) for part in node.inputs())
+    return total(_loss(part, space, even, share) for part in node.inputs())
 
 
 # ------------------------------------------------------------------------------------------------ the last frame

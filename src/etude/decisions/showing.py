@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import unquote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +13,7 @@ from numpy.typing import NDArray
 from etude.decisions.solver import Domain
 from etude.decisions.space import SPLITS, SeenThing, StimulusSpace
 from etude.decisions.stimuli.canvas import cell_pixels, frame
+from etude.decisions.stimuli.folder import ImageFolder
 from etude.decisions.stimuli.sets import STIMULUS_SETS, StimulusSet
 from etude.decisions.text import instruction
 from etude.decisions.trial import SILENT, Trial
@@ -21,11 +24,12 @@ PIXELS = 224  # the side of a frame in the paper
 
 @functools.cache
 def stimuli(name: str) -> StimulusSet:
-    """A stimulus set by its name, which its trials carry."""
-    found = STIMULUS_SETS[name]()
+    """A stimulus set by its name, which its trials carry: a registered one, or a folder of pictures (names have %2F for a slash)."""
+    folder = Path(unquote(name))
+    found = ImageFolder(folder) if name not in STIMULUS_SETS and folder.is_dir() else STIMULUS_SETS[name]()
     for prop in ("category", "identity"):
         if prop not in found.properties:
-            raise EtudeError(f"{STIMULUS_SETS.module_of(name)}: the stimulus set {name!r} does not declare the property {prop!r}")
+            raise EtudeError(f"{type(found).__module__}: the stimulus set {name!r} does not declare the property {prop!r}")
     return found
 
 

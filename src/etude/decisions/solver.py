@@ -14,7 +14,6 @@ from etude.decisions.space import LOCATION, SORTS, VIEW, SeenThing, StimulusSpac
 from etude.names import Stream
 
 Tie = tuple[int, int, tuple[int, ...]]  # variable, other variable, and for each value of the one the values left to the other, as bits
-FOIL = 0.5  # of pairs with different identities have the same category, where they may: otherwise category would give identity away
 
 
 @functools.lru_cache(maxsize=4096)
@@ -113,16 +112,15 @@ Links = dict[int, list[tuple[int, tuple[int, ...]]]]
 
 
 def solved(problem: Problem, stream: Stream, foils: Pairs = frozenset(), space: StimulusSpace | None = None) -> dict[int, SeenThing]:
-    """One thing for each frame; the problem must have a solution. ``foils`` are pairs that shall differ in little."""
+    """One thing for each frame; the problem must have a solution. ``foils`` are pairs that shall be of one category."""
     values: dict[str, dict[int, int]] = {}
     for sort, (allowed, ties) in problem.items():
         found: dict[int, int] | None = {}
         if ties:
             links = _tied(ties)
-            found = None
             if sort == "item" and foils and space is not None and "category" in space.classes:
-                found = _found(allowed, _with_foils(links, foils, space, stream), stream)
-            found = found or _found(allowed, links, stream)
+                links = _with_foils(allowed, links, foils, space)
+            found = _found(allowed, links, stream)
         assert found is not None
         values[sort] = found
         for frame, mask in allowed.items():
@@ -139,15 +137,14 @@ def _tied(ties: list[Tie]) -> Links:
     return links
 
 
-def _with_foils(links: Links, foils: Pairs, space: StimulusSpace, stream: Stream) -> Links:
-    """The same ties, and half of the foils tied to one category."""
-    found = {a: list(others) for a, others in links.items()}
+def _with_foils(allowed: dict[int, int], links: Links, foils: Pairs, space: StimulusSpace) -> Links:
+    """The same ties, and every foil tied to one category, where it may be: otherwise category would give identity away."""
     same = tuple(space.masks("category")[c] for c in space.classes["category"])
     for a, b in sorted(foils):
-        if stream.chance(FOIL):
-            found[a].append((b, same))
-            found[b].append((a, same))
-    return found
+        more = {**links, a: [*links[a], (b, same)], b: [*links[b], (a, same)]}
+        if _found(allowed, more, None) is not None:
+            links = more
+    return links
 
 
 def _drawn(mask: int, stream: Stream) -> int:
@@ -176,20 +173,27 @@ def _found(allowed: dict[int, int], links: Links, stream: Stream | None) -> dict
 
 
 def _searched(allowed: dict[int, int], links: Links, stream: Stream | None) -> dict[int, int] | None:
-    """Backtracking with forward checking, the most constrained variable first; in random order where there is a stream."""
+    """Backtracking with forward checking, the most constrained variable first; in random order where there is a stream.
+
+    Values that leave the same to all others lead to the same end: where only that end counts, one of them is tried."""
     if not allowed:
         return {}
     variable = min(allowed, key=lambda v: (allowed[v].bit_count(), v))
     options = bits(allowed[variable])
+    tied = [(other, table) for other, table in links[variable] if other in allowed]
+    tried: set[tuple[int, ...]] = set()
     for value in options if stream is None else _in_random_order(options, stream):
         rest = dict(allowed)
         del rest[variable]
-        for other, table in links[variable]:
-            if other in rest:
-                rest[other] &= table[value]
-                if not rest[other]:
-                    break
+        for other, table in tied:
+            rest[other] &= table[value]
+            if not rest[other]:
+                break
         else:
+            left = tuple(rest[other] for other, _ in tied)
+            if stream is None and left in tried:
+                continue
+            tried.add(left)
             found = _searched(rest, links, stream)
             if found is not None:
                 found[variable] = value

@@ -29,6 +29,7 @@ from etude.suites.suite import SUITES
 
 CHARSET = string.ascii_letters + string.digits + string.punctuation + " °…’"
 SEEDS = 2**31
+REWARDS = ("state", "gain")
 
 
 class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
@@ -40,6 +41,10 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
     first of a task that has none. ``modalities`` are some of "rgb", "depth", "segmentation", "points", "objects"; with ``smooth``, colour
     pictures have smooth edges. With ``boxes``, ``info`` has a bounding box and the visibility of every body in every camera; with
     ``labels`` it has the words for what is to be done now, in three levels: the task, the oracle's sub-task, and its next step.
+
+    ``reward``: "state" is the goal's own (that of the ClevrSkills paper), which is paid for how things stand at every step: who stops just
+    before the end is paid until the horizon, and gets more than who finishes. "gain" is the change of progress, from 0 to 1 in all: nothing
+    is paid for waiting, most for finishing, and a violated goal takes back what was gained.
 
     Observations: one entry for each camera and modality (``base``, ``base_depth``, ``base_segmentation``), ``proprioception`` (joint
     values and velocities, pose of the tip as position and quaternion wxyz, hand closed, something held, opening in metres), and the
@@ -62,6 +67,7 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         boxes: bool = False,
         labels: bool = False,
         smooth: bool = False,
+        reward: str = REWARDS[0],
         renderer: str = "raster",
         render_mode: str | None = None,
         options: dict[str, str] | None = None,
@@ -74,6 +80,7 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         self._wanted = control
         self._options = episode_options(options)
         self._boxes, self._labels, self._smooth = switch(boxes, "boxes"), switch(labels, "labels"), switch(smooth, "smooth")
+        self._reward = choice(reward, "reward", REWARDS)
         self._size, self._renderer = picture_size(whole.size if size is None else size), choice(renderer, "renderer", RENDERERS)
         self._modalities = tuple(choice(modality, "modality", MODALITIES) for modality in listed(modalities, "modalities"))
         self.render_mode = None if render_mode is None else choice(render_mode, "render_mode", RENDER_MODES)
@@ -164,9 +171,10 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         sim = self.simulation
         if sim.over:
             raise EtudeError("the episode is over; call reset()")
-        status = sim.step(action)
+        before, status = sim.status, sim.step(action)
         ended = status.satisfied or status.violated
-        return self._observe(), float(status.reward), ended, sim.over and not ended, self._info(status)
+        reward = status.reward if self._reward == "state" else _worth(status) - _worth(before)
+        return self._observe(), float(reward), ended, sim.over and not ended, self._info(status)
 
     @property
     def simulation(self) -> Simulation:
@@ -229,3 +237,8 @@ def _home(episode: Episode) -> tuple[float, ...]:
     if episode.scene.robot is None:
         raise EtudeError(f"{episode.name} has no robot to act with")
     return arm(episode.scene.robot.arm).home
+
+
+def _worth(status: Status) -> float:
+    """What the reward "gain" counts by."""
+    return 0.0 if status.violated else status.progress

@@ -14,7 +14,7 @@ from etude.episodes import MODALITIES
 from etude.names import EtudeError, unknown
 from etude.perturb.perturbation import observed
 from etude.pose import matrix
-from etude.render.camera import intrinsics, point_cloud
+from etude.render.camera import intrinsics, seen_points
 from etude.render.picture import Picture
 from etude.render.studio import Studio
 from etude.render.tokens import tokens
@@ -99,11 +99,10 @@ class Observer:
         world = self._simulation.world
         camera = world.scene.camera(name)
         pose = world.camera_pose(camera)
-        points = np.nan_to_num(point_cloud(camera, picture.depth, pose), nan=0.0).astype(np.float32)
         extrinsics = np.eye(4)
         extrinsics[:3, :3], extrinsics[:3, 3] = matrix(pose.rotation), pose.position
         return {
-            key(name, "points"): points,
+            key(name, "points"): seen_points(camera, picture.depth, pose),
             key(name, "intrinsics"): intrinsics(camera, self._size),
             key(name, "extrinsics"): extrinsics,
         }

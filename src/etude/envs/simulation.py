@@ -15,6 +15,7 @@ from etude.goals.markers import changed_markers, marked
 from etude.goals.monitor import Memory, Monitor
 from etude.names import EtudeError, rng
 from etude.pose import Array
+from etude.scene.events import Event, ThingMoved
 from etude.scene.scene import Body
 from etude.scene.world import World, WorldState
 from etude.skills.aim import delta_action
@@ -50,6 +51,8 @@ class Snapshot:
     world: WorldState
     monitor: Memory
     steps: int
+    periods: int
+    happened: tuple[int | None, ...]
 
 
 class Simulation:
@@ -75,7 +78,10 @@ class Simulation:
 
     def _begin(self) -> None:
         self.steps = 0
+        self.periods = 0  # control steps, of which a primitive takes many
+        self.happened: list[int | None] = [None] * len(self.episode.events)  # the action during which each event came about
         self.unreachable = 0  # keyposes that the arm could not come to
+        self.granted = 0  # steps beyond the horizon: as many as were not the policy's own
         if self.episode.held:
             self.robot.grip(True)
             self.world.attach(self.episode.held)
@@ -98,7 +104,7 @@ class Simulation:
     @property
     def over(self) -> bool:
         """Is there nothing left to play for: success, a goal that can never be reached any more, or no time left?"""
-        return self.status.satisfied or self.status.violated or self.steps >= self.episode.horizon
+        return self.status.satisfied or self.status.violated or self.steps >= self.episode.horizon + self.granted
 
     def proprioception(self) -> NDArray[np.float32]:
         """What the robot feels: joint values (n) and velocities (n), pose of the tip (position, quaternion wxyz), hand closed, something
@@ -109,7 +115,7 @@ class Simulation:
 
     def save(self) -> Snapshot:
         """The exact state; whatever is done afterwards, ``restore`` brings it back to the last bit."""
-        return Snapshot(self.episode.name, self.world.save(), self.monitor.save(), self.steps)
+        return Snapshot(self.episode.name, self.world.save(), self.monitor.save(), self.steps, self.periods, tuple(self.happened))
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a saved state of this episode."""
@@ -119,7 +125,7 @@ class Simulation:
             raise EtudeError(f"this state was saved in {snapshot.episode}; it cannot be restored in {self.episode.name}")
         self.world.restore(snapshot.world)
         self.monitor.restore(snapshot.monitor)
-        self.steps = snapshot.steps
+        self.steps, self.periods, self.happened = snapshot.steps, snapshot.periods, list(snapshot.happened)
         self._show()
 
     @property
@@ -145,11 +151,30 @@ class Simulation:
 
     def _period(self) -> None:
         """Let one control period pass, and look."""
+        self._disturb()
         self.world.step()
+        self.periods += 1
         self.monitor.update()
         self._show()
         if self.heartbeat is not None:
             self.heartbeat()
+
+    def _disturb(self) -> None:
+        """Let the events happen that are due."""
+        for k, event in enumerate(self.episode.events):
+            age = self.periods - event.step
+            if age == 0:
+                self._begun(k, event)
+            elif 0 < age <= event.lasting and self.happened[k] is not None:
+                event.happen(self.world, age)
+
+    def _begun(self, k: int, event: Event) -> None:
+        thing = event.thing if isinstance(event, ThingMoved) else ""
+        before = self.world.frame(thing)[0].copy() if thing else None
+        if event.happen(self.world, 0):
+            self.happened[k] = self.steps + 1
+            if before is not None:
+                self.monitor.displaced(thing, self.world.frame(thing)[0] - before)
 
     def _stroke(self, values: Array) -> None:
         """Carry out a primitive, and wait until things have come to rest; both are bounded in simulated time."""

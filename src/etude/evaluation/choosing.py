@@ -9,7 +9,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict
 
-from etude.evaluation.plan import checked, make_names, option_sets, perturbation_sets, read_names
+from etude.evaluation.plan import (
+    changeable,
+    checked,
+    make_names,
+    option_sets,
+    own_options,
+    perturbation_sets,
+    read_names,
+    tell_what_fits,
+)
 from etude.library import find_task, named_plan
 from etude.names import EpisodeName, EtudeError, repeated, unknown
 from etude.suites.suite import Purpose
@@ -141,14 +150,15 @@ def _narrowed(
 def _varied(names: Sequence[EpisodeName], extras: Sequence[Mapping[str, str]], sets: Sequence[tuple[str, ...]]) -> list[str]:
     """The names with these options, and with each set of perturbations besides their own; no name is made to say two things."""
     found: dict[str, None] = {}
+    tell_what_fits([find_task(name) for name in names], extras, sets)
     for extra in extras:
         for name in names:
             for key, value in name.options:
                 if extra.get(key, value) != value:
                     raise EtudeError(f"{name} has {key}={value} already, so that {key}={extra[key]} cannot be asked of it")
         for one in sets:
-            for name in names:
-                options = tuple(sorted({**dict(name.options), **extra}.items()))
+            for name in (name for name in names if changeable(find_task(name), one)):
+                options = tuple(sorted({**dict(name.options), **own_options(find_task(name), extra)}.items()))
                 made = replace(name, perturbations=tuple({*name.perturbations, *one}), options=options)
                 find_task(made)
                 found[str(made)] = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Generator, Sequence
 from dataclasses import replace
@@ -19,6 +20,8 @@ from etude.policies.calling import called
 from etude.policies.contract import ANSWER
 from etude.policies.policy import Observation, Policy, RemarkingPolicy
 from etude.suites.suite import SUITES
+
+NOTHING = "nothing"  # was said
 
 
 def decide(policy: Policy, trial: Trial) -> Record:
@@ -110,12 +113,21 @@ def chosen(number: float, choices: tuple[str, ...]) -> str:
     return SILENT if number == 0 else choices[int(number) - 1]
 
 
+_SAID = re.compile(r"answer (?P<right>.+?), given (?P<given>.+?)(?: \(.*\))?", re.DOTALL)
+
+
+def said_and_right(record: Record) -> list[tuple[str, str]]:
+    """For each answer of a record: what was said (nothing: :data:`SILENT`), and what would have been right."""
+    found = (_SAID.fullmatch(goal.words) for goal in record.subgoals)
+    return [(SILENT if one["given"] == NOTHING else one["given"], one["right"]) for one in found if one]
+
+
 def _subgoals(trial: Trial, given: list[str], asked: list[int], remarks: Sequence[str]) -> tuple[Subgoal, ...]:
     found, tasks = [], {due.placed.end: due.placed.task for due in answers_due(trial)}
     for k, frame in enumerate(asked):
         task = tasks[frame]
         ok = given[frame] == trial.answers[frame]
-        words = f"answer {trial.answers[frame]}, given {given[frame] or 'nothing'}"
+        words = f"answer {trial.answers[frame]}, given {given[frame] or NOTHING}"
         if k < len(remarks) and remarks[k]:
             words += f" ({remarks[k]})"
         found.append(Subgoal(f"task.{k}", task.root.json_kind, words, ok, float(ok), False, frame if ok else None))

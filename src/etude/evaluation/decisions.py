@@ -91,6 +91,7 @@ def answers_of(records: Iterable[Record]) -> list[JudgedAnswer]:
 
 def breakdowns(answers: Sequence[JudgedAnswer]) -> list[Slice]:
     """All breakdowns that tell anything apart, over all levels and, where there are several, within each."""
+    answers = sorted(answers, key=lambda a: _place(a.trial))
     levels = list(dict.fromkeys(a.trial.level for a in answers))
     found = _slices("level", ALL, answers, lambda a: a.trial.level)
     parts = {ALL: answers, **({level: [a for a in answers if a.trial.level == level] for level in levels} if len(levels) > 1 else {})}
@@ -107,11 +108,15 @@ def sliced(answers: Sequence[JudgedAnswer], breakdown: str) -> dict[str, Slice]:
     return {one.value: one for one in _slices(breakdown, ALL, answers, key)}
 
 
+def _place(trial: Trial) -> int:
+    """Where the list of a trial stands among those of its suite: levels are shown in this order."""
+    return list(tasks(trial.parsed.suite)).index(trial.parsed.task)
+
+
 def shortcuts(records: Iterable[Record]) -> list[tuple[str, str, Shortcut]]:
     """(level, split, shortcut): what the trials of these records would have given to one who takes it."""
     groups: dict[tuple[str, str, str], dict[str, Trial]] = {}
-    for record in records:
-        trial = _trial(record.episode)
+    for trial in sorted((_trial(record.episode) for record in records), key=_place):
         groups.setdefault((trial.level, trial.split, trial.stimuli), {})[trial.name] = trial
     return [
         (level, split, row)

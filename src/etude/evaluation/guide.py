@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from etude.envs.observer import Observer
 from etude.envs.simulation import Simulation
 from etude.episodes import PRIMITIVES, Episode
+from etude.evaluation.fault import fault_of
+from etude.evaluation.hand import HandTransitions
 from etude.evaluation.record import Fault, GivenSubtask
 from etude.goals.goal import GoalNode
 from etude.goals.monitor import Monitor
@@ -16,7 +17,7 @@ from etude.names import EtudeError
 from etude.policies.answers import given, lenient, plain, strict
 from etude.policies.calling import called
 from etude.policies.policy import Planner, QuotingPlanner, StrictPlanner
-from etude.skills.subtasks import describe, meant, right_now, vocabulary
+from etude.skills.subtasks import CurrentSubtask, describe, meant, right_now, vocabulary
 from etude.suites.suite import SUITES
 
 SHORTEST = 10  # control steps between questions: a planner that repeats what is done already shall not be asked at every step
@@ -26,16 +27,27 @@ FEWEST = 8  # primitives, at most, that a sub-task may take before the planner i
 class Guide:
     """Asks the planner at the start, when a sub-task is done, and when it has not been for ``patience`` control steps.
 
+    With a ``hand`` it is asked when that has changed instead, whether or not the sub-task was done: nothing of the true state is used.
+
     With ``follows`` False nobody follows what it says (the offline mode): it is asked whenever what would be right changes, or about
     frames at a fixed distance in suites that have it so (:func:`~etude.evaluation.guide.asked_every`). Those are questions apart from each
     other: the sub-tasks so far are then those of the demonstration, and answers count that are right once normalised. Otherwise answers
     are read leniently, unless the planner is a :class:`~etude.policies.policy.StrictPlanner`.
     """
 
-    def __init__(self, simulation: Simulation, planner: Planner, eyes: Observer, patience: int, follows: bool = True) -> None:
+    def __init__(
+        self,
+        simulation: Simulation,
+        planner: Planner,
+        eyes: Observer,
+        patience: int,
+        follows: bool = True,
+        hand: HandTransitions | None = None,
+    ) -> None:
         primitive = simulation.episode.control in PRIMITIVES
         self._patience, self._shortest = (min(patience, FEWEST), 1) if primitive else (patience, SHORTEST)
         self._simulation, self._planner, self._eyes, self.follows = simulation, planner, eyes, follows
+        self._hand = hand
         known = vocabulary(simulation.episode)
         self._vocabulary = {text: known[text] for text in sorted(known)}  # the goal's own order would give the answer away
         self._every = 0 if follows else asked_every(simulation.episode)
@@ -53,7 +65,12 @@ class Guide:
         self.node: GoalNode | None = None
 
     @property
-    def parent(self) -> GoalNode | None:
+    def subtask(self) -> CurrentSubtask:
+        """What was said last, and what it stands for."""
+        return CurrentSubtask(self.text, self.node, self._parent)
+
+    @property
+    def _parent(self) -> GoalNode | None:
         """What the sub-task is a unit of, where that is no part of the goal."""
         return None if self._own is None or self.node is self._own.root else self._own.root
 
@@ -62,7 +79,7 @@ class Guide:
         """Is what the last unit of a sequence leads to there? What falls into its place is where it was let go for a moment only."""
         return (
             self._own is not None
-            and self.parent is not None
+            and self._parent is not None
             and self._own.root.status.satisfied
             and self.node is self._own.root.members[-1]
         )
@@ -103,8 +120,15 @@ class Guide:
         if self._own is not None and self.node is not None:
             self._own.update()
             self.node.judge(self._own.watch)  # whether or not it is its turn in the whole
+        if self._hand is not None:
+            self._done = self._done or self._finished
+            if self._finished:
+                self._onwards()
+            if self._hand.happened():
+                self._close()
+            return
         if self.follows:
-            self._done = self.node is not None and (self.node.status.satisfied or self._brought_about)
+            self._done = self._finished
         else:
             self._done = list(right_now(self._simulation.monitor)) != list(self._right)
         taken = self._simulation.steps - self._begun
@@ -114,11 +138,27 @@ class Guide:
         elif (self._done and (self.text in self._right or taken >= self._shortest)) or taken >= self._patience:
             self._close()
 
+    @property
+    def _finished(self) -> bool:
+        return self.node is not None and (self.node.status.satisfied or self._brought_about)
+
+    def _onwards(self) -> None:
+        """Words may stand for several units in a row, and nobody says them again when one is done: what is meant now is the next."""
+        if self._own is None:
+            self.node = right_now(self._simulation.monitor).get(self.text, self.node)
+        else:
+            units = self._own.root.members
+            at = next((k for k, unit in enumerate(units) if unit is self.node), len(units))
+            if at + 1 < len(units) and describe(units[at + 1].goal) == self.text:
+                self.node = units[at + 1]
+
     def _close(self) -> None:
         right = self.text in self._right
         done = self._done or not self.follows
         exact = right and self._exact
-        self._stages.append(GivenSubtask(self.text, tuple(self._right), right, done, self._begun, self._simulation.steps, exact))
+        achieved = any(node.status.satisfied for node in self._right.values())
+        steps = self._simulation.steps
+        self._stages.append(GivenSubtask(self.text, tuple(self._right), right, done, self._begun, steps, exact, achieved))
         self.waiting = True
 
     def finished(self) -> tuple[GivenSubtask, ...]:
@@ -127,17 +167,9 @@ class Guide:
             self._close()
         return tuple(self._stages)
 
-
-def fault_of(stages: Sequence[GivenSubtask], success: bool) -> Fault | None:
-    """What went wrong first: a sub-task that was not right, or a right one that was not carried out."""
-    if success:
-        return None
-    for stage in stages:
-        if not stage.right:
-            return "planning"
-        if not stage.done:
-            return "execution"
-    return "execution"
+    def fault(self, success: bool) -> Fault | None:
+        """Whose fault it was that the episode failed; known when it is finished."""
+        return fault_of(self._stages, success, self._patience)
 
 
 def asked_every(episode: Episode) -> int:

@@ -36,18 +36,6 @@ def wilson(successes: float, trials: int, confidence: float = 0.95) -> tuple[flo
     return max(0.0, min(rate, centre - half)), min(1.0, max(rate, centre + half))
 
 
-def newcombe(s1: int, n1: int, s2: int, n2: int, confidence: float = 0.95) -> tuple[float, float, float]:
-    """Difference s1/n1 − s2/n2 of two independent rates with its hybrid score interval: (difference, low, high).
-
-    Newcombe, Stat. Med. 17:873 (1998), method 10.
-    """
-    if n1 == 0 or n2 == 0:
-        raise EtudeError(f"a difference of rates needs episodes in both arms, got {n1} and {n2}")
-    difference = s1 / n1 - s2 / n2
-    down, up = _square_and_add((s1, n1), (s2, n2), 0.0, confidence)
-    return difference, difference - down, difference + up
-
-
 def newcombe_paired(both: int, only_a: int, only_b: int, neither: int, confidence: float = 0.95) -> tuple[float, float, float]:
     """Difference of the rates of a and b on the same episodes with its interval: (difference, low, high).
 
@@ -258,15 +246,6 @@ def pairs_needed(rate_discordant: float, difference: float, power: float = 0.8, 
         return None
     reach = _two_sided(1 - alpha) * math.sqrt(rate_discordant) + NORMAL.inv_cdf(power) * math.sqrt(max(0.0, rate_discordant - gap * gap))
     return math.ceil(((reach + math.sqrt(reach * reach + 4 * gap)) / (2 * gap)) ** 2)
-
-
-def episodes_needed(p1: float, p2: float, power: float = 0.8, alpha: float = 0.05) -> int | None:
-    """Episodes *per arm* with which two independent rates are told apart at level ``alpha`` with probability ``power``; None if equal."""
-    if p1 == p2:
-        return None
-    middle = (p1 + p2) / 2
-    pooled, separate = math.sqrt(2 * middle * (1 - middle)), math.sqrt(p1 * (1 - p1) + p2 * (1 - p2))
-    return math.ceil(((_two_sided(1 - alpha) * pooled + NORMAL.inv_cdf(power) * separate) / (p1 - p2)) ** 2)
 
 
 # ------------------------------------------------------------------------------------------------ in words

@@ -11,7 +11,7 @@ from etude.evaluation.inference import PairedTable, holm, mcnemar, newcombe_pair
 from etude.evaluation.record import Record
 from etude.evaluation.result_table import ResultTable
 from etude.evaluation.store import Run, write_page
-from etude.evaluation.tables import name_of, p_value, percent, perturbation_of, plural, points
+from etude.evaluation.tables import control_key, name_of, p_value, percent, perturbation_of, plural, points
 from etude.names import EtudeError
 
 LEVEL = 0.05
@@ -107,7 +107,7 @@ class PerturbationCost:
 
 def perturbation_costs(records: Sequence[Record], plausible: Plausible) -> list[PerturbationCost]:
     """For each set of perturbations a row over all tasks, then one for each task, always against the control on the same episodes."""
-    controls = {_control_key(r): r for r in records if not name_of(r).perturbations}
+    controls = {control_key(r): r for r in records if not name_of(r).perturbations}
     sets: dict[str, dict[tuple[str, str], list[Record]]] = {}
     for record in records:
         if name_of(record).perturbations:
@@ -120,17 +120,12 @@ def perturbation_costs(records: Sequence[Record], plausible: Plausible) -> list[
     return [row for members in rows.values() for row in members]
 
 
-def _control_key(record: Record) -> tuple[str, tuple[tuple[str, str], ...], str]:
-    name = name_of(record)
-    return name.base, name.options, record.mode
-
-
 def _costs(
     arms: Sequence[tuple[tuple[str, str, str], Sequence[Record]]],
     controls: dict[tuple[str, tuple[tuple[str, str], ...], str], Record],
     plausible: Plausible,
 ) -> list[PerturbationCost]:
-    matched = [[(r, controls[_control_key(r)]) for r in members if _control_key(r) in controls] for _, members in arms]
+    matched = [[(r, controls[control_key(r)]) for r in members if control_key(r) in controls] for _, members in arms]
     played = [[(r, c) for r, c in pairs if "error" not in (r.outcome, c.outcome)] for pairs in matched]
     rows = []
     for (key, members), all_pairs, pairs, difference in zip(arms, matched, played, _holm([_difference(p) for p in played]), strict=True):

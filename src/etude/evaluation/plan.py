@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -11,16 +12,23 @@ from typing import Any
 
 from etude.evaluation.record import MODES
 from etude.evaluation.schema import SCHEMA, newer, read, written
-from etude.library import find_task, named_plan, tasks
+from etude.library import EVERYWHERE, find_task, named_plan, tasks
 from etude.names import PROTOCOL, EpisodeName, EtudeError, digest, json_text, parse_json, pick, read_text, repeated, unknown
 from etude.perturb.perturbation import known_perturbations
 from etude.suites.suite import SUITES, Purpose, Task
 
+_log = logging.getLogger(__name__)
 MOST = 1_000_000  # episodes of a plan: more names than that do not fit into memory with their results
 LAST_SEED = 10**18 - 1
 RENDERERS = ("raster", "gl")
 PATIENCE = 150  # control steps a planner waits for a sub-task before it is asked again
-PLANNED = ("planner", "coupled", "offline")  # modes in which the planner that was given speaks
+PLANNED = ("planner", "coupled", "coupled:privileged", "offline")  # modes in which the planner that was given speaks
+
+OWN = {  # modes that not every suite has, and what is asked of one that does
+    "grasped": "whose tasks begin with a grasp",
+    "rule": "whose every sub-task ends with a change of the hand",
+}
+INSTEAD = {"rule": "; there, --mode rule:privileged goes by the true end of sub-tasks"}
 
 
 @dataclass(frozen=True)
@@ -57,11 +65,6 @@ class Plan:
             raise EtudeError(
                 f"--planner {self.planner} is used by the modes planner, coupled and offline, not by {' and '.join(self.modes)}"
             )
-        if "grasped" in self.modes:
-            having = [name for name, suite in SUITES.items() if "grasped" in suite.modes]
-            others = sorted({EpisodeName.parse(n).suite for n in self.names} - set(having))
-            if others:
-                raise EtudeError(f"--mode grasped is for suites whose tasks begin with a grasp ({', '.join(having)}), not for {others[0]}")
         if (twice := repeated(self.modes)) is not None:
             raise EtudeError(f"the mode {twice} is given twice")
         index, count = self.shard
@@ -121,6 +124,16 @@ def refuse_foreign_plan(plan: Plan, path: Path) -> None:
     for key, here in (("protocol", PROTOCOL), ("schema", SCHEMA)):
         if key in plan.extra:
             raise EtudeError(f"{path} was made with {key} {plan.extra[key]!r}, this is {here!r}: start a new run in another folder")
+
+
+def refuse_foreign_modes(plan: Plan) -> None:
+    """Refuse to play in modes that a suite of the plan does not have; what was played in them once can still be read."""
+    for mode, why in OWN.items():
+        if mode in plan.modes:
+            having = [name for name, suite in SUITES.items() if mode in suite.modes]
+            others = sorted({EpisodeName.parse(n).suite for n in plan.names} - set(having))
+            if others:
+                raise EtudeError(f"--mode {mode} is for suites {why} ({', '.join(having)}), not for {others[0]}{INSTEAD.get(mode, '')}")
 
 
 def read_object(path: Path) -> dict[str, Any]:
@@ -196,16 +209,18 @@ def make_names(
     for level in levels:
         if level not in known:
             raise unknown(f"level of {' and '.join(suites)}", level, known)
-    names: list[str] = []
+    found = [(task, split) for task, split in found if not levels or (task.level or split) in levels]
+    tell_what_fits([task for task, _ in found], extras, sets)
+    bases: dict[EpisodeName, None] = {}
     for task, split in found:
-        if not levels or (task.level or split) in levels:
-            for extra in extras:
-                for one in sets:
-                    if len(names) + episodes > MOST:
-                        raise EtudeError(f"--episodes {episodes} makes a plan of more than {MOST} episodes; give fewer, or fewer tasks")
-                    base = EpisodeName(task.suite, task.name, split, first_seed, one, tuple(extra.items()))
-                    find_task(base)
-                    names += [str(replace(base, seed=first_seed + k)) for k in range(episodes)]
+        for extra in extras:
+            for one in (one for one in sets if changeable(task, one)):
+                bases[EpisodeName(task.suite, task.name, split, first_seed, one, tuple(own_options(task, extra).items()))] = None
+    if len(bases) * episodes > MOST:
+        raise EtudeError(f"--episodes {episodes} makes a plan of more than {MOST} episodes; give fewer, or fewer tasks")
+    for base in bases:
+        find_task(base)
+    names = [str(replace(base, seed=first_seed + k)) for base in bases for k in range(episodes)]
     if not names:
         raise EtudeError(
             f"none of the chosen tasks has {'the split ' + ' or '.join(map(repr, splits)) if splits else f'a split for {purpose}'}"
@@ -230,6 +245,35 @@ def option_sets(options: Mapping[str, str] | None, difficulties: Sequence[str]) 
     """The options of episodes, once for each difficulty."""
     own = dict(options or {})
     return [{**own, **({} if d == "default" else {"difficulty": d})} for d in difficulties] or [own]
+
+
+def own_options(task: Task, options: Mapping[str, str]) -> dict[str, str]:
+    """Those of the options that a task has."""
+    return {key: value for key, value in options.items() if key in (*EVERYWHERE, *task.options)}
+
+
+def changeable(task: Task, perturbations: Sequence[str]) -> bool:
+    """Can episodes of a task have all of these perturbations?"""
+    return all(known_perturbations()[name].suits(task) for name in perturbations)
+
+
+def tell_what_fits(tasks: Sequence[Task], options: Sequence[Mapping[str, str]], sets: Sequence[tuple[str, ...]]) -> None:
+    """Say which wishes concern only some of the tasks, with a count; those that concern none are refused."""
+    known = list(dict.fromkeys(tasks))
+    for key, value in {key: value for extra in options for key, value in extra.items()}.items() if known else ():
+        having = sum(bool(own_options(task, {key: value})) for task in known)
+        if not having:
+            find_task(
+                EpisodeName(known[0].suite, known[0].name, known[0].splits[0], 0, (), ((key, value),))
+            )  # raises, with the nearest one
+        if having < len(known):
+            _log.warning("%s=%s: %d of %d tasks have it; the others are played without it", key, value, having, len(known))
+    for one in sets if known else ():
+        fitting = sum(changeable(task, one) for task in known)
+        if not fitting:
+            raise EtudeError(f"{'+'.join(one)} cannot be applied to {' or '.join(task.name for task in known[:3])}")
+        if fitting < len(known):
+            _log.warning("%s: %d of %d tasks are left out, which it cannot be applied to", "+".join(one), len(known) - fitting, len(known))
 
 
 def _tasks(suites: Sequence[str], chosen: Sequence[str]) -> list[Task]:

@@ -15,22 +15,25 @@ from etude.envs.observer import Observer
 from etude.envs.simulation import Simulation
 from etude.episodes import PRIMITIVES, ActionSpace, Episode
 from etude.evaluation.decide import deciding
-from etude.evaluation.guide import Guide, fault_of
-from etude.evaluation.plan import PATIENCE, PLANNED, Plan
-from etude.evaluation.record import MODES, GivenSubtask, PlayedStep, Record, Subgoal
+from etude.evaluation.guide import Guide
+from etude.evaluation.hand import HandTransitions
+from etude.evaluation.plan import PATIENCE, PLANNED
+from etude.evaluation.record import MODES, EventOutcome, Fault, GivenSubtask, PlayedStep, Record, Subgoal
 from etude.goals.units import Control
 from etude.library import find, find_task, told_in
-from etude.names import EpisodeName, EtudeError, unknown
+from etude.names import EpisodeName, EtudeError, rng, unknown
 from etude.policies.calling import called, fitting, in_a_line
 from etude.policies.contract import Contract, refuse_mismatches
 from etude.policies.loading import address_of, load_decider, load_planner, load_policy
+from etude.policies.planners import OrderPlanner, RulePlanner
 from etude.policies.policy import AdaptingPlanner, Observation, Picture, Planner, Policy, SpeakingPolicy
-from etude.policies.scripted import OraclePolicy, converted, idle
+from etude.policies.scripted import OraclePolicy, converted
 from etude.pose import Array
 from etude.prompts.pictures import multimodal
 from etude.prompts.views import Views, part_views
 from etude.skills.aim import delta_action
-from etude.skills.oracle import Oracle, held_still
+from etude.skills.journeys import Journey, Keypose
+from etude.skills.oracle import Oracle
 from etude.skills.subtasks import describe
 from etude.suites.suite import SUITES
 
@@ -52,22 +55,20 @@ class Players:
             self.planner = load_planner(planner) if planner else None
         elif planner is not None:
             self.planner = fitting("planner", type(planner).__name__, planner)
-        self._rule = load_planner("rule")
+        self._rules: dict[str, Planner] = {"rule": OrderPlanner(), "rule:privileged": RulePlanner()}
         self._decider: Policy | None = None if isinstance(policy, str) else self.policy
 
-    @classmethod
-    def of(cls, plan: Plan) -> Players:
-        """Those of a plan."""
-        return cls(plan.policy, plan.planner, plan.renderer, plan.patience)
-
-    def roles(self, mode: str) -> tuple[Policy | None, Planner | None]:
-        """Who acts and who plans: no policy means that the oracle's skills carry out what is said, no planner that nobody says anything."""
+    def roles(self, mode: str) -> tuple[Policy, Planner | None]:
+        """Who acts and who plans; no planner means that nobody says anything."""
         if mode not in MODES:
             raise unknown("mode", mode, MODES)
-        policy = OraclePolicy() if mode == "offline" else None if mode == "planner" else self.policy
+        policy = OraclePolicy() if mode in ("offline", "planner") else self.policy
         if mode in PLANNED and self.planner is None:
             raise EtudeError(f"--mode {mode} needs a planner; there is none")
-        return policy, self.planner if mode in PLANNED else self._rule if mode == "rule" else None
+        planner = self.planner if mode in PLANNED else self._rules.get(mode)
+        if planner is not None and isinstance(policy, OraclePolicy) and policy.colour_blind:
+            raise EtudeError(f"oracle:colour_blind mistakes a whole goal, but --mode {mode} gives sub-tasks: use oracle, or oracle:noise=…")
+        return policy, planner
 
     def decider(self, mode: str) -> Policy:
         """Who answers questions: policies may have a form of their own for decisions; there is nothing to plan."""
@@ -107,7 +108,7 @@ class Rollout:
             self._steps = self._decided(players.decider(mode), found)
             return
         policy, planner = players.roles(mode)
-        contract = policy.contract if policy is not None else Contract(privileged=True)
+        contract = policy.contract
         refuse_mismatches(contract, [found])
         # Frames on which a planner is scored are those of every control step, not those between keyposes.
         control: ActionSpace | None = "ee_delta" if mode == "offline" and found.control == "keypose" else contract.action
@@ -147,7 +148,7 @@ class Rollout:
             yield PlayedStep(simulation.steps, stage.seen, action, status.reward, {
                 "success": status.satisfied, "progress": status.progress, "subtask": words[0], "step": words[1],
             })  # fmt: skip
-        stages = stage.finished()
+        stages, sorts = stage.finished(), SUITES[found.parsed.suite].cause
         success = simulation.status.satisfied if mode != "offline" else all(s.right for s in stages)
         self._record = Record(
             id=found.id,
@@ -161,8 +162,9 @@ class Rollout:
             subgoals=_subgoals(simulation, reached),
             first_failure=simulation.monitor.first_failure(),
             stages=stages,
-            fault=fault_of(stages, success) if stage.planned else None,
-            cause=None if success else _cause(simulation),
+            fault=stage.fault(success),
+            cause=None if success or sorts is None else sorts(simulation),
+            events=tuple(EventOutcome(e.json_kind, e.step, h) for e, h in zip(simulation.episode.events, simulation.happened, strict=True)),
             least=found.least if stage.episode.control in PRIMITIVES else 0,
             timings={k: round(v, 4) for k, v in {"seconds": time.perf_counter() - self._begun, **stage.seconds}.items()},
         )
@@ -191,11 +193,6 @@ def broken(name: str, mode: str, error: str, seconds: float = 0.0) -> Record:
     except EtudeError:
         identity, level = name, find_task(EpisodeName.parse(name)).level
     return Record(identity, name, mode, level, "error", error=error[:500], timings={"seconds": round(seconds, 4)})
-
-
-def _cause(simulation: Simulation) -> str | None:
-    found = simulation.monitor.cause()
-    return "unreachable" if found == "wrong grasp pose" and simulation.unreachable else found or None
 
 
 def _note(simulation: Simulation, reached: dict[str, int]) -> None:
@@ -236,24 +233,22 @@ def _observer(simulation: Simulation, wanted: Contract, renderer: str) -> Observ
 class _Stage:
     """A running episode with those who act in it."""
 
-    def __init__(
-        self, episode: Episode, contract: Contract, policy: Policy | None, planner: Planner | None, mode: str, players: Players
-    ) -> None:
-        self.episode, self.contract, self._policy, self._mode = episode, contract, policy, mode
+    def __init__(self, episode: Episode, contract: Contract, policy: Policy, planner: Planner | None, mode: str, players: Players) -> None:
+        self.episode, self.contract, self._policy = episode, contract, policy
         self.simulation = Simulation(episode)
         self._observer = _observer(self.simulation, contract, players.renderer)
-        self._oracle = Oracle(episode, self.simulation.world, self.simulation.monitor)
         if mode == "grasped":
-            take_hold(self.simulation, self._oracle)
+            take_hold(self.simulation, Oracle(episode, self.simulation.world, self.simulation.monitor))
         self._words = ("", "")
         self._speaks: bool | None = None  # found out when it has acted: not before that need its words be there
         self._queue: list[Array] = []
         self.seen: Observation = {}
-        self.planned = planner is not None
         self.seconds = {"policy": 0.0}
-        if policy is not None:
-            called("policy", policy.reset, *self._told(contract), episode.name)
+        called("policy", policy.reset, *self._told(contract), episode.name)
         self._guide: Guide | None = None
+        self._hand = HandTransitions(self.simulation) if mode in ("rule", "coupled") else None
+        self._start = Keypose(self.simulation.robot.tip(), False, step="Move home")
+        self._home: Journey | None = None
         if planner is not None:
             self.seconds["planner"] = 0.0
             eyes = planner.contract
@@ -261,7 +256,7 @@ class _Stage:
                 eyes = called("planner", planner.contract_for, [c.name for c in episode.scene.cameras])
             looker = _observer(self.simulation, eyes, players.renderer)
             called("planner", planner.reset, *self._told(eyes), episode.name)
-            self._guide = Guide(self.simulation, planner, looker, players.patience, follows=mode != "offline")
+            self._guide = Guide(self.simulation, planner, looker, players.patience, mode != "offline", self._hand)
 
     def _told(self, contract: Contract) -> tuple[str, Sequence[Picture | Views]]:
         told = self.episode.instruction
@@ -275,37 +270,43 @@ class _Stage:
 
     def action(self) -> Array:
         """The next action; a planner is asked first where it is time to."""
+        if self._home is not None and (homewards := self._homewards(self._home)) is not None:
+            return homewards
+        self._words = ("", "")
         if self._guide is not None and self._guide.waiting:
             begun = time.perf_counter()
             self._guide.ask()
             self.seconds["planner"] += time.perf_counter() - begun
-            if self._mode == "coupled" or self._mode == "rule":
+            if self._guide.follows:
                 self._queue.clear()  # what was meant for the last sub-task
-        if self._policy is None:
-            return self._skilled()
+            if self._hand is not None and self.simulation.steps:
+                called("policy", self._policy.reset, self._guide.text, (), self.episode.name)
         if not self._queue:
             begun = time.perf_counter()
             self._queue = self._chunk(self._policy)
             self.seconds["policy"] += time.perf_counter() - begun
         return self._queue.pop(0)
 
-    def _skilled(self) -> Array:
-        """The oracle's skills carry out what the planner said; what nobody understands is not acted on."""
-        assert self._guide is not None
-        watch = self.simulation.monitor.watch
-        node = self._guide.node
-        if self.episode.control in PRIMITIVES:
-            stroke = None if node is None else self._oracle.stroke(node, self._guide.parent)
-            self._words = (self._guide.text, stroke.label if stroke is not None else "Do nothing")
-            return idle(self.simulation) if stroke is None else stroke.to_action()
-        aim = held_still(watch, self.simulation.robot.closed) if node is None else self._oracle.aim(node, self._guide.parent)
-        self._words = (aim.task, aim.step)
-        return converted(delta_action(aim, watch.tip), self.simulation)
+    def _homewards(self, journey: Journey) -> Array | None:
+        """The way back to where the arm began, which takes nothing from the policy's time; None when it is there."""
+        simulation = self.simulation
+        self._words = ("", self._start.step)
+        if simulation.episode.control == "keypose":
+            self._home, action = None, self._start.to_action()
+        elif (aim := journey.aim(simulation.monitor.watch)) is None:
+            self._home = None
+            return None
+        else:
+            action = converted(delta_action(aim, simulation.monitor.watch.tip), simulation)
+        simulation.granted += 1
+        return action
 
     def _chunk(self, policy: Policy) -> list[Array]:
         self.seen = seen = self._observer.look()
         if self._guide is not None and self._guide.follows:
             seen["instruction"] = self._guide.text
+            if self.contract.privileged:
+                seen["subtask"] = self._guide.subtask
         if self.contract.privileged:
             seen["simulation"] = self.simulation
         shape = f"(n, {self.simulation.action_size})"
@@ -321,17 +322,26 @@ class _Stage:
 
     def stepped(self) -> None:
         """A control step is over."""
-        if self._guide is not None:
-            self._guide.stepped()
+        if self._guide is None or self._guide.waiting:  # it waits while the arm moves home
+            return
+        self._guide.stepped()
+        simulation = self.simulation
+        if self._guide.waiting and self._hand is not None and self._hand.leaves_home:
+            self._home = self._start.motion(rng(simulation.episode.parsed, f"home/{simulation.steps}"))
 
     def words(self) -> tuple[str, str]:
         """Sub-task and step of the latest action, where somebody knows them."""
-        if self._policy is not None:
-            if self._speaks is None:
-                self._speaks = called("policy", isinstance, self._policy, SpeakingPolicy)
-            if self._speaks:
-                self._words = words_of(self._policy)
+        if self._words[1] == self._start.step and self._guide is not None and self._guide.waiting:
+            return self._words
+        if self._speaks is None:
+            self._speaks = called("policy", isinstance, self._policy, SpeakingPolicy)
+        if self._speaks:
+            self._words = words_of(self._policy)
         return (self._guide.text, self._words[1]) if self._guide is not None and self._guide.follows else self._words
+
+    def fault(self, success: bool) -> Fault | None:
+        """Whose fault a failure was, where there is a planner."""
+        return self._guide.fault(success) if self._guide is not None else None
 
     def finished(self) -> tuple[GivenSubtask, ...]:
         """The sub-tasks that were given, in order."""

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from etude.evaluation.schema import SCHEMA, newer, read, written
-from etude.names import EpisodeName, EtudeError, json_text, parse_json
+from etude.names import SPARSE, EpisodeName, EtudeError, json_text, parse_json
 
 Outcome = Literal["success", "failure", "error"]
 Fault = Literal["planning", "execution"]
-MODES = ("vanilla", "rule", "planner", "coupled", "offline", "grasped")
+MODES = ("vanilla", "rule", "rule:privileged", "planner", "coupled", "coupled:privileged", "offline", "grasped")
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,9 @@ class GivenSubtask:
     """A sub-task that a planner gave at control step ``begun``, and what it led to.
 
     ``expected`` are the sub-tasks that would have been right then; ``right`` says whether it was one of them, ``done`` whether it was
-    achieved before the next one was asked for at step ``ended``. ``exact`` says whether it was right letter for letter, but for the case
-    of letters and spaces around it; None in results from before that was noted.
+    achieved before the next one was asked for at step ``ended``, ``achieved`` whether one of those that were expected was. ``exact`` says
+    whether it was right letter for letter, but for the case of letters and spaces around it. Both are None in results from before they
+    were noted.
     """
 
     subtask: str
@@ -47,6 +48,17 @@ class GivenSubtask:
     begun: int
     ended: int
     exact: bool | None = None
+    achieved: bool | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class EventOutcome:
+    """An event of the episode, due at control step ``step``; ``happened``: the action during which it came about, None if it did not."""
+
+    kind: str
+    step: int
+    happened: int | None
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -90,6 +102,7 @@ class Record:
     fault: Fault | None = None
     cause: str | None = None
     least: int = 0
+    events: tuple[EventOutcome, ...] = field(default=(), metadata=SPARSE)
     film: str | None = None
     timings: Mapping[str, float] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from etude.evaluation.record import Record
+from etude.evaluation.recovery import recoveries
 from etude.evaluation.tables import groups, headline, name_of, plural
 
 SHOWN_WHERE_DIFFERENT = ("suite", "split", "difficulty", "perturbation", "mode")
@@ -35,7 +36,8 @@ class ResultTable:
 
 
 def result_table(records: Sequence[Record]) -> ResultTable:
-    """Success by task and condition; columns in which nothing differs are left out. The notes state the success of each mode."""
+    """Success by task and condition; columns in which nothing differs are left out. The notes state the success of each mode,
+    and how often it recovers from what happens."""
     rows = [group.to_data() for group in groups(records)]
     varying = [key for key in SHOWN_WHERE_DIFFERENT if len({row[key] for row in rows}) > 1]
     cells = []
@@ -45,7 +47,8 @@ def result_table(records: Sequence[Record]) -> ResultTable:
         figures = ("–" if row[key] is None else str(row[key]) for key in ("mean_steps", "mean_return", "errors"))
         cells.append((row["task"], row["level"], *(row[key] or "none" for key in varying), *counts, *figures))
     columns = ("task", "level", *varying, "success", "95 %", "steps", "return", "errors")
-    return ResultTable(tuple(rows), columns, tuple(cells), tuple(_headlines(records)))
+    notes = (*_headlines(records), *(f"{name}: {one}" for name, one in recoveries(records).items()))
+    return ResultTable(tuple(rows), columns, tuple(cells), notes)
 
 
 def _headlines(records: Sequence[Record]) -> list[str]:

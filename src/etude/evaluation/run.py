@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from etude import machine
 from etude.episodes import Episode
-from etude.evaluation.plan import Plan
+from etude.evaluation.plan import Plan, refuse_foreign_modes
 from etude.evaluation.play import Players
 from etude.evaluation.record import Record
 from etude.evaluation.sitting import introduce, joined, refuse_other_standards
@@ -101,6 +101,7 @@ def evaluate(
 
     ``make_job`` gives the job of a worker where more than playing is asked for. Live ``players`` play here, in this process.
     """
+    refuse_foreign_modes(plan)
     with Store(folder, plan) as store:
         if more and not store.missing:  # an extension that was interrupted is finished first
             store.extend(store.plan.extended(more))

@@ -10,7 +10,7 @@ import functools
 import typing
 from typing import Any, TypeVar
 
-from etude.names import EtudeError, decode
+from etude.names import EtudeError, decode, unsaid
 
 SCHEMA = 2
 """Of ``plan.json``, ``run.json`` and the lines of ``episodes.jsonl``; 1 had none of its own in lines."""
@@ -58,6 +58,6 @@ def _value(hint: Any, data: Any, where: str) -> Any:
 def written(value: Any) -> Any:
     """A living dataclass as plain data, with what was kept."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        own = {f.name: written(getattr(value, f.name)) for f in dataclasses.fields(value) if f.name != "extra"}
+        own = {f.name: written(getattr(value, f.name)) for f in dataclasses.fields(value) if f.name != "extra" and not unsaid(f, value)}
         return {**own, **value.extra}  # type: ignore[attr-defined]
     return [written(item) for item in value] if isinstance(value, tuple) else value

@@ -27,6 +27,12 @@ def name_of(record: Record) -> EpisodeName:
     return _parsed(record.episode)
 
 
+def control_key(record: Record) -> tuple[str, tuple[tuple[str, str], ...], str]:
+    """What an episode and the same without its perturbations have in common."""
+    name = name_of(record)
+    return name.base, name.options, record.mode
+
+
 def perturbation_of(record: Record) -> str:
     """The perturbations of the episode, joined with "+"; empty for none."""
     return "+".join(name_of(record).perturbations)

@@ -27,6 +27,10 @@ class _Remembers(Goal):
     def begin(self, watch: Watch, memory: dict[str, Any]) -> None:
         memory.update(start=watch.position(self.thing).copy(), axes=watch.axes(self.thing).copy(), touched=False, grasped=False)
 
+    def displaced(self, memory: dict[str, Any], thing: str, shift: Array) -> None:
+        if thing == self.thing:
+            memory["start"] = memory["start"] + shift
+
     def _remember(self, watch: Watch, memory: dict[str, Any]) -> None:
         memory["touched"] = memory["touched"] or watch.by_robot(self.thing)
         memory["grasped"] = memory["grasped"] or watch.grasped(self.thing)

@@ -6,7 +6,7 @@ memory of its own; the :class:`~etude.goals.monitor.Monitor` keeps the memories.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from etude.goals.watch import Watch
 
 T = TypeVar("T")
-UNASKED = {"asked": False}  # metadata of fields with goals that are no part of what is wanted
+# Metadata of fields with goals: no part of what is wanted; or a way to it, of which it matters only which things are named.
+UNASKED, WAY = {"asked": False}, {"asked": "way"}
 
 
 class Undeclared(EtudeError):
@@ -43,7 +44,7 @@ class Status(NamedTuple):
 
 @dataclass
 class GoalNode:
-    """A goal with its memory and those of its members: one monitor's view of the tree."""
+    """A goal with its memory and those of its members: one monitor's view of the tree. ``reached``: it has held at some moment."""
 
     goal: Goal
     path: str
@@ -51,6 +52,7 @@ class GoalNode:
     status: Status = Status(False, 0.0, 0.0)
     memory: dict[str, Any] = field(default_factory=dict)
     begun: bool = False
+    reached: bool = False
 
     def judge(self, watch: Watch) -> Status:
         """Look again; a goal that is looked at for the first time begins now."""
@@ -58,6 +60,7 @@ class GoalNode:
             self.begun = True
             self.goal.begin(watch, self.memory)
         self.status = self.goal.judge(watch, self)
+        self.reached |= self.status.satisfied
         return self.status
 
 
@@ -81,6 +84,9 @@ class Goal(Family):
         """How the goal stands now."""
         raise TypeError(f"{type(self).__name__} cannot be judged")
 
+    def displaced(self, memory: dict[str, Any], thing: str, shift: Array) -> None:
+        """Somebody else has moved a thing by ``shift`` (3,) m, world: what is remembered of where it was moves along."""
+
     def following(self, node: GoalNode) -> GoalNode | None:
         """The leaf to work on next: the node itself unless it is satisfied."""
         return None if node.status.satisfied else node
@@ -98,10 +104,6 @@ class Goal(Family):
         """The sub-task that is worked on now, in words."""
         return self.words()
 
-    def cause(self, watch: Watch, node: GoalNode) -> str:
-        """What went wrong, in categories of its own; empty where it has none."""
-        return ""
-
     def ready(self, watch: Watch) -> bool:
         """Can it be begun now, as its words have it?"""
         return True
@@ -109,6 +111,10 @@ class Goal(Family):
     def undoing(self) -> str:
         """In words, what would make the goal false."""
         return f"Undo: {self.words()}"
+
+    def recast(self, names: Mapping[str, str], scene: Scene) -> Goal:
+        """What its words mean with other things of the scene in the fields of these names."""
+        return replace(self, **names)  # type: ignore[type-var]
 
     def scaled(self, change: Scaled) -> Goal:
         """The goal for a scene in which a thing is scaled; raises :class:`EtudeError` where it could hold in no other size."""

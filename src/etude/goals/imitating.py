@@ -6,13 +6,13 @@ They look at the world only. A move is what lies between two moments of rest: so
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from etude.goals.goal import Goal, GoalNode, Status
 from etude.goals.laying import Laid
 from etude.goals.shaping import across_of, judged
-from etude.pose import Vec3
+from etude.pose import Array, Vec3
 
 if TYPE_CHECKING:
     from etude.goals.watch import Watch
@@ -25,6 +25,11 @@ def _place(watch: Watch, thing: str) -> Vec3:
     return (x, y, z)
 
 
+def _shifted(place: Vec3, shift: Array) -> Vec3:
+    x, y, z = (p + float(s) for p, s in zip(place, shift, strict=True))
+    return (x, y, z)
+
+
 @dataclass(frozen=True)
 class Anew(Goal):
     """The member holds, and its thing was taken or moved since its turn came: what lay there already does not count."""
@@ -33,6 +38,10 @@ class Anew(Goal):
 
     def begin(self, watch: Watch, memory: dict[str, Any]) -> None:
         memory.update(start=_place(watch, self.member.thing), moved=False)
+
+    def displaced(self, memory: dict[str, Any], thing: str, shift: Array) -> None:
+        if thing == self.member.thing:
+            memory["start"] = _shifted(memory["start"], shift)
 
     def judge(self, watch: Watch, node: GoalNode) -> Status:
         thing, memory = self.member.thing, node.memory
@@ -64,6 +73,10 @@ class Followed(_Watching):
 
     def begin(self, watch: Watch, memory: dict[str, Any]) -> None:
         memory.update(turn=0, right=True, rest={t: _place(watch, t) for t in self.things})
+
+    def displaced(self, memory: dict[str, Any], thing: str, shift: Array) -> None:
+        if thing in memory["rest"]:
+            memory["rest"][thing] = _shifted(memory["rest"][thing], shift)
 
     def judge(self, watch: Watch, node: GoalNode) -> Status:
         memory = node.memory
@@ -111,3 +124,31 @@ class InTurn(_Watching):
     @staticmethod
     def _near(watch: Watch, step: Laid) -> bool:
         return across_of(watch.position(step.thing), (*step.place, 0.0)) < step.tolerance
+
+
+@dataclass(frozen=True)
+class NotAmong(_Watching):
+    """Nothing that a step is still to be made with was left where one of the ``others`` lies, as near to it as to where it belongs (VIMA).
+
+    What lay beside one of them from the start has not been left there.
+    """
+
+    steps: tuple[Laid, ...]
+    others: tuple[str, ...]
+
+    def begin(self, watch: Watch, memory: dict[str, Any]) -> None:
+        memory.update(start=[_place(watch, s.thing) for s in self.steps], done=[False] * len(self.steps))
+
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
+        memory, wrong = node.memory, False
+        for k, (step, start) in enumerate(zip(self.steps, memory["start"], strict=True)):
+            memory["done"][k] = memory["done"][k] or step.judge(watch, node).satisfied
+            if not memory["done"][k] and math.dist(_place(watch, step.thing), start) > ELSEWHERE:
+                wrong = wrong or any(self._at(watch, step, other).judge(watch, node).satisfied for other in self.others)
+        return Status(not wrong, float(not wrong), 0.0)
+
+    @staticmethod
+    def _at(watch: Watch, step: Laid, other: str) -> Laid:
+        (x, y, _), axes = _place(watch, other), watch.axes(other)
+        turned = None if step.yaw is None else math.atan2(axes[1, 0] - axes[0, 1], axes[0, 0] + axes[1, 1])
+        return replace(step, place=(x, y), yaw=turned)

@@ -6,15 +6,15 @@ rewards its scheme: pick 4, place-like 6, throw 12, touch 3, end effector 2, tra
 
 from etude.goals.balance import Balanced
 from etude.goals.contact import PushedTo, PushedTowards, StructureToppled, Touched, Untouched
-from etude.goals.imitating import Anew, Followed, InTurn
+from etude.goals.imitating import Anew, Followed, InTurn, NotAmong
 from etude.goals.laying import Away, Clear, Laid, OnBoard
-from etude.goals.placing import AtPose, AtPosition, Inside, OnTop, Picked, Stacked
+from etude.goals.placing import AtPose, AtPosition, Inside, OnTop, Picked, Stacked, Turned
 from etude.goals.sweeping import Gathered, KeptOff, NoMore
 from etude.goals.throwing import Hit
 from etude.goals.tip import TipAtPose, TipAtPosition, Traced
 
 __all__ = [
     "Anew", "AtPose", "AtPosition", "Away", "Balanced", "Clear", "Followed", "Gathered", "Hit", "InTurn", "Inside", "KeptOff", "Laid",
-    "NoMore", "OnBoard", "OnTop", "Picked",
-    "PushedTo", "PushedTowards", "Stacked", "StructureToppled", "TipAtPose", "TipAtPosition", "Touched", "Traced", "Untouched",
+    "NoMore", "NotAmong", "OnBoard", "OnTop", "Picked",
+    "PushedTo", "PushedTowards", "Stacked", "StructureToppled", "TipAtPose", "TipAtPosition", "Touched", "Traced", "Turned", "Untouched",
 ]  # fmt: skip

@@ -25,12 +25,20 @@ class Monitor:
         self._world = world
         self.root = _node(goal, "goal")
         self.watch = Watch(world)
+        self.interventions = 0  # times that somebody else has moved a thing
         self.root.judge(self.watch)
 
     def update(self) -> Status:
         """Look at the world once more."""
         self.watch = Watch(self._world, self.watch)
         return self.root.judge(self.watch)
+
+    def displaced(self, thing: str, shift: Array) -> None:
+        """Somebody else has moved a thing by ``shift`` (3,) m, world: nobody is credited with that, or blamed for it."""
+        self.interventions += 1
+        for node in self.nodes():
+            if node.begun:
+                node.goal.displaced(node.memory, thing, shift)
 
     def save(self) -> Memory:
         """What it remembers, for :meth:`restore`."""
@@ -73,10 +81,6 @@ class Monitor:
     def choices(self) -> list[GoalNode]:
         """Every leaf that may be worked on now."""
         return [] if self.root.status.satisfied else self.goal.choices(self.root)
-
-    def cause(self) -> str:
-        """What went wrong, in the categories of the goal; empty where it has none."""
-        return next((found for n in self.nodes() if not n.status.satisfied and (found := n.goal.cause(self.watch, n))), "")
 
     def first_failure(self) -> str | None:
         """The first sub-goal that is violated or, failing that, still open: where to look when an episode failed."""

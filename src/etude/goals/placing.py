@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,8 +13,8 @@ from etude.catalog.registry import shape
 from etude.goals.goal import Goal, GoalNode, Status, listed, spoken_place
 from etude.goals.shaping import across_of, carrying, judged
 from etude.names import EtudeError
-from etude.pose import Array, Pose, Vec3, matrix
-from etude.scene.scene import Area, Body
+from etude.pose import Array, Pose, Vec3, matrix, multiply, yaw_quat
+from etude.scene.scene import Area, Body, Scene
 
 if TYPE_CHECKING:
     from etude.goals.adapting import Room, Scaled
@@ -100,6 +100,27 @@ class AtPose(Goal):
         about -= step * round(about / step)
         tilt = math.acos(min(1.0, max(-1.0, float(relative[2, 2]))))
         return math.hypot(about, tilt)
+
+
+@dataclass(frozen=True)
+class Turned(AtPose):
+    """The thing stands at its pose, which is how it stood at the start, turned about the vertical by ``degrees`` (positive anti-clockwise,
+    seen from above), on the spot or ``elsewhere``."""
+
+    degrees: int = 0
+    elsewhere: bool = False
+
+    def words(self) -> str:
+        turn = f"{abs(self.degrees)} degrees {'anti-clockwise' if self.degrees > 0 else 'clockwise'}"
+        if self.elsewhere:
+            return f"Place {{{self.thing}}} on {spoken_place(self.pose.position)}, rotated {turn}, without hitting anything else"
+        return f"Pick {{{self.thing}}} and rotate it {turn}"
+
+    def recast(self, names: Mapping[str, str], scene: Scene) -> Goal:
+        thing = scene.entity(names["thing"])
+        assert isinstance(thing, Body)
+        place = self.pose.position if self.elsewhere else thing.pose.position
+        return replace(self, thing=thing.name, pose=Pose.of(place, multiply(yaw_quat(math.radians(self.degrees)), thing.pose.rotation)))
 
 
 def _placed(watch: Watch, thing: str, target: Vec3, tolerance: float, turn: float | None, angle: float) -> Status:

@@ -14,7 +14,7 @@ import numpy as np
 
 from etude.arithmetic import total
 from etude.catalog.polygon import hull
-from etude.goals.goal import UNASKED, Goal, GoalNode, Status
+from etude.goals.goal import UNASKED, WAY, Goal, GoalNode, Status
 from etude.goals.regions import Region
 from etude.names import EtudeError
 from etude.pose import Array, Pose, Vec2, Vec3
@@ -52,7 +52,8 @@ class Control(Unit):
 
     ``out`` (m) is how it is first drawn straight out of something, in the frame of that, ``of``. ``handle`` are the ends (m, in the frame
     of the thing) of the bar across which the fingers shall take it: a broom by its stick. Without it they may take it anywhere.
-    ``given`` is what the words take for granted: that the block to be picked up "in the top drawer" is there.
+    ``given`` is what the words take for granted: that the block to be picked up "in the top drawer" is there. ``towards`` says the way to
+    the thing in words, where the text does not: "Move to the top of the mug; Grasp the mug." does.
     """
 
     thing: str
@@ -63,8 +64,15 @@ class Control(Unit):
     of: str = ""
     handle: tuple[Vec3, ...] = ()
     given: tuple[Goal, ...] = field(default=(), metadata=UNASKED)
+    towards: str = ""
 
     destinations = Goal.nowhere
+
+    @property
+    def steps(self) -> tuple[str, str]:
+        """The sentences for the way to the thing, and for taking it."""
+        towards, _, taking = self.text.rpartition("; ")
+        return (f"{towards}.", taking) if towards else (self.towards or self.text, self.text)
 
     def scaled(self, change: Scaled) -> Goal:
         return replace(change.in_frame(self, self.thing, "handle"), given=tuple(one.scaled(change) for one in self.given))
@@ -190,7 +198,7 @@ class Composed(Goal):
     """
 
     result: Goal
-    units: tuple[Goal, ...]
+    units: tuple[Goal, ...] = field(metadata=WAY)
     other_places: tuple[str, ...] = ()
     text: str = ""
     others: tuple[Goal, ...] = field(default=(), metadata=UNASKED)
@@ -213,49 +221,34 @@ class Composed(Goal):
         while node.memory["turn"] < len(units) and units[node.memory["turn"]].judge(watch).satisfied:
             node.memory["turn"] += 1
         turn = node.memory["turn"]
-        if turn == len(units) and not result.satisfied and self._staged:  # something was undone on the way: begin anew
+        if turn == len(units) and not result.satisfied and self.staged:  # something was undone on the way: begin anew
             turn = node.memory["turn"] = 0
         share = (turn + (units[turn].status.progress if turn < len(units) else 0.0)) / (len(units) + 1)
         reward = total(u.status.reward for u in units[:turn]) + (len(units) if result.satisfied else 0.0)
         return Status(result.satisfied, 1.0 if result.satisfied else min(share, 0.99), reward, result.violated)
 
     @property
-    def _staged(self) -> bool:
+    def staged(self) -> bool:
+        """Are its units composed themselves?"""
         return isinstance(self.units[0], Composed)
 
-    def _now(self, node: GoalNode) -> GoalNode:
+    def current(self, node: GoalNode) -> GoalNode:
+        """The unit that is worked on; the last one when all are done."""
         turn: int = node.memory.get("turn", 0)
         return node.members[1 + min(turn, len(self.units) - 1)]
 
     def following(self, node: GoalNode) -> GoalNode | None:
         if node.status.satisfied:
             return None
-        stage = self._now(node)
-        return (stage.goal.following(stage) or stage) if self._staged else node
+        stage = self.current(node)
+        return (stage.goal.following(stage) or stage) if self.staged else node
 
     def choices(self, node: GoalNode) -> list[GoalNode]:
         if node.status.satisfied:
             return []
-        stage = self._now(node)
-        return stage.goal.choices(stage) if self._staged else [stage]
+        stage = self.current(node)
+        return stage.goal.choices(stage) if self.staged else [stage]
 
     def saying(self, node: GoalNode) -> str:
-        stage = self._now(node)
+        stage = self.current(node)
         return stage.goal.saying(stage)
-
-    def cause(self, watch: Watch, node: GoalNode) -> str:
-        """Why it is not done, in the categories of VLMbench (1.11)."""
-        if self._staged:
-            stage = self._now(node)
-            return stage.goal.cause(watch, stage)
-        control = node.members[1]
-        if not isinstance(control.goal, Control):
-            return ""
-        first = control.memory.get("first")
-        if first is None:
-            return "wrong grasp pose"
-        if first != control.goal.thing:
-            return "wrong grasp object"
-        if any(watch.touches(control.goal.thing, place) for place in self.other_places):
-            return "wrong destination object"
-        return "wrong destination pose"

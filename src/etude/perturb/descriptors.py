@@ -9,7 +9,7 @@ from etude.episodes import Episode
 from etude.names import EtudeError, Stream
 from etude.perturb.perturbation import perturbation
 from etude.perturb.wording import article_of
-from etude.prompts.instruction import Instruction, InstructionPart, ObjectPicture, TexturePicture, Words
+from etude.prompts.instruction import Instruction, InstructionPart, ObjectPicture, TexturePicture, Words, with_article
 from etude.suites.suite import SUITES
 
 DESCRIBES = 1  # rank: after paraphrase, whose sentences it fills in
@@ -21,7 +21,7 @@ _OPEN = re.compile(
 _NAMED = re.compile(r"\b(?:this|here) is an? \w+ $", re.IGNORECASE)
 
 
-@perturbation("descriptors", "instruction", plausible=True, rank=DESCRIBES)
+@perturbation("descriptors", "instruction", plausible=True, rank=DESCRIBES, suits=lambda task: task.described)
 def descriptors(episode: Episode, stream: Stream) -> Episode:
     """Say in words what the pictures of the instruction show.
 
@@ -58,13 +58,9 @@ def _continued(before: str, part: InstructionPart) -> str:
     if isinstance(part, TexturePicture):
         return before + part.words
     if _NAMED.search(before):
-        return f"{before[:-1]}, {_indefinite(noun)}"  # "This is a dax, a gray block."
+        return f"{before[:-1]}, {with_article(noun)}"  # "This is a dax, a gray block."
     if _OPEN.search(before):
         return before + noun
-    shown = _indefinite(noun) if article.startswith("a") else (article or "the ") + noun
+    shown = with_article(noun) if article.startswith("a") else (article or "the ") + noun
     starts = not before or before.endswith((". ", "! ", "? "))
     return before + (shown[0].upper() + shown[1:] if starts else shown)
-
-
-def _indefinite(noun: str) -> str:
-    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"

@@ -5,14 +5,17 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from etude.episodes import Episode
 from etude.names import EtudeError, Stream, pick, rng
 
-Phase = Literal["scene", "instruction", "observation"]
-PHASES: tuple[Phase, ...] = ("scene", "instruction", "observation")
-OWN = ("descriptors", "factors", "gobbledygook", "looks", "masking", "objects", "paraphrase", "scenery", "sizes")
+if TYPE_CHECKING:
+    from etude.suites.suite import Task
+
+Phase = Literal["scene", "event", "instruction", "observation"]
+PHASES: tuple[Phase, ...] = ("scene", "event", "instruction", "observation")
+OWN = ("descriptors", "factors", "gobbledygook", "looks", "masking", "objects", "paraphrase", "scenery", "sizes", "timed")
 Change = Callable[[Episode, Stream], Episode]
 Observe = Callable[[dict[str, Any], Episode, int], dict[str, Any]]
 
@@ -28,7 +31,8 @@ class Perturbation:
     The ranks of etude's own factors are below 0, so that others follow them.
 
     One of the phase "observation" leaves the episode as it is; ``observe`` changes what is seen of it at a step, and ``needs`` names the
-    modalities that this can be seen in. A ``factor`` is one that a matrix of factors has a row for.
+    modalities that this can be seen in. A ``factor`` is one that a matrix of factors has a row for. ``suits`` says of a task whether any
+    episode of it can be changed so; plans leave the others out.
     """
 
     name: str
@@ -39,6 +43,7 @@ class Perturbation:
     needs: tuple[str, ...] = ()
     rank: int = 0
     factor: bool = False
+    suits: Callable[[Task], bool] = lambda task: True
 
     @property
     def module(self) -> str:
@@ -54,7 +59,9 @@ class Perturbation:
 PERTURBATIONS: dict[str, Perturbation] = {}
 
 
-def perturbation(name: str, phase: Phase, *, plausible: bool, rank: int = 0, factor: bool = False) -> Callable[[Change], Change]:
+def perturbation(
+    name: str, phase: Phase, *, plausible: bool, rank: int = 0, factor: bool = False, suits: Callable[[Task], bool] = lambda task: True
+) -> Callable[[Change], Change]:
     """Register a function of an episode and a stream as a perturbation.
 
     >>> @perturbation("dusk", "scene", plausible=True)
@@ -62,7 +69,7 @@ def perturbation(name: str, phase: Phase, *, plausible: bool, rank: int = 0, fac
     """
 
     def register(change: Change) -> Change:
-        _add(Perturbation(name, phase, plausible, change, rank=rank, factor=factor))
+        _add(Perturbation(name, phase, plausible, change, rank=rank, factor=factor, suits=suits))
         return change
 
     return register

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
-from etude.names import EtudeError, repeated, unknown
+from etude.episodes import ActionSpace
+from etude.names import EtudeError, pick, repeated, unknown
 from etude.policies.calling import called, fitting, with_frames
 from etude.policies.deciding import GuessingPolicy, KnowingPolicy, SilentPolicy
 from etude.policies.planners import OraclePlanner, RulePlanner
@@ -49,6 +50,17 @@ def _takeover(text: str) -> Policy:
     return Takeover(load_policy(first), float(_read("takeover", "chance", chance, float)))
 
 
+@register_policy("mishap", address=True)
+def _mishap(text: str) -> Policy:
+    from etude.policies.mishaps import MishapOracle
+
+    share, colon, action = text.removeprefix("mishap:").partition(":")
+    spaces: dict[str, ActionSpace | None] = {"ee_delta": "ee_delta", "ee_pose": "ee_pose", "joint": "joint", "own": None}
+    if not colon:
+        raise EtudeError(f"{text!r} is not of the form mishap:SHARE:SPACE, e.g. mishap:0.3:ee_delta")
+    return MishapOracle(float(_read("mishap", "share", share, float)), pick("action space", action, spaces))
+
+
 @register_policy("ws", address=True)
 @register_policy("wss", address=True)
 def _remote(text: str) -> Policy:
@@ -74,6 +86,20 @@ def _chat_decider(text: str) -> Policy:
     return chat_decider(text)
 
 
+@register_decider("answers", address=True)
+def _answering_decider(text: str) -> Policy:
+    from etude.policies.answer_file import AnsweringDecider
+
+    return AnsweringDecider(text.removeprefix("answers:"))
+
+
+@register_planner("answers", address=True)
+def _answering_planner(text: str) -> Planner:
+    from etude.policies.answer_file import AnsweringPlanner
+
+    return AnsweringPlanner(text.removeprefix("answers:"))
+
+
 @register_planner("chat", address=True)
 def _chat_planner(text: str) -> Planner:
     from etude.policies.chat import chat_planner
@@ -83,8 +109,8 @@ def _chat_planner(text: str) -> Planner:
 
 def load_policy(text: str) -> Policy:
     """A policy: a registered name (``oracle``, ``oracle:noise=0.02``, ``random``, ``noop``), a registered address (``replay:RUN``,
-    ``ws://host:port``, ``learned:PATH``, ``chat:MODEL@http://host:port/v1`` for decisions, ``takeover:CHANCE:POLICY``, from which the
-    oracle takes over), or ``module:attribute`` (with ``?key=value&…`` as arguments)."""
+    ``ws://host:port``, ``learned:PATH``, ``chat:MODEL@http://host:port/v1`` and ``answers:FILE`` for decisions,
+    ``takeover:CHANCE:POLICY``, from which the oracle takes over), or ``module:attribute`` (with ``?key=value&…`` as arguments)."""
     name = text.partition(":")[0]
     return fitting("policy", text, _loaded("policy", text, DECIDERS if name in DECIDERS and name not in POLICIES else POLICIES))
 
@@ -95,7 +121,8 @@ def load_decider(text: str) -> Policy | None:
 
 
 def load_planner(text: str) -> Planner:
-    """A planner: ``rule``, ``oracle``, ``oracle:wrong=0.2``, ``chat:MODEL@http://host:port/v1``, or ``module:attribute``."""
+    """A planner: ``rule``, ``oracle``, ``oracle:wrong=0.2``, ``chat:MODEL@http://host:port/v1``, ``answers:FILE``, or
+    ``module:attribute``."""
     return fitting("planner", text, _loaded("planner", text, PLANNERS))
 
 

@@ -1,14 +1,35 @@
-"""Planners that need no language model: one follows the goal's order, one looks at the true state."""
+"""Planners that need no language model: two follow the goal's order, one looks at the true state."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 
 from etude.envs.simulation import Simulation
 from etude.names import EtudeError, rng
 from etude.policies.contract import Contract
 from etude.policies.policy import Observation, Picture
 from etude.skills.subtasks import describe, leaves, right_now
+
+
+class OrderPlanner:
+    """Gives the sub-tasks of the goal in their order, the next one whenever it is asked, and after the last the first again.
+
+    Asked when the hand has changed, it is the rule-based planner of RoboHiMan.
+    """
+
+    contract = Contract(privileged=True)
+
+    def reset(self, instruction: str, pictures: Sequence[Picture], episode: str) -> None:
+        """A new episode begins."""
+        self._asked = 0
+
+    def next_subtask(self, observation: Observation, instruction: str, history: Sequence[str]) -> str:
+        """The next sub-task in order; units next to each other with the same words are one."""
+        simulation: Simulation = observation["simulation"]
+        order = [text for text, _ in groupby(describe(leaf) for leaf in leaves(simulation.episode.goal))]
+        self._asked += 1
+        return order[(self._asked - 1) % len(order)]
 
 
 class RulePlanner:

@@ -23,13 +23,15 @@ class Policy(Protocol):
     """Acts. The observation holds what its contract asks for, under the keys of :class:`etude.envs.env.EpisodeEnv`:
 
     one entry for each camera and modality (``base``, ``base_depth``, …), ``proprioception``, and ``instruction``: what is to be done now.
-    That is the task's text, or the current sub-task's where a planner says what comes next. A privileged policy also gets ``simulation``.
+    That is the task's text, or the current sub-task's where a planner says what comes next. A privileged policy also gets ``simulation``,
+    and ``subtask``, what the words of a planner stand for (a :class:`~etude.skills.subtasks.CurrentSubtask`).
     """
 
     contract: Contract
 
     def reset(self, instruction: str, pictures: Sequence[Picture], episode: str) -> None:
-        """A new episode begins. ``pictures`` (H, W, 3) stand for ``{image:k}`` in the instruction of a multimodal policy."""
+        """A new episode begins: forget what was before. ``pictures`` (H, W, 3) stand for ``{image:k}`` in the instruction of a
+        multimodal policy. Some modes of evaluation call it within an episode too, with the text of the next sub-task."""
 
     def act(self, observation: Observation) -> Array:
         """The next action (D,), or the next few (H, D), in the space the contract names."""

@@ -19,7 +19,7 @@ SPACES: tuple[ActionSpace, ...] = ("ee_delta", "ee_pose", "joint")
 
 def file_stem(episode: str, mode: str = "vanilla") -> str:
     """A file name for what is kept of an episode: readable, and different for different episodes."""
-    return f"{re.sub(r'[^A-Za-z0-9_-]+', '.', episode)}.{mode}-{digest([episode, mode], 8)}"
+    return f"{re.sub(r'[^A-Za-z0-9_-]+', '.', episode)}.{mode.replace(':', '-')}-{digest([episode, mode], 8)}"
 
 
 def write_actions(path: Path, actions: Sequence[Array], action: ActionSpace) -> None:

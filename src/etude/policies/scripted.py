@@ -22,8 +22,9 @@ from etude.scene.manipulator import DELTA_POSITION
 from etude.scene.scene import Body, Scene
 from etude.skills.aim import delta_action
 from etude.skills.journeys import Keypose
-from etude.skills.oracle import Oracle
+from etude.skills.oracle import Oracle, held_still
 from etude.skills.strokes import Stroke
+from etude.skills.subtasks import CurrentSubtask
 
 
 def idle(simulation: Simulation) -> Array:
@@ -51,6 +52,7 @@ class _Scripted:
         if not self._begun:
             self._begun = True
             self._begin(simulation)
+        self._told: CurrentSubtask | None = observation.get("subtask")
         if simulation.episode.control in PRIMITIVES:
             return self._stroke(simulation)
         return converted(self._delta(simulation), simulation)
@@ -68,7 +70,8 @@ class _Scripted:
 
 
 class OraclePolicy(_Scripted):
-    """Solves episodes with the true state (see :class:`etude.skills.oracle.Oracle`).
+    """Solves episodes with the true state (see :class:`etude.skills.oracle.Oracle`), or carries out what a planner says,
+    be it right or not.
 
     ``noise`` shakes its hand: the standard deviation, in metres, of what is added to every step of the tip. ``colour_blind`` makes it
     confuse things that differ only in how they are painted; it knows which shape is meant, and takes one of those that have it. ``wrong``
@@ -81,12 +84,12 @@ class OraclePolicy(_Scripted):
             raise EtudeError(f"the oracle's noise must not be negative but a number of metres, got {noise:g}")
         if not 0 <= wrong <= 1:
             raise EtudeError(f"the share of wrong answers must be from 0 to 1, got {wrong:g}")
-        self._noise, self._colour_blind = noise, colour_blind
+        self._noise, self.colour_blind = noise, colour_blind
 
     def _begin(self, simulation: Simulation) -> None:
         self._stream = rng(simulation.episode.parsed, "policy/oracle")
         goal = simulation.episode.goal
-        mistaken = confused(goal, simulation.episode.scene, self._stream.integer(0, 2**32)) if self._colour_blind else goal
+        mistaken = confused(goal, simulation.episode.scene, self._stream.integer(0, 2**32)) if self.colour_blind else goal
         self._own = None if mistaken == goal else Monitor(mistaken, simulation.world)
         self._fresh = True
         self._oracle = Oracle(simulation.episode, simulation.world, self._own or simulation.monitor)
@@ -98,10 +101,15 @@ class OraclePolicy(_Scripted):
 
     def _stroke(self, simulation: Simulation) -> Array:
         self._look()
-        stroke = self._oracle.stroke()
+        told = self._told
+        if told is None:
+            stroke = self._oracle.stroke()
+        else:
+            stroke = None if told.node is None else self._oracle.stroke(told.node, told.parent)
         if stroke is None:
+            self.words = (told.text if told is not None else "", "Do nothing")
             return idle(simulation)
-        following = (self._own or simulation.monitor).next_leaf()
+        following = told.node if told is not None else (self._own or simulation.monitor).next_leaf()
         self.words = (following.goal.saying(following) if following is not None else "", stroke.label)
         action = stroke.to_action()
         for k in stroke.places if self._noise else ():
@@ -110,9 +118,15 @@ class OraclePolicy(_Scripted):
 
     def _delta(self, simulation: Simulation) -> Array:
         self._look()
-        aim = self._oracle.aim()
+        watch, told = simulation.monitor.watch, self._told
+        if told is None:
+            aim = self._oracle.aim()
+        elif told.node is None:
+            aim = held_still(watch, simulation.robot.closed, told.text)
+        else:
+            aim = self._oracle.aim(told.node, told.parent)
         self.words = (aim.task, aim.step)
-        delta = delta_action(aim, simulation.monitor.watch.tip)
+        delta = delta_action(aim, watch.tip)
         if self._noise:
             shaken = [self._stream.normal(0.0, self._noise / DELTA_POSITION) for _ in range(3)]
             delta = np.concatenate([np.clip(delta[:3] + shaken, -1.0, 1.0), delta[3:]])
@@ -213,7 +227,8 @@ class Takeover:
         if self.taken is None and self._stream.uniform(0.0, 1.0) < self._chance:
             self.taken = simulation.steps
         if self.taken is None:
-            seen = observation if self._first.contract.privileged else {k: v for k, v in observation.items() if k != "simulation"}
+            own = self._first.contract.privileged
+            seen = observation if own else {k: v for k, v in observation.items() if k not in ("simulation", "subtask")}
             given = numbers(self._first.act(seen), "what the policy gave", "an action, as numbers")
             if given.ndim not in (1, 2) or not len(given):
                 raise EtudeError(f"the policy gave actions of shape {given.shape}; expected (n, D) or (D,)")

@@ -90,8 +90,12 @@ class Instruction:
 
     @property
     def text(self) -> str:
-        """The text-only form."""
-        return "".join(part.words for part in self.parts)
+        """The text-only form; what stands for a picture has a capital where it begins a sentence."""
+        said = ""
+        for part in self.parts:
+            begins = not isinstance(part, Words) and (not said or said.endswith((". ", "! ", "? ")))
+            said += part.words[:1].upper() + part.words[1:] if begins else part.words
+        return said
 
     @property
     def complete(self) -> bool:
@@ -128,6 +132,11 @@ def one_scale(told: Instruction) -> Instruction:
     most = max(radii.values(), default=0.0)
     framed = {k: replace(told.parts[k], frame=min(most, NEARER * radius)) for k, radius in radii.items()}  # type: ignore[type-var]
     return Instruction(tuple(framed.get(k, part) for k, part in enumerate(told.parts)))
+
+
+def with_article(noun: str) -> str:
+    """The noun after "a", or "an" before a vowel."""
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
 def instruction(*pieces: str | InstructionPart) -> Instruction:

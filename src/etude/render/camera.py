@@ -78,6 +78,11 @@ def point_cloud(camera: Camera, depth: NDArray[np.float32], pose: Pose | None = 
     return unproject(camera, np.stack([x, y], -1), hit, pose, (width, height))
 
 
+def seen_points(camera: Camera, depth: NDArray[np.float32], pose: Pose | None = None) -> NDArray[np.float32]:
+    """The same as numbers of 32 bits, 0 where nothing was hit: as observations and data sets have it."""
+    return np.nan_to_num(point_cloud(camera, depth, pose), nan=0.0).astype(np.float32)
+
+
 def place_of(camera: Camera, pose: Pose | None) -> Pose:
     """Where the optical frame is: ``pose`` if given, else the camera's own place in the world."""
     if pose is not None:

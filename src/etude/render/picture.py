@@ -35,3 +35,11 @@ def picture_size(camera: Camera, size: tuple[int, int] | None) -> tuple[int, int
     width, height = camera.size if size is None else size
     refuse_picture_size(camera.name, (width, height))
     return int(width), int(height)
+
+
+def dark(camera: Camera, size: tuple[int, int] | None, normals: bool = False) -> Picture:
+    """What a camera that is covered gives: black, and nothing hit."""
+    width, height = picture_size(camera, size)
+    flat, deep = (height, width), (height, width, 3)
+    unit = np.zeros(deep, np.float32) if normals else None
+    return Picture(np.zeros(deep, np.uint8), np.zeros(flat, np.float32), np.zeros(flat, np.uint16), unit)

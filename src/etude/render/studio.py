@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from etude.names import pick
 from etude.pose import Pose
-from etude.render.picture import Picture
+from etude.render.picture import Picture, dark
 from etude.scene.scene import Camera
 from etude.scene.world import World
 
@@ -65,6 +65,8 @@ class Studio:
         if world.visuals is not self._visuals or world.scene.lighting != self._lighting:
             self._make()
         eye = world.scene.camera(camera) if isinstance(camera, str) else camera
+        if eye.name in world.covered:
+            return dark(eye, size, normals)
         ids = world.segmentation_ids()
         hidden = frozenset(pick("entity to hide", name, ids) for name in eye.hides)
         self._renderer.pose(*world.frames())

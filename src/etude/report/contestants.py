@@ -48,11 +48,12 @@ def _label(run: Run, mode: str) -> str:
     policy, planner = run.plan.policy, run.plan.planner
     if mode == "vanilla":
         return policy
-    if mode == "rule":
-        return f"{policy} + rule planner"
-    return {"planner": f"{planner} + oracle skills", "offline": f"{planner}, offline", "grasped": f"{policy}, grasp given"}.get(
-        mode, f"{policy} + {planner}"
-    )
+    kind, _, privileged = mode.partition(":")
+    who = {
+        "rule": f"{policy} + rule planner", "planner": f"{planner} + oracle skills", "offline": f"{planner}, offline",
+        "grasped": f"{policy}, grasp given", "coupled": f"{policy} + {planner}",
+    }[kind]  # fmt: skip
+    return f"{who}, {privileged}" if privileged else who
 
 
 def _distinct(labels: Sequence[str], folders: Sequence[str]) -> list[str]:

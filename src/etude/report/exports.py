@@ -14,6 +14,7 @@ from typing import Any
 
 from etude.evaluation.matrix import matrices
 from etude.evaluation.pairs import ComparisonRow, Difference, PerturbationCost, compare, perturbation_costs
+from etude.evaluation.recovery import recoveries
 from etude.evaluation.store import Run
 from etude.evaluation.tables import Tally, by, errors, faults, funnels, groups
 from etude.names import EtudeError
@@ -53,6 +54,7 @@ def collect(runs: Sequence[Run]) -> list[ExportTable]:
         table("groups", "Success by task and condition", lambda a: [_sums(g.to_data(), g.tally) for g in groups(a.records)]),
         *_matrix_tables(found),
         table("perturbations", "Cost of perturbations against matched controls", _cost_rows),
+        table("recovery", "Success once something has happened", lambda a: [r.to_data() for r in recoveries(a.records).values()]),
         table("subgoals", "Share of episodes in which sub-goals were reached", _subgoal_rows),
         table("faults", "Planning and execution: what went wrong first", _fault_rows),
         table("errors", "Errors by message", _error_rows),

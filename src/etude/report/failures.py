@@ -42,7 +42,8 @@ def faults_section(arms: Sequence[Contestant]) -> str:
         for arm, rows in found
     )
     lead = (
-        "A failure is the planner’s where it gave a wrong sub-task before the policy failed at a right one, and the policy’s otherwise. "
+        "The first stage whose right sub-task was never done decides: a failure is the planner’s where it said something else there, and "
+        "the policy’s otherwise. "
         "Accuracy is the share of sub-tasks that were right when they were given."
     )
     body = (

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from etude.evaluation.matrix import Matrix, matrices
 from etude.evaluation.pairs import LEVEL, PerturbationCost
+from etude.evaluation.recovery import recoveries
 from etude.evaluation.tables import Funnel, Group, Tally, by, funnels, groups, name_of, p_value, percent, plural, points
 from etude.report import charts
 from etude.report.audits import BestCheat
@@ -244,6 +245,8 @@ def _cost_lane(arm: Contestant, c: PerturbationCost, kind: str, named: bool) -> 
     chart = charts.cost(label, arm.number, d.rate_b, d.rate_a, d.interval, kind)
     low, high = d.interval
     facts = [f"[{points(low)}, {points(high)}]", f"p {p_value(d.p)}", plural(d.pairs, "pair")]
+    if (found := recoveries(arm.records).get(c.perturbation)) is not None:
+        facts.append(str(found))
     facts += [text for n, text in ((c.errors, plural(c.errors, "error")), (c.unmatched, f"{c.unmatched:,} unmatched")) if n]
     numbers = f'<span class="value">{points(d.difference)} <span class="small">{esc(" · ".join(facts))}</span></span>'
     return f'<div class="lane arm-{arm.number}">{chart}<div>{numbers}{words}</div></div>'

@@ -7,17 +7,18 @@ import functools
 from typing import Any
 
 from etude.names import EtudeError
+from etude.scene.events import Event
 from etude.scene.scene import Scene
 
 LARGEST = 1e4  # m, kg, N, … : the largest number in our own scenes is 90 (degrees)
 MOST = 1000  # entities, particles, parts, …: the longest list in our own scenes has 50 drops of water
 
 
-def refuse_extremes(scene: Scene) -> Scene:
-    """The scene itself; one with a number or a list beyond all bounds is refused by the path of the first."""
-    found = _extreme(scene)
-    if found is not None:
-        raise EtudeError(f"scene{found}")
+def refuse_extremes(scene: Scene, events: tuple[Event, ...] = ()) -> Scene:
+    """The scene itself; one with a number or a list beyond all bounds, in it or in its events, is refused by the path of the first."""
+    for what, value in (("scene", scene), ("events", events)):
+        if (found := _extreme(value)) is not None:
+            raise EtudeError(f"{what}{found}")
     return scene
 
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from etude.arithmetic import dot, norm
 from etude.names import EtudeError
-from etude.pose import Array, Pose, angle_between, matrix
+from etude.pose import Array, Pose, Vec3, angle_between, matrix
 from etude.scene.compile import CLOSED, SERVO_DAMPING
 from etude.scene.kinematics import Chain, ramp
 from etude.scene.materials import CONTACT_BITS, CONTROL_PERIOD
@@ -94,6 +94,11 @@ class Manipulator:
     def joint_velocities(self) -> Array:
         """Measured joint velocities (n,) rad/s."""
         return np.asarray(self._qvel.copy())
+
+    def joint_torques(self) -> Array:
+        """What the motors give (n,) N·m: the servos' torques, and those that carry the arm's own weight."""
+        dofs = self._index.dofs
+        return np.asarray(self._data.qfrc_actuator[dofs] + self._data.qfrc_gravcomp[dofs])
 
     def tip(self) -> Pose:
         """Measured pose of the tip in the world."""
@@ -204,6 +209,10 @@ class Manipulator:
             self._data.tree_asleep[self._model.body_treeid[self._proto.bodies[self._held]]] = -(1 + mujoco.mjMINAWAKE)
             self._held = None
             self._parting = PARTING
+
+    def push(self, force: Vec3) -> None:
+        """Let a force (N, world) act on the hand from outside, until another one is given."""
+        self._data.xfrc_applied[self._index.hand_body, :3] = force
 
     def _mind_cups(self) -> None:
         """Cups that hold something touch nothing: the bond and the contact of their lips would only fight each other."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from etude.arithmetic import norm, norms, product
-from etude.catalog.polygon import circle, hull, separation
+from etude.arithmetic import norms
+from etude.catalog.apart import circle_around, first_met, stood, within
+from etude.catalog.polygon import circle, hull
 from etude.catalog.shape import Shape
 from etude.names import EtudeError, Stream
 from etude.pose import IDENTITY, Array, Pose, Quat, Vec2, multiply, yaw_quat
@@ -27,18 +28,16 @@ class NoRoom(EtudeError):
 
 @dataclass(frozen=True, eq=False)
 class Taken:
-    """A convex outline (K, 2) metres that is already occupied, with the circle around it."""
+    """A convex outline (K, 2) metres that is already occupied, with the circle around it: its middle and radius (3,) metres."""
 
     name: str
     outline: Array
-    centre: Array
-    radius: float
+    circle: Array
 
     @classmethod
     def of(cls, name: str, outline: Array) -> Taken:
         """An occupied outline."""
-        centre = (outline.min(0) + outline.max(0)) / 2
-        return cls(name, outline, centre, float(norms(outline - centre).max()))
+        return cls(name, outline, circle_around(outline))
 
 
 @dataclass
@@ -64,10 +63,10 @@ class Layout:
         """Declare a disc occupied, e.g. around the base of the robot."""
         self.block(name, circle(radius / math.cos(math.pi / 16), 16) + np.asarray(centre))
 
-    def put(self, name: str, shape: Shape, pose: Pose) -> Pose:
-        """Declare the place of a shape whose pose is given; refused if it meets something."""
+    def put(self, name: str, shape: Shape, pose: Pose, clearance: float = 0.0) -> Pose:
+        """Declare the place of a shape whose pose is given; refused if it meets something, or has less than the ``clearance`` to it."""
         new = Taken.of(name, shape.outline(pose.rotation) + np.asarray(pose.position[:2]))
-        hit = self._first_hit(new, 0.0)
+        hit = self._met(new, clearance)
         if hit is not None:
             raise EtudeError(f"{name!r} cannot stand at ({pose.position[0]:.3f}, {pose.position[1]:.3f}): it would meet {hit!r}")
         self.taken.append(new)
@@ -89,14 +88,14 @@ class Layout:
         """
         gap = self.clearance if clearance is None else clearance
         footprint, lift = shape.outline(rotation), shape.lift(rotation)
+        there = _together(self.taken)
         for x, y, angle in self._candidates(footprint, yaw, inside):
-            c, s = math.cos(angle), math.sin(angle)
-            outline = product(footprint, [[c, s], [-s, c]]) + np.array((x, y))
-            new = Taken.of(name, outline)
-            if inside and not self._within(outline):
+            outline = stood(footprint, x, y, math.cos(angle), math.sin(angle))
+            if inside and not within(outline, *self.lower, *self.upper):
                 continue
-            if self._first_hit(new, gap) is None:
-                self.taken.append(new)
+            circle = circle_around(outline)
+            if first_met(outline, circle, *there, gap) < 0:
+                self.taken.append(Taken(name, outline, circle))
                 return Pose.of((x, y, self.height + lift), multiply(yaw_quat(angle), rotation))
         width, depth = (footprint.max(0) - footprint.min(0)).tolist()
         raise NoRoom(
@@ -118,13 +117,16 @@ class Layout:
         yaws = np.linspace(*yaw, GRID_YAWS, endpoint=False).tolist()
         yield from self.stream.shuffled([(x, y, angle) for x in columns for y in rows for angle in yaws])
 
-    def _within(self, outline: Array) -> bool:
-        return bool(np.all(outline >= np.asarray(self.lower) - 1e-9) and np.all(outline <= np.asarray(self.upper) + 1e-9))
+    def _met(self, new: Taken, gap: float) -> str | None:
+        number = first_met(new.outline, new.circle, *_together(self.taken), gap)
+        return self.taken[number].name if number >= 0 else None
 
-    def _first_hit(self, new: Taken, gap: float) -> str | None:
-        for other in self.taken:
-            if norm(new.centre - other.centre) > new.radius + other.radius + gap:
-                continue
-            if separation(new.outline, other.outline) < gap:
-                return other.name
-        return None
+
+def _together(taken: Sequence[Taken]) -> tuple[Array, NDArray[np.int64], Array]:
+    """Corners (N, 2) of all outlines, where each begins, and their circles (n, 3)."""
+    starts = np.cumsum([0, *(len(one.outline) for one in taken)])
+    return (
+        np.concatenate([np.empty((0, 2)), *(one.outline for one in taken)]),
+        starts,
+        np.array([one.circle for one in taken]).reshape(-1, 3),
+    )

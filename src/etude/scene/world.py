@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import mujoco
@@ -21,7 +21,7 @@ from etude.scene.contacts import Contact, ContactTable
 from etude.scene.manipulator import Manipulator
 from etude.scene.materials import SUBSTEPS, TIMESTEP
 from etude.scene.prototype import Prototype, structure
-from etude.scene.scene import Body, Camera, Entity, Fixture, Particles, Scene
+from etude.scene.scene import Body, Camera, Entity, Fixture, Lighting, Particles, Scene
 from etude.scene.visual import Visual
 
 OVERLAP = 1e-3  # m: things that start deeper inside each other than this are refused
@@ -43,6 +43,8 @@ class WorldState:
     manipulator: object
     welds: Array
     places: tuple[Array, Array]  # of fixed bodies
+    lighting: Lighting
+    covered: frozenset[str]
 
 
 class World:
@@ -74,7 +76,7 @@ class World:
             self._lay(scene)
 
     def _lay(self, scene: Scene) -> None:
-        self.scene = scene
+        self.scene, self.covered = scene, frozenset[str]()
         self._look()
         mujoco.mj_resetData(self.model, self.data)
         self.model.eq_data[:] = self._proto.model.eq_data
@@ -242,7 +244,8 @@ class World:
         mujoco.mj_copyData(data, self.model, self.data)
         places = (self.model.body_pos.copy(), self.model.body_quat.copy())
         memory = self.robot.memory() if self.robot else None
-        return WorldState(data, self._contacts.snapshot(), memory, self.model.eq_data.copy(), places)
+        looks = self.scene.lighting, self.covered
+        return WorldState(data, self._contacts.snapshot(), memory, self.model.eq_data.copy(), places, *looks)
 
     def restore(self, state: WorldState) -> None:
         """Go back to a saved state of this world."""
@@ -254,9 +257,11 @@ class World:
         self.model.body_pos[:], self.model.body_quat[:] = state.places
         if self.robot is not None:
             self.robot.recall(state.manipulator)
+        self.relight(state.lighting)
+        self.covered = state.covered
 
     def teleport(self, poses: Mapping[str, Pose], joints: Mapping[str, float] | None = None) -> None:
-        """Put things elsewhere at once, at rest: for goal pictures and tests. ``joints`` are values by "fixture/part"."""
+        """Put things elsewhere at once, at rest: for goal pictures, events and tests. ``joints`` are values by "fixture/part"."""
         for name, pose in poses.items():
             self._known(name)
             self._set_pose(name, pose)
@@ -268,9 +273,10 @@ class World:
 
     def _wake(self) -> None:
         # MuJoCo wakes what a force acts on; the force itself is taken back before it can act.
-        self.data.xfrc_applied[:, 2] = 1e-12
+        acting = self.data.xfrc_applied.copy()
+        self.data.xfrc_applied[:, 2] += 1e-12
         mujoco.mj_forward(self.model, self.data)
-        self.data.xfrc_applied[:] = 0.0
+        self.data.xfrc_applied[:] = acting
 
     # ---------------------------------------------------------------------------------------- looking
 
@@ -373,6 +379,12 @@ class World:
                     best = min(best, float(mujoco.mj_geomDistance(model, data, g, h, best, None)))
         return best
 
+    def fits(self, name: str) -> bool:
+        """Is a thing inside no other, as it stands now?"""
+        mine, contact = set(self._geoms_of(name)), self.data.contact
+        pairs = zip(contact.geom.tolist(), contact.dist.tolist(), strict=True)
+        return all(depth >= -OVERLAP for (g, h), depth in pairs if (g in mine) != (h in mine))
+
     def _geoms_of(self, name: str) -> list[int]:
         if name not in self._geoms:
             members = self._contacts.members(name)
@@ -410,6 +422,15 @@ class World:
             raise EtudeError("only looks can be changed in a running world")
         self.scene = scene
         self._look()
+
+    def relight(self, lighting: Lighting) -> None:
+        """Change the light."""
+        if lighting != self.scene.lighting:
+            self.scene = replace(self.scene, lighting=lighting)
+
+    def cover(self, camera: str) -> None:
+        """Cover a camera: its pictures are black, and nothing is seen in them."""
+        self.covered |= {self.scene.camera(camera).name}
 
     # ---------------------------------------------------------------------------------------- holding
 

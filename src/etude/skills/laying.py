@@ -9,7 +9,7 @@ import numpy as np
 from etude.arithmetic import norms, product
 from etude.catalog.suction import suction_spot
 from etude.goals.goal import Goal
-from etude.goals.imitating import Followed, InTurn
+from etude.goals.imitating import Followed, InTurn, NotAmong
 from etude.goals.laying import Away, Clear, Laid, OnBoard
 from etude.goals.sweeping import KeptOff, NoMore
 from etude.goals.watch import Watch
@@ -55,7 +55,7 @@ def grip_point(watch: Watch, thing: str) -> Array:
     return p + product(axes, local)
 
 
-@planned(Followed, InTurn, KeptOff, NoMore, OnBoard)
+@planned(Followed, InTurn, KeptOff, NoMore, NotAmong, OnBoard)
 def wait(context: Context[Goal]) -> Stroke:
     """Reach for the empty rim of the table: a move that was wrong is mended by the next right one, if at all, not by any of its own."""
     x, y = (UR5_LOWER[0], (UR5_LOWER[1] + UR5_UPPER[1]) / 2)

@@ -44,6 +44,8 @@ class Context(Generic[G_co]):
 
 Skill = Callable[[Context[G]], Aim]
 Plan = Callable[[Context[G]], Stroke | Keypose]
+SWAYING = 0.95  # progress of what stands as it should, but is not at rest
+NOTHING = "Do nothing"  # the step of one who waits
 _SKILLS: dict[type[Goal], Skill[Any]] = {}
 _PLANS: dict[type[Goal], Plan[Any]] = {}
 
@@ -88,21 +90,34 @@ class Oracle:
         from etude.skills import repertoire  # noqa: F401  (registers the skills)
 
         self._episode, self._world, self._monitor = episode, world, monitor
-        self._worked_on: tuple[str, Goal | None] = ("", None)
+        self._worked_on: tuple[str, Goal | None, int] = ("", None, 0)
         self._hints: dict[str, Any] = {}
         self._visits = 0
         self._parent: GoalNode | None = None
         self._looked = False
+        self._task = ""
 
     def aim(self, node: GoalNode | None = None, parent: GoalNode | None = None) -> Aim:
         """What to do next: for this leaf, or for the one that comes next in the goal. ``parent``: for one that is no part of it."""
         self._refuse_unknown(_SKILLS, "skill")
-        node = node or self._monitor.next_leaf()
+        told, node = node is not None, node or self._next_leaf()
         robot = self._world.robot
         assert robot is not None
         if node is None:
-            return Aim(robot.tip(), robot.closed, task="Done", step="Do nothing")
-        return _function(_SKILLS, "skill", node.goal)(self._context(node, parent))
+            return Aim(robot.tip(), robot.closed, task="Done", step=NOTHING)
+        aim = _function(_SKILLS, "skill", node.goal)(self._context(node, parent))
+        if node.reached and aim.step == NOTHING and not told:  # waiting for what was done before belongs to what was done last
+            return named(aim, self._task or aim.task)
+        self._task = aim.task
+        return aim
+
+    def _next_leaf(self) -> GoalNode | None:
+        """The leaf that comes next in the goal; or the one at work, where what was done before it only sways under it."""
+        node = self._monitor.next_leaf()
+        if node is None or not node.reached or node.status.progress < SWAYING or node.path == self._worked_on[0]:
+            return node
+        path, goal = self._worked_on
+        return next((n for n in self._monitor.nodes() if (n.path, n.goal) == (path, goal) and not n.status.satisfied), node)
 
     def stroke(self, node: GoalNode | None = None, parent: GoalNode | None = None) -> Stroke | Keypose | None:
         """The same as one primitive: what to pick and where to place it, or how to sweep; None when all is done."""
@@ -124,8 +139,9 @@ class Oracle:
                 _function(table, what, node.goal)
 
     def _context(self, node: GoalNode, parent: GoalNode | None) -> Context[Any]:
-        if (node.path, node.goal) != self._worked_on:  # another planner's leaf may have the same path
-            self._worked_on, self._hints, self._parent = (node.path, node.goal), {}, parent or self._monitor.parent(node)
+        now = (node.path, node.goal, self._monitor.interventions)  # another planner's leaf may have the same path
+        if now != self._worked_on:  # what was thought of before somebody moved a thing is thought over
+            self._worked_on, self._hints, self._parent = now, {}, parent or self._monitor.parent(node)
             self._visits += 1
         stream = rng(self._episode.parsed, f"oracle/{node.path}/{self._visits}")
         return Context(self._monitor.watch, node, stream, self._hints, self._parent)
@@ -145,7 +161,7 @@ def _function(table: dict[type[Goal], T], what: str, goal: Goal) -> T:
 
 def held_still(watch: Watch, closed: bool, task: str = "") -> Aim:
     """Stay where we are."""
-    return Aim(Pose(watch.tip.position, watch.tip.rotation), closed, GENTLE, task, "Do nothing")
+    return Aim(Pose(watch.tip.position, watch.tip.rotation), closed, GENTLE, task, NOTHING)
 
 
 def named(aim: Aim, task: str) -> Aim:

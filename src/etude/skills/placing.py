@@ -11,7 +11,7 @@ from etude.names import EtudeError
 from etude.pose import Pose, Vec3
 from etude.skills.aim import Aim
 from etude.skills.carrying import pick, place
-from etude.skills.oracle import Context, held_still, named, skill
+from etude.skills.oracle import NOTHING, Context, held_still, named, skill
 from etude.skills.spots import centre_of_mass, resting_place
 
 PATIENCE = 40  # control steps for a thing to come to rest
@@ -51,7 +51,7 @@ def _arrived(context: Context[Goal]) -> bool:
 def _leave(watch: Watch, thing: str, task: str) -> Aim:
     """Rise from what was just put down, and wait."""
     if watch.tip.position[2] - watch.extent(thing)[1] < 0.03:
-        return Aim(watch.tip.moved(z=0.02), False, 0.012, task, "Do nothing")
+        return Aim(watch.tip.moved(z=0.02), False, 0.012, task, NOTHING)
     return held_still(watch, False, task)
 
 
@@ -99,14 +99,9 @@ def build(context: Context[Stacked]) -> Aim:
     above = {b: t for t, b in below.items()}
     for thing in below:  # a tower that sways is left alone
         if watch.held is None and not watch.static(thing):
-            return _leave(watch, thing, OnTop(thing, below[thing]).words())
-    towers = []
-    for thing in goal.things:
-        if thing not in below and not watch.grasped(thing):
-            tower = [thing]
-            while tower[-1] in above:
-                tower.append(above[tower[-1]])
-            towers.append(tower)
+            top = _upwards(thing, above)[-1]
+            return _leave(watch, top, OnTop(top, below[top]).words())
+    towers = [_upwards(thing, above) for thing in goal.things if thing not in below and not watch.grasped(thing)]
     tower = max(towers, key=lambda t: (len(t), -abs(watch.from_base(*watch.position(t[0])[:2].tolist())[0] - COMFORTABLE), t[0]))
     loose = [t[-1] for t in towers if t is not tower]
     if not loose and watch.held not in goal.things:  # all of it stands, and has only to come to rest
@@ -114,6 +109,14 @@ def build(context: Context[Stacked]) -> Aim:
     thing = watch.held if watch.held in goal.things else min(loose, key=lambda t: (_from_tip(watch, t), t))
     assert thing is not None
     return _put_on(context, thing, tower[-1], OnTop(thing, tower[-1]).words())
+
+
+def _upwards(thing: str, above: dict[str, str]) -> list[str]:
+    """The thing, and all that stands on it, from below."""
+    tower = [thing]
+    while tower[-1] in above:
+        tower.append(above[tower[-1]])
+    return tower
 
 
 def _from_tip(watch: Watch, thing: str) -> float:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -45,7 +44,6 @@ ROOMY = 0.05  # rad that they stay away while something is carried steadily: at 
 EASE = 0.2  # rad that the joints of an arm stay away from their limits while it moves a joint of something else
 FAR = 0.15  # for each metre of sweep: how much worse a grasp on a handle is
 HANDLE = 0.03  # m between the fingers round a handle
-_TAKE = re.compile("(?:grasp|pick up|move close to) ", re.IGNORECASE)  # before what is taken, in the words of a Control
 BACKWARDS = -0.1  # cosine: a hand that points back at the robot more than this gets in its own way, as one does that points up
 
 
@@ -207,8 +205,8 @@ class Solver:
                 away = self._away(unit, SupposedState(there, tip, thing, tip.inverse() * pose))
                 if away is None:
                     continue
-                towards = Keypose(before, False, step=self._towards(before, unit))
-                yield [towards, Keypose(tip, True, True, GENTLE, unit.text), *away[0]], away[1]
+                towards, taking = unit.steps
+                yield [Keypose(before, False, step=towards), Keypose(tip, True, True, GENTLE, taking), *away[0]], away[1]
 
     def _ordered(self, order: Sequence[tuple[float, Pose]], state: SupposedState, handy: bool) -> Iterator[tuple[float, Pose]]:
         """Grasps in the order in which they are tried, each with how far before it the hand begins (m): nearer, if nothing else helps."""
@@ -229,7 +227,7 @@ class Solver:
             drawn = self._drawn(unit, state)
             if drawn is None:
                 return None
-            keyposes.append(Keypose(drawn.tip, True, True, GENTLE, unit.text))
+            keyposes.append(Keypose(drawn.tip, True, True, GENTLE, unit.steps[1]))
             state = drawn
         if unit.lift:
             raised = self._raised(state, state.tip)
@@ -258,14 +256,6 @@ class Solver:
             if joints is not None:
                 return replace(state, joints=joints, tip=up)
         return None
-
-    def _towards(self, tip: Pose, unit: Control) -> str:
-        """The sentence for the way to a thing (VLMbench 1.6 and 1.7)."""
-        place = self.watch.world.pose(unit.thing).position
-        if "/" in unit.thing:  # a handle
-            place = (tip * Pose((0.0, 0.0, BACK))).position
-        said = _TAKE.sub("", unit.text).rstrip(".")
-        return f"Move to the {beside(np.asarray(tip.position) - place)} of {said}."
 
     # ---------------------------------------------------------------------------------------- bringing it somewhere
 
@@ -406,15 +396,3 @@ class Solver:
         if unit.release:
             poses[-1] = replace(poses[-1], closed=False)
         yield poses, replace(state, joints=joints, tip=tip)
-
-
-def beside(offset: Array) -> str:
-    """On which side something lies, by its offset (3,) in the world (VLMbench 1.6): front is farther from the robot, left its left."""
-    f, r, u = float(offset[0]), -float(offset[1]), float(offset[2])
-    if u > 0.05:
-        return "top"
-    if f > abs(r):
-        return "front"
-    if r > abs(f):
-        return "right"
-    return "left" if -r > abs(f) else "rear"

@@ -10,9 +10,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from itertools import product
-from typing import Any
 
 from etude.episodes import Episode
 from etude.goals.goal import Goal, GoalNode, every
@@ -47,6 +46,16 @@ class MeantSubtask:
 
     leaf: Goal
     whole: Goal
+
+
+@dataclass(frozen=True)
+class CurrentSubtask:
+    """What a planner has said, with the node of a goal that it stands for, and what that is a unit of where that is no part of the
+    episode's goal. No node: nobody understands it, or it cannot be begun as things are."""
+
+    text: str
+    node: GoalNode | None
+    parent: GoalNode | None = None
 
 
 def _meanings(goal: Goal, whole: Goal) -> Iterator[MeantSubtask]:
@@ -92,8 +101,7 @@ def _variants(leaf: Goal, scene: Scene) -> list[Goal]:
         changes = [{**own, place: name} for place in own for name in others[place]]
     else:
         changes = [dict(zip(own, chosen, strict=True)) for chosen in product(*others.values())]
-    changed: list[Any] = [replace(leaf, **c) for c in changes if len(set(c.values())) == len(c)]  # type: ignore[type-var]
-    return changed
+    return [leaf.recast(c, scene) for c in changes if len(set(c.values())) == len(c)]
 
 
 def _sort(entity: Body | Area) -> str:

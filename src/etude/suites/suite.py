@@ -30,6 +30,7 @@ from etude.scene.scene import Scene
 
 if TYPE_CHECKING:
     from etude.bench.result import Result
+    from etude.envs.simulation import Simulation
     from etude.evaluation.record import Record
     from etude.suites.building import SceneBuilder
     from etude.suites.paper import PaperTable
@@ -70,7 +71,7 @@ class Draw:
 class Draft:
     """What a sampler gives: the parts of an episode. The first of the instructions is the usual one; ``?prompt=k`` takes another.
 
-    ``held``, ``roles`` and ``least`` as in an :class:`~etude.episodes.Episode`.
+    ``held``, ``roles`` and ``least`` as in an :class:`~etude.episodes.Episode`; ``horizon`` too, 0 for that of the task.
 
     >>> Draft(scene, OnTop("cup", "plate"), (instruction("Put the cup on the plate."),))
     """
@@ -81,6 +82,7 @@ class Draft:
     held: str = ""
     roles: tuple[tuple[str, str], ...] = ()
     least: int = 0
+    horizon: int = 0
 
 
 Sampler = Callable[[Draw], Draft | Trial]  # decisions have neither scene nor goal: their sampler gives the whole trial
@@ -134,6 +136,19 @@ class SuiteTable:
 
 
 @dataclass(frozen=True)
+class RunsTable:
+    """A table of a suite's own over several runs, such as those of one method at several levels of training data.
+
+    ``rows`` gets the records of every run, by the run's title and then by mode; for the rest it is a :class:`SuiteTable`.
+    """
+
+    key: str
+    title: str
+    lead: str
+    rows: Callable[[Mapping[str, Mapping[str, Sequence[Record]]]], Rows]
+
+
+@dataclass(frozen=True)
 class Conceded:
     """A cheat that may be above chance in a task, and why: a page of the paper, or a proof."""
 
@@ -163,6 +178,7 @@ class Suite:
     ``horizon``, ``control`` and ``options`` are those of a task that does not say; ``order`` is that of its tables. ``plans`` are frozen
     lists of episodes, played as ``--plan SUITE-PLAN``. ``reword`` puts an instruction into other words, None where it cannot. ``modes``
     are those it has beyond everybody's; ``asked_every``: control steps from one question to a planner to the next, by level.
+    ``cause`` says what went wrong in an episode that failed, in the suite's own categories.
     ``tables``, ``paper_tables`` (those of its paper, and its figures) and ``benches`` are loaded when they are asked for. ``layout``: a
     format of data sets that is the suite's own.
     ``novel`` says of splits what of their things no training split may have; ``exceptions`` are cheats that an audit shall let pass.
@@ -190,7 +206,8 @@ class Suite:
     reword: Reword | None = None
     modes: tuple[str, ...] = ()
     asked_every: Mapping[str, int] = field(default_factory=dict)
-    tables: Callable[[], Sequence[SuiteTable]] = tuple
+    cause: Callable[[Simulation], str] | None = None
+    tables: Callable[[], Sequence[SuiteTable | RunsTable]] = tuple
     paper_tables: Callable[[], Sequence[PaperTable]] = tuple
     benches: Mapping[str, Callable[[], list[Result]]] = field(default_factory=dict)
     layout: str = ""

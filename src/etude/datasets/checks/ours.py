@@ -13,6 +13,7 @@ from etude.datasets.checks.info import Info, read_json
 from etude.datasets.checks.layout import DatasetLayout, EpisodeRow
 from etude.datasets.columns import ACTION, PICTURES, STATE
 from etude.datasets.lerobot import arrow
+from etude.datasets.take import RECORDED
 from etude.library import read_episode
 from etude.names import EtudeError
 
@@ -23,7 +24,7 @@ KEYS = (
 # How long arrays are: N actions, L looks (N + 1), C cameras, G sub-goals, K objects.
 SHAPES = {
     "actions": "N", "states": "L", "proprioception": "L", "subgoals": "NG", "intrinsics": "C", "extrinsics": "CL", "digests": "CL",
-    "boxes": "CLK", "visible": "CLK",
+    "boxes": "CLK", "visible": "CLK", "depth": "CL", "segmentation": "CL", "points": "CL", "torques": "L",
 }  # fmt: skip
 
 
@@ -101,11 +102,11 @@ def _check_row(row: Mapping[str, Any], path: Path, entry: EpisodeRow | None, dig
         if entry is not None and entry.tasks != (episode.instruction.text,):
             text = f"it is told {shown(episode.instruction.text)}, but its task is {shown(entry.tasks[0])}"
             findings.add("etude-task", path, text, number)
-    arrays = {name: extra.unpacked(row[name]) for name in extra.ARRAYS}
+    arrays = {name: extra.unpacked(row[name]) for name in (*extra.ARRAYS, *(m for m in RECORDED if m in row))}
     length = len(arrays["actions"]) if entry is None else entry.length
     sizes = {"N": length, "L": length + 1, "C": len(row["cameras"]), "G": len(row["nodes"]), "K": len(row["objects"])}
     good = True
-    for name, letters in SHAPES.items():
+    for name, letters in ((name, SHAPES[name]) for name in arrays if name in SHAPES):
         shape = tuple(sizes[letter] for letter in letters)
         if arrays[name].shape[: len(shape)] != shape:
             text = f"{name} is of shape {list(arrays[name].shape)}, but the episode has {length} frames: {list(shape)}"

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
+from etude.arithmetic import total
 from etude.catalog.registry import shape
+from etude.catalog.shape import Shape
 from etude.catalog.suction import suction_spot
 from etude.goals.leaves import OnTop
 from etude.prompts.instruction import InstructionPart, ObjectPicture, instruction
@@ -16,7 +22,7 @@ from etude.suites.suite import Draft, Draw
 
 ADJECTIVES = ("daxer", "blicker", "modier", "kobar")
 NOUNS = ("dax", "blicket", "wug", "zup")
-FACTORS = (0.3, 0.5, 0.75, 1.5)  # how much larger the one is than the other
+FACTORS = (0.5, 0.75, 1.5)  # how much larger the one is than the other
 EXAMPLES = (1, 3)
 TOPS = (2, 3)
 BASES = (2, 3)
@@ -24,6 +30,7 @@ HAND = 0.05  # m left free around everything, for the hand must come down beside
 HEAVIEST = 2.0  # kg
 BALLS = ("apple", "softball", "tennis ball", "racquetball", "baseball")
 LARGEST = 0.2  # m: what is enlarged beyond this cannot be carried past other things
+LEAST_SEEN = 0.00115  # m² seen from 45° above: 20 pixels and some at the far end of the table
 
 
 @dataclass(frozen=True)
@@ -56,9 +63,19 @@ def _bare(actor: ClevrActor) -> ObjectPicture:
 
 
 def _portable(item: Item) -> bool:
-    """Can the hand hold it in this size?"""
+    """Can the hand hold it in this size, and the camera see it?"""
     model = shape(item.shape, item.size)
-    return suction_spot(model) is not None and max(model.size) <= LARGEST and model.mass_properties[0] <= HEAVIEST
+    held = suction_spot(model) is not None and max(model.size) <= LARGEST and model.mass_properties[0] <= HEAVIEST
+    return held and _seen(model) >= LEAST_SEEN
+
+
+@functools.cache
+def _seen(model: Shape) -> float:
+    """Its area as seen from 45° above, m²: half of that of all faces, foreshortened; what a thing hides of itself counts too."""
+    a, b, c = (model.mesh.vertices[model.mesh.faces[:, k]] for k in range(3))
+    (ux, uy, uz), (vx, vy, vz) = (b - a).T, (c - a).T
+    along = uy * vz - uz * vy + ux * vy - uy * vx  # the normals, twice as long as their faces are large, along (1, 0, 1)
+    return math.sqrt(0.5) * total(np.abs(along).tolist()) / 4
 
 
 def _pairs(stage: ClevrSceneBuilder, factor: float, count: int) -> list[Pair]:
@@ -90,7 +107,7 @@ def _compared(draw: Draw) -> tuple[ClevrSceneBuilder, list[Pair], ClevrActor]:
     pairs = _pairs(stage, factor, 1 + stage.stream.integer(*EXAMPLES))
     taken = pairs[-1].usual.words
     (base,) = stage.cast([item for item in base_pool(draw.split) if item.words != taken], 1, 2)
-    for actor in (base, pairs[-1].meant, pairs[-1].other):
+    for actor in (base, *stage.roles.shuffled((pairs[-1].meant, pairs[-1].other))):  # what is placed first is nearer to the middle
         stage.put(actor, clearance=HAND, reach=REACH)
     return stage, pairs, base
 
@@ -99,7 +116,7 @@ def _compared(draw: Draw) -> tuple[ClevrSceneBuilder, list[Pair], ClevrActor]:
 def novel_adj(draw: Draw) -> Draft:
     """Place the one of two equal objects that a made-up adjective means.
 
-    Asked: "X is kobar than Y, … . Put the kobar A on B". Randomised: the adjective and the change of size it stands for (0.3 to 1.5, or
+    Asked: "X is kobar than Y, … . Put the kobar A on B". Randomised: the adjective and the change of size it stands for (0.5 to 1.5, or
     the reverse), one to three example pairs, which are shown in the prompt only; the object, which is there in both sizes; the base;
     textures and places. Succeeds when the A that is meant rests on B, let go and at rest.
     """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from etude.goals.leaves import OnTop, Picked
 from etude.prompts.instruction import Instruction, instruction
 from etude.suites.clevrskills.stage import BESIDE, A, B, ClevrActor, ClevrSceneBuilder
@@ -29,18 +31,23 @@ def pick(draw: Draw) -> Draft:
     target = stage.parts(actors)[0]
     verbs = ("Pick up", "Grab", "Lift")
     prompts = (
-        *(instruction(f"{verb} ", target.picture()) for verb in verbs),
+        *(instruction(f"{verb} the ", replace(target.picture(), words=target.words)) for verb in verbs),
         *(instruction(f"{verb} the {target.words}") for verb in verbs),
         *(instruction(f"{verb} the object with ", target.swatch(), " texture") for verb in verbs),
     )
     return Draft(stage.scene(), Picked(target.name), prompts, roles=(("manipulated", target.name),))
 
 
-def _prompts(verb: str, top: ClevrActor, base: ClevrActor) -> tuple[Instruction, ...]:
-    return (
-        instruction(f"{verb} ", top.picture(), " on ", base.picture()),
-        instruction(f"{verb} the {top.words} on the {base.words}"),
-        instruction(f"{verb} object with ", top.swatch(), " texture on object with ", base.swatch(), " texture"),
+def _prompts(top: ClevrActor, base: ClevrActor, *verbs: str) -> tuple[Instruction, ...]:
+    """By pictures, names and textures, with each of the verbs."""
+    return tuple(
+        told
+        for verb in verbs
+        for told in (
+            instruction(f"{verb} ", top.picture(), " on ", base.picture()),
+            instruction(f"{verb} the {top.words} on the {base.words}"),
+            instruction(f"{verb} object with ", top.swatch(), " texture on object with ", base.swatch(), " texture"),
+        )
     )
 
 
@@ -54,8 +61,8 @@ def _cast(stage: ClevrSceneBuilder) -> tuple[list[ClevrActor], list[ClevrActor]]
 def simple_manipulation(draw: Draw) -> Draft:
     """Pick one object up and place it on another.
 
-    Asked: "Pick and place A on B". Randomised: two or three objects and two or three bases, textures and places. Succeeds when A rests on
-    B, both at rest and let go.
+    Asked: "Put A on B", or "Pick and place A on B". Randomised: two or three objects and two or three bases, textures and places. Succeeds
+    when A rests on B, both at rest and let go.
     """
     stage = ClevrSceneBuilder(draw, *A)
     tops, bases = _cast(stage)
@@ -63,15 +70,15 @@ def simple_manipulation(draw: Draw) -> Draft:
         stage.put(actor, clearance=BESIDE)
     top, base = stage.parts(tops)[0], stage.parts(bases)[0]
     roles = (("manipulated", top.name), ("receiving", base.name))
-    return Draft(stage.scene(), OnTop(top.name, base.name), _prompts("Pick and place", top, base), roles=roles)
+    return Draft(stage.scene(), OnTop(top.name, base.name), _prompts(top, base, "Put", "Pick and place"), roles=roles)
 
 
 @clevrskills.task(level="L0", horizon=200)
 def place(draw: Draw) -> Draft:
     """Place what is already in the hand on another object.
 
-    Asked: "Put A on B". Randomised as in simple_manipulation; A starts in the hand, with nothing below. Succeeds when A rests on B, both
-    at rest and let go.
+    Asked: "Put A on B", or "Place A on B". Randomised as in simple_manipulation; A starts in the hand, with nothing below. Succeeds when A
+    rests on B, both at rest and let go.
     """
     stage = ClevrSceneBuilder(draw, *A)
     tops, bases = _cast(stage)
@@ -81,4 +88,4 @@ def place(draw: Draw) -> Draft:
         stage.put(actor)
     stage.hand_over(held)
     roles = (("manipulated", held.name), ("receiving", base.name))
-    return Draft(stage.scene(), OnTop(held.name, base.name), _prompts("Put", held, base), held.name, roles)
+    return Draft(stage.scene(), OnTop(held.name, base.name), _prompts(held, base, "Put", "Place"), held.name, roles)

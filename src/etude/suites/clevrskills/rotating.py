@@ -9,7 +9,7 @@ from dataclasses import replace
 from etude.arithmetic import norms
 from etude.catalog.registry import shape
 from etude.goals.goal import All, Goal, Order, Swap
-from etude.goals.leaves import AtPose, AtPosition
+from etude.goals.leaves import AtPosition, Turned
 from etude.pose import Pose, multiply, yaw_quat
 from etude.prompts.instruction import Instruction, ScenePicture, instruction
 from etude.suites.clevrskills.stage import REACH, B, C, ClevrActor, ClevrSceneBuilder, steady
@@ -24,28 +24,29 @@ SYMMETRY_OBJECTS = (3, 4)
 REARRANGE_OBJECTS = (2, 3)
 
 
-def _asked(stage: ClevrSceneBuilder) -> tuple[float, str]:
-    """An angle, positive anti-clockwise (rad), and its words."""
+def _asked(stage: ClevrSceneBuilder) -> tuple[int, str]:
+    """An angle in degrees, positive anti-clockwise, and its words."""
     degrees, direction = stage.stream.choice(ANGLES), stage.stream.choice(DIRECTIONS)
-    sign = 1 if direction == "anti-clockwise" else -1
-    return math.radians(sign * degrees), f"{degrees} degrees {direction}"
+    return degrees if direction == "anti-clockwise" else -degrees, f"{degrees} degrees {direction}"
 
 
-def _turned(pose: Pose, angle: float) -> Pose:
-    return Pose.of(pose.position, multiply(yaw_quat(angle), pose.rotation))
+def _turned(actor: ClevrActor, pose: Pose, degrees: int, to: Pose | None = None) -> Turned:
+    """The actor turned on the spot, or at another place."""
+    turn = multiply(yaw_quat(math.radians(degrees)), pose.rotation)
+    return Turned(actor.name, Pose.of((to or pose).position, turn), degrees=degrees, elsewhere=to is not None)
 
 
 def _rotated(draw: Draw, restore: bool) -> Draft:
     stage = ClevrSceneBuilder(draw, *B)
     actors = stage.cast(steady(top_pool(draw.split)), stage.stream.integer(*ROTATE_OBJECTS))
-    angle, words = _asked(stage)
+    degrees, words = _asked(stage)
     poses = {actor.name: stage.find(actor, reach=REACH, free=True) for actor in actors}
     stage.things.extend(actor.body(poses[actor.name]) for actor in actors)
     actor = stage.parts(actors)[0]
     start = poses[actor.name]
-    goal: Goal = AtPose(actor.name, _turned(start, angle))
+    goal: Goal = _turned(actor, start, degrees)
     if restore:
-        goal = Order((goal, AtPose(actor.name, start)))
+        goal = Order((goal, Turned(actor.name, start, degrees=-degrees)))
     end = " and then restore" if restore else ""
     prompts = (
         instruction("Rotate ", actor.picture(), f" {words}{end}"),
@@ -85,10 +86,10 @@ def rotate_symmetry(draw: Draw) -> Draft:
     count = stage.stream.integer(*SYMMETRY_OBJECTS)
     others = stage.cast(steady(top_pool(draw.split)), count - 1)
     pair = [others.pop(), *stage.cast(steady(top_pool(draw.split)), 1, worn=[stage.actors[-1].texture])]
-    angle, words = _asked(stage)
+    degrees, words = _asked(stage)
     poses = {actor.name: stage.find(actor, reach=REACH, free=True) for actor in (*others, *pair)}
     stage.things.extend(actor.body(poses[actor.name]) for actor in (*others, *pair))
-    goal = All(tuple(AtPose(actor.name, _turned(poses[actor.name], angle)) for actor in stage.parts(pair)))
+    goal = All(tuple(_turned(actor, poses[actor.name], degrees) for actor in stage.parts(pair)))
     prompts = (
         instruction("Rotate objects with ", pair[0].swatch(), f" texture {words}"),
         instruction(f"Rotate identically textured objects {words}"),
@@ -99,7 +100,7 @@ def rotate_symmetry(draw: Draw) -> Draft:
 # ------------------------------------------------------------------------------------------------ swapping
 
 
-def _swapped(draw: Draw, angle: float, stage: ClevrSceneBuilder) -> tuple[ClevrActor, ClevrActor, Goal]:
+def _swapped(draw: Draw, degrees: int, stage: ClevrSceneBuilder) -> tuple[ClevrActor, ClevrActor, Goal]:
     """Two prisms and a third free place, each with room for either of them."""
     actors = stage.cast(primitives(draw.split), 2, 2)
     widest = max(actors, key=lambda actor: actor.radius)
@@ -107,10 +108,10 @@ def _swapped(draw: Draw, angle: float, stage: ClevrSceneBuilder) -> tuple[ClevrA
     poses = dict(zip((actor.name for actor in actors), places, strict=False))
     stage.things.extend(actor.body(poses[actor.name]) for actor in actors)
     a, b = stage.parts(actors)
-    ends = {}
+    ends: dict[str, Goal] = {}
     for actor, other in ((a, b), (b, a)):
-        target = Pose.of(poses[other.name].position, _turned(poses[actor.name], angle).rotation)
-        ends[actor.name] = AtPose(actor.name, target) if angle else AtPosition(actor.name, target.position)
+        start, end = poses[actor.name], poses[other.name]
+        ends[actor.name] = _turned(actor, start, degrees, end) if degrees else AtPosition(actor.name, end.position)
     return a, b, Swap((AtPosition(a.name, places[2].position), ends[b.name], ends[a.name]))
 
 
@@ -122,7 +123,7 @@ def swap(draw: Draw) -> Draft:
     other began, let go and at rest.
     """
     stage = ClevrSceneBuilder(draw, *C)
-    a, b, goal = _swapped(draw, 0.0, stage)
+    a, b, goal = _swapped(draw, 0, stage)
     prompts = (instruction("Swap positions of ", a.picture(), " and ", b.picture()),)
     return Draft(stage.scene(), goal, prompts, roles=(("manipulated", a.name), ("manipulated", b.name)))
 
@@ -131,15 +132,15 @@ def swap(draw: Draw) -> Draft:
 def swap_rotate(draw: Draw) -> Draft:
     """Exchange two objects and turn both.
 
-    Asked: "Swap positions of A and B while rotating them by 30 degrees anti-clockwise". Randomised as in swap; angle and direction as in
+    Asked: "Swap positions of A and B but rotate them by 30 degrees anti-clockwise". Randomised as in swap; angle and direction as in
     rotate. Succeeds when each stands within 5 cm of where the other began and within 5° of its own start turned by that angle.
     """
     stage = ClevrSceneBuilder(draw, *C)
-    angle, words = _asked(stage)
-    a, b, goal = _swapped(draw, angle, stage)
+    degrees, words = _asked(stage)
+    a, b, goal = _swapped(draw, degrees, stage)
     prompts = tuple(
         instruction("Swap positions of ", a.picture(), " and ", b.picture(), f" {manner} {words}")
-        for manner in ("while rotating them by", "but rotate them by")
+        for manner in ("but rotate them by", "while rotating them by")
     )
     return Draft(stage.scene(), goal, prompts, roles=(("manipulated", a.name), ("manipulated", b.name)))
 
@@ -154,9 +155,10 @@ def _there(actors: Sequence[ClevrActor], poses: Sequence[Pose]) -> Goal:
 def _rearranged(draw: Draw, restore: bool) -> Draft:
     stage = ClevrSceneBuilder(draw, *B)
     actors = stage.cast(top_pool(draw.split), stage.stream.integer(*REARRANGE_OBJECTS))
-    starts = [stage.find(actor, reach=REACH, free=True) for actor in actors]
+    places = [(actor, stage.find(actor, reach=REACH, free=True)) for actor in actors]
     widest = max(actors, key=lambda actor: float(norms(shape(actor.item.shape, actor.item.size).footprint).max()))
     found = [stage.find(replace(widest, name=f"place {k}"), reach=REACH, free=True) for k in range(len(actors))]  # for whoever comes
+    actors, starts = map(list, zip(*stage.roles.shuffled(places), strict=True))
     ends = [
         Pose((pose.position[0], pose.position[1], start.position[2]), pose.rotation)
         for start, pose in zip(starts, stage.parts(found), strict=True)

@@ -76,7 +76,7 @@ def sort(draw: Draw) -> Draft:
         each += [" put " if each else "Put ", actor.picture(), " in ", area.picture()]
     prompts = (instruction("Place the objects in the identically textured areas"), instruction(*each))
     goal = All(tuple(Inside(actor.name, area.name) for actor, area in pairs))
-    roles = [("manipulated", actor.name) for actor, _ in pairs] + [("receiving", area.name) for area in areas]
+    roles = [("manipulated", actor.name) for actor, _ in pairs] + [("receiving", area.name) for area in stage.parts(areas)]
     return Draft(stage.scene(), goal, prompts, roles=tuple(roles))
 
 
@@ -89,9 +89,10 @@ def _followed(draw: Draw, most: tuple[int, int], restore: bool) -> Draft:
     motions = min(stage.stream.integer(*most), len(areas) - 1)
     (actor,) = stage.cast(_pool(draw.split, SMALL_AREA[0]), 1)  # what is longer than an area would lie on two of them
     at = {area.name: stage.put(area, fixed=True, reach=REACH) for area in areas}
-    heading = stage.stream.uniform(*FULL_TURN)
-    stage.things.append(actor.body(_upon(actor, areas[0], at[areas[0].name], heading)))
-    route = stage.parts(areas[1:])[:motions]
+    heading, home = stage.stream.uniform(*FULL_TURN), stage.roles.choice(areas)
+    stage.things.append(actor.body(_upon(actor, home, at[home.name], heading)))
+    others = stage.parts([area for area in areas if area is not home])
+    route = others[:motions]
     steps = [ScenePicture(f"scene {k + 1}", ((actor.name, _upon(actor, area, at[area.name], heading)),)) for k, area in enumerate(route)]
     end = " and then restore" if restore else ""
     shown: list[str | InstructionPart] = ["Follow the motion for ", actor.picture(), ":"]
@@ -100,9 +101,9 @@ def _followed(draw: Draw, most: tuple[int, int], restore: bool) -> Draft:
         shown += [" ", step]
         said += [" then on " if k else " on ", area.picture()]
     if restore:
-        route = [*route, areas[0]]
+        route = [*route, home]
     goal = Order(tuple(Inside(actor.name, area.name) for area in route))
-    roles = (("manipulated", actor.name), *(("receiving", area.name) for area in areas))
+    roles = (("manipulated", actor.name), *(("receiving", area.name) for area in (home, *others)))
     return Draft(stage.scene(), goal, (instruction(*shown, end), instruction(*said, end)), roles=roles)
 
 

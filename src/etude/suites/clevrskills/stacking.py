@@ -123,4 +123,4 @@ def sort_stack(draw: Draw) -> Draft:
     groups = [tuple(actor.name for actor in actors if actor.texture == kind) for kind in stage.parts(kinds)]
     prompts = (instruction("Stack identically textured objects"), instruction("Place identically textured objects on top of each other"))
     goal = All(tuple(Stacked(group) for group in groups))
-    return Draft(stage.scene(), goal, prompts, roles=tuple(("manipulated", actor.name) for actor in actors))
+    return Draft(stage.scene(), goal, prompts, roles=tuple(("manipulated", actor.name) for actor in stage.parts(actors)))

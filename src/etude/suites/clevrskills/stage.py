@@ -13,7 +13,7 @@ from etude.catalog.registry import shape
 from etude.catalog.suction import suction_spot
 from etude.names import EtudeError, Stream, unknown, whole_number
 from etude.pose import IDENTITY, Pose, Vec2, Vec3
-from etude.prompts.instruction import ObjectPicture, TexturePicture
+from etude.prompts.instruction import ObjectPicture, TexturePicture, with_article
 from etude.scene import robots
 from etude.scene.placement import FULL_TURN, Layout, NoRoom
 from etude.scene.robots.anatomy import forward
@@ -58,7 +58,7 @@ class ClevrActor:
         """Its picture for a prompt; untextured ones show the bare shape."""
         if textured:
             return ObjectPicture(f"the {self.words}", self.item.shape, self.item.size, self.texture, SPAN)
-        return ObjectPicture(f"a {self.item.words}", self.item.shape, self.item.size)
+        return ObjectPicture(with_article(self.item.words), self.item.shape, self.item.size)
 
     @property
     def radius(self) -> float:
@@ -84,16 +84,13 @@ class ClevrSceneBuilder:
 
     def __post_init__(self) -> None:
         self.stream: Stream = self.draw.rng("cast")
+        self.roles: Stream = self.draw.rng("roles")
         self.layout = Layout(self.draw.rng("layout"), self.lower, self.upper, clearance=self.clearance)
         camera = self.draw.option("camera", CAMERAS[0])
         if camera not in CAMERAS:
             raise unknown("value of camera", camera, CAMERAS)
         self.room = xarm_room(robots.arm(self.draw.option("robot", ARM)).name, self.view if camera == CAMERAS[0] else camera)
         assert self.room.robot is not None
-        if self.room.robot.arm != ARM:
-            from etude.scene.robots.fitting import check_reach  # compiles the kinematics, which the suite's own arm can do without
-
-            check_reach(self.room.robot, self.lower, self.upper, REACH)
         x, y, _ = self.room.robot.base.position
         self.base: Vec2 = (x, y)
         self.layout.block_disc("robot", self.base, 0.12)
@@ -145,12 +142,13 @@ class ClevrSceneBuilder:
         raise NoRoom(f"no room for {actor.name!r} within {reach:g} m of the robot")
 
     def parts(self, actors: Sequence[T]) -> list[T]:
-        """The actors (or what else is to be cast) in the order of the parts they play: option ``variant=k`` is the k-th permutation."""
+        """The actors (or what else is to be cast) in the order of the parts they play, to be drawn when all have their places: what is
+        placed first is nearer to the middle. Option ``variant=k`` is the k-th permutation of the drawn order."""
         wanted = self.draw.option("variant", "0")
         number = whole_number(wanted)
         if number is None:
             raise EtudeError(f"variant={wanted} does not exist; expected a whole number from 0 on")
-        return permuted(actors, number)
+        return permuted(self.roles.shuffled(actors), number)
 
     @functools.cached_property
     def tip(self) -> Pose:

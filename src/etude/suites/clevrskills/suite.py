@@ -7,7 +7,7 @@ from functools import partial
 from etude.bench.result import Result
 from etude.scene.rooms import xarm_room
 from etude.suites.clevrskills.rewording import reword
-from etude.suites.suite import Suite, later
+from etude.suites.suite import Conceded, Suite, later
 
 
 def _bench(name: str) -> list[Result]:
@@ -27,9 +27,14 @@ clevrskills = Suite(
     alike={"val": "train", "test_seen": "train"},
     room=xarm_room,
     workspace=((-0.45, -0.5), (0.15, 0.5)),
-    options=("robot", "variant", "camera"),
+    options=("variant", "camera"),
     reword=reword,
     paper_tables=later("etude.suites.clevrskills.paper", "tables"),
     benches={name: partial(_bench, function) for name, function in BENCHES.items()},
     layout="folders",
+    novel={"test": "texture"},  # shapes are new too, but for the blocks of the scale: cubes or cylinders in both halves (A.3, task 1)
+    exceptions=[
+        Conceded("rotate_symmetry", cheat, "A.2, task 11, prompt (b): the two objects that share a texture are meant, by definition")
+        for cheat in ("deaf", "colour only")
+    ],
 )

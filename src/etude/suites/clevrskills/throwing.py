@@ -123,7 +123,8 @@ def throw_sort(draw: Draw) -> Draft:
         x, y, _ = stage.put(actor).position
         if math.hypot(x - stage.base[0], y - stage.base[1]) > REACH:
             raise NoRoom(f"{actor.name!r} would lie out of reach")
-    goal = All(tuple(Hit(a.name, t.name, stay=True) for a, t in zip(sorted_, targets, strict=True)))
+    pairs = stage.parts(list(zip(sorted_, targets, strict=True)))
+    goal = All(tuple(Hit(actor.name, target.name, stay=True) for actor, target in pairs))
     prompts = (instruction("Place the objects in the identically textured areas by throwing"),)
-    roles = (("manipulated", sorted_[0].name), ("receiving", targets[0].name))
-    return Draft(stage.scene(), goal, prompts, roles=roles)
+    roles = [("manipulated", actor.name) for actor, _ in pairs] + [("receiving", area.name) for area in stage.parts(areas)]
+    return Draft(stage.scene(), goal, prompts, roles=tuple(roles))

@@ -89,16 +89,16 @@ def push(draw: Draw) -> Draft:
     nearer to where B stood at the start, has moved within 45° of that direction, and the hand has left it.
     """
     stage = ClevrSceneBuilder(draw, *C, clearance=PUSH_GAP)
-    pushed, other = stage.cast(_prisms(draw.split), 2)
-    stage.put(pushed)
-    target = stage.put(other)
+    actors = stage.cast(_prisms(draw.split), 2)
+    poses = {actor.name: stage.put(actor) for actor in actors}
+    pushed, other = stage.parts(actors)
     prompts = (
         instruction("Push ", pushed.picture(), " towards ", other.picture()),
         instruction("Push object with ", pushed.swatch(), " texture towards object with ", other.swatch(), " texture"),
         instruction("Push object with ", pushed.swatch(), " texture towards the object with ", other.swatch(), " texture"),
     )
     roles = (("manipulated", pushed.name), ("receiving", other.name))
-    return Draft(stage.scene(), PushedTowards(pushed.name, target.position), prompts, roles=roles)
+    return Draft(stage.scene(), PushedTowards(pushed.name, poses[other.name].position), prompts, roles=roles)
 
 
 # ------------------------------------------------------------------------------------------------ swapping by pushing
@@ -112,10 +112,11 @@ def swap_push(draw: Draw) -> Draft:
     Succeeds when each, never grasped, rests within 3 cm of where the other stood, and the hand has left it.
     """
     stage = ClevrSceneBuilder(draw, *C, clearance=CLEARANCE)
-    first, second = stage.cast(_prisms(draw.split), 2)
-    start, end = stage.put(first), stage.put(second)
-    detour = _detour(stage, start.position, end.position)
-    goal = Swap((PushedTo(first.name, detour), PushedTo(second.name, start.position), PushedTo(first.name, end.position)))
+    actors = stage.cast(_prisms(draw.split), 2)
+    at = {actor.name: stage.put(actor).position for actor in actors}
+    first, second = stage.parts(actors)
+    start, end = at[first.name], at[second.name]
+    goal = Swap((PushedTo(first.name, _detour(stage, start, end)), PushedTo(second.name, start), PushedTo(first.name, end)))
     prompts = (instruction("Swap positions of ", first.picture(), " and ", second.picture(), " by pushing"),)
     return Draft(stage.scene(), goal, prompts, roles=(("manipulated", first.name), ("receiving", second.name)))
 
@@ -162,8 +163,8 @@ def stack_topple(draw: Draw) -> Draft:
     the stack has stood as asked at some moment, and afterwards every object touches the table.
     """
     stage = ClevrSceneBuilder(draw, *B, clearance=CLEARANCE)
-    actors = stage.cast(_prisms(draw.split), stage.stream.integer(*STACK))
-    poses = [stage.put(actor) for actor in actors]
+    standing = [(actor, stage.put(actor)) for actor in stage.cast(_prisms(draw.split), stage.stream.integer(*STACK))]
+    actors, poses = zip(*stage.parts(standing), strict=True)
     names = tuple(actor.name for actor in actors)
     stacked = Sequence(tuple(OnTop(top, bottom) for bottom, top in pairwise(names)))
     goal = Sequence((Once(stacked), StructureToppled(names)))

@@ -15,7 +15,7 @@ from etude.scene.placement import Layout, NoRoom
 from etude.scene.rooms import RLBENCH_LOWER, RLBENCH_UPPER, TABLE_TOP
 from etude.scene.scene import Body, Entity, Fixture
 from etude.suites.himan.drawers import JELLO, JELLO_BOX, in_drawer, jello_in, opened
-from etude.suites.himan.stage import BASE, CABINET, CUPBOARD, LEVELS, SHELF, TURN, HimanSceneBuilder, saying
+from etude.suites.himan.stage import BASE, CABINET, CUPBOARD, LEVELS, SHELF, TURN, HimanSceneBuilder, picked_up, saying
 from etude.suites.himan.suite import atomic, compositional
 from etude.suites.suite import Draft, Draw
 
@@ -82,7 +82,7 @@ def box_in(box: KeptBox, pick_up: Control | None = None, text: str = "") -> Comp
     return Composed(
         _in_cupboard(box.name),
         (
-            pick_up or Control(box.name, f"pick up the {box.name} on the table", given=(OnTable(box.name, *ON_TABLE),)),
+            pick_up or picked_up(box.name, f"the {box.name} on the table", OnTable(box.name, *ON_TABLE)),
             MoveFree(
                 box.name,
                 Region(CUPBOARD, InBox((x - 0.005, y - 0.005, z + 0.005), (x + 0.005, y + 0.005, z + 0.008)), Fixed(box.lying, 2)),
@@ -100,14 +100,14 @@ def box_out(box: KeptBox, where: tuple[Vec2, Vec2] = PUT_DOWN) -> Composed:
     return Composed(
         OnTable(box.name, *ON_TABLE),
         (
-            Control(
+            picked_up(
                 box.name,
-                f"pick up the {box.name} in the cupboard",
-                "horizontal",
+                f"the {box.name} in the cupboard",
+                _in_cupboard(box.name),
+                prefer="horizontal",
                 lift=False,
                 out=(0.0, -box.way, 0.01),
                 of=CUPBOARD,
-                given=(_in_cupboard(box.name),),
             ),
             MoveFree(box.name, Region("", OnPlane(lower, upper, height), About()), f"place the {box.name} on the table"),
         ),
@@ -134,15 +134,8 @@ def broom_out(pick_up: Control) -> Composed:
 
 def broom_taken() -> Control:
     """Take the broom out of the cupboard."""
-    return Control(
-        BROOM,
-        "pick up the broom in the cupboard",
-        lift=False,
-        out=(0.0, -0.22, 0.02),
-        of=CUPBOARD,
-        handle=STICKS_OUT,
-        given=(_in_cupboard(BROOM),),
-    )
+    out = (0.0, -0.22, 0.02)
+    return picked_up(BROOM, "the broom in the cupboard", _in_cupboard(BROOM), lift=False, out=out, of=CUPBOARD, handle=STICKS_OUT)
 
 
 def broom_back() -> Composed:
@@ -160,7 +153,7 @@ def broom_back() -> Composed:
 
 def broom_on_holder() -> Control:
     """Take the broom that lies on its holder."""
-    return Control(BROOM, "pick up the broom on the table", handle=HANDLE, given=(Detected(BROOM, HOLDER, *ON_HOLDER),))
+    return picked_up(BROOM, "the broom on the table", Detected(BROOM, HOLDER, *ON_HOLDER), handle=HANDLE)
 
 
 def _in_cupboard(thing: str) -> Detected:
@@ -281,8 +274,8 @@ def transfer_box(draw: Draw) -> Draft:
     text = f"take the {jello} out of the {level} drawer and put the {jello} in the cupboard"
     # Straight up until it is over the cabinet, from where the way is free.
     up = 0.18 + 0.1 * LEVELS[::-1].index(level)
-    given = (in_drawer(jello, level),)
-    pick_up = Control(jello, f"pick up the {jello} in the {level} drawer", lift=False, out=(0.0, 0.0, up), of=CABINET, given=given)
+    said, there = f"the {jello} in the {level} drawer", in_drawer(jello, level)
+    pick_up = picked_up(jello, said, there, lift=False, out=(0.0, 0.0, up), of=CABINET)
     return stage.draft(text, [opened(level), box_in(BOXES[0], pick_up, text)], [jello], [CABINET, CUPBOARD], lasting=1)
 
 

@@ -11,7 +11,7 @@ from etude.goals.regions import About, InBox, Region
 from etude.goals.units import Composed, Control, MoveFree, MoveJoint
 from etude.pose import Pose
 from etude.scene.scene import Body, Entity, Fixture
-from etude.suites.himan.stage import BLOCK, CABINET, LEVELS, TOP, HimanSceneBuilder, drawer, saying
+from etude.suites.himan.stage import BLOCK, CABINET, LEVELS, TOP, HimanSceneBuilder, drawer, picked_up, saying
 from etude.suites.himan.suite import atomic, compositional
 from etude.suites.suite import Draft, Draw
 
@@ -32,11 +32,16 @@ def opened(level: str) -> Composed:
     return Composed(
         JointAt(part, OPEN, 1.0),
         (
-            Control(part, f"grasp the {level} drawer handle", "horizontal", lift=False),
+            _handle(level, "grasp"),
             MoveJoint(part, part, (0.21, 0.238), f"pull the {level} drawer open", release=True),
         ),
         text=f"open the {level} drawer",
     )
+
+
+def _handle(level: str, verb: str) -> Control:
+    said = f"the {level} drawer handle"
+    return Control(drawer(level), f"{verb} {said}", "horizontal", lift=False, towards=f"move to {said}")
 
 
 def closed(level: str) -> Composed:
@@ -45,7 +50,9 @@ def closed(level: str) -> Composed:
     return Composed(
         JointAt(part, -1.0, SHUT),
         (
-            Control(part, f"move close to the {level} drawer handle", "horizontal", lift=False),
+            Control(
+                part, f"move close to the {level} drawer handle", "horizontal", lift=False, towards=f"move to the {level} drawer handle"
+            ),
             MoveJoint(part, part, (-0.005, 0.01), f"push the {level} drawer shut", release=True),
         ),
         text=f"close the {level} drawer",
@@ -58,7 +65,7 @@ def put_in(thing: str, level: str, words: str = "block", height: float = BLOCK) 
     return Composed(
         in_drawer(thing, level),
         (
-            Control(thing, f"pick up the {words} on the drawer's surface", given=(_on_top(thing),)),
+            picked_up(thing, f"the {words} on the drawer's surface", _on_top(thing)),
             MoveFree(
                 thing,
                 Region(part, InBox((-0.08, -0.09, middle + 0.012), (0.08, 0.02, middle + 0.022)), About()),
@@ -76,7 +83,7 @@ def taken_out(thing: str, level: str, words: str = "block", height: float = BLOC
     return Composed(
         _on_top(thing),
         (
-            Control(thing, f"pick up the {words} in the {level} drawer", given=(in_drawer(thing, level),)),
+            picked_up(thing, f"the {words} in the {level} drawer", in_drawer(thing, level)),
             MoveFree(
                 thing,
                 Region(CABINET, InBox((left, -0.10, low), (right, 0.10, low + 0.01)), About()),

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from etude.names import EtudeError, pick
+from etude.names import EpisodeName, EtudeError, pick
+from etude.suites.replacing import listed
 
 # In the order of the Colosseum's numbers 2 to 12 and 14.
 FACTORS = (
@@ -43,7 +44,6 @@ ATOMIC, COMPOSITIONAL = tuple(MISSING)[:10], tuple(MISSING)[10:]
 SEEN = ("put_in_without_close", "take_out_without_close", "sweep_and_drop", "transfer_box")  # compositions in the training data
 PLAIN, PERTURBED = 15, 5  # episodes of a task for evaluation, and of a task with a factor
 DEMOS, COMPOSED = 20, 5  # demonstrations of an atomic task, and of a composition
-NEXT = 600  # divisible by every number of variations
 REPLACED: dict[str, tuple[int, ...]] = {  # seeds that the oracle did not solve, by "task@split+factor"
     "put_in_without_close@test+all": (0,),
     "put_in_and_close@test": (8,),
@@ -65,9 +65,7 @@ def factors(task: str) -> tuple[str, ...]:
 
 
 def _named(task: str, split: str, seed: int, factor: str = "") -> str:
-    suffix = f"+{factor}" if factor else ""
-    seed += NEXT * REPLACED.get(f"{task}@{split}{suffix}", ()).count(seed)
-    return f"himan/{task}@{split}#{seed}{suffix}"
+    return listed(EpisodeName("himan", task, split, seed, perturbations=(factor,) if factor else ()), REPLACED)
 
 
 def evaluation(tasks: tuple[str, ...]) -> tuple[str, ...]:

@@ -6,9 +6,10 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from etude.goals.goal import All, Goal
-from etude.goals.units import Composed, Unit
+from etude.goals.units import Composed, Control, Unit
 from etude.names import Stream
 from etude.pose import Pose
 from etude.prompts.instruction import instruction
@@ -108,6 +109,11 @@ class HimanSceneBuilder:
         return Draft(
             self.scene(), goal, (instruction(text), instruction("\n".join(s.text for s in stages)), instruction(halves)), roles=roles
         )
+
+
+def picked_up(thing: str, said: str, there: Goal, **how: Any) -> Control:
+    """Take a thing, which is said to be somewhere and is ``there``; ``how`` as of any grasp."""
+    return Control(thing, f"pick up {said}", towards=f"move to {said}", given=(there,), **how)
 
 
 def drawer(level: str) -> str:

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from etude.bench.result import Result
 from etude.scene.rooms import RLBENCH_LOWER, RLBENCH_REACH, RLBENCH_UPPER, rlbench_room
 from etude.suites.himan.recipes import ATOMIC, COMPOSITIONAL, LEVELS, MISSING, evaluation, training
-from etude.suites.suite import Draft, Draw, Suite, SuiteTable, later
+from etude.suites.himan.rewording import reword
+from etude.suites.suite import Draft, Draw, RunsTable, Suite, SuiteTable, later
+
+if TYPE_CHECKING:
+    from etude.envs.simulation import Simulation
 
 
-def _tables() -> Sequence[SuiteTable]:
+def _tables() -> Sequence[SuiteTable | RunsTable]:
     from etude.suites.himan.tables import TABLES
 
     return TABLES
+
+
+def _cause(simulation: Simulation) -> str:
+    from etude.suites.himan.causes import cause
+
+    return cause(simulation)
 
 
 def _bench() -> list[Result]:
@@ -39,7 +50,10 @@ himan = Suite(
         "compositional": functools.partial(evaluation, COMPOSITIONAL),
         **{level: functools.partial(training, level) for level in LEVELS},
     },
+    reword=reword,
+    modes=("rule",),
     asked_every={"A": 10, "C": 30},  # HiMan-Bench 3.5, mode 3
+    cause=_cause,
     tables=_tables,
     paper_tables=later("etude.suites.himan.paper", "tables"),
     benches={"perturb": _bench},

@@ -1,18 +1,19 @@
 """HiMan-Bench's metrics: atomic and compositional tasks, plain and perturbed, factor by factor, compositions seen in training and not.
 
 Laid out so that they can be put beside the paper's tables 2, 6 and 8 to 11. All numbers come from the same records as everything else.
+As in the paper, A&AP and C&CP are all episodes of a list, those with all factors at once among them: only so do its tables agree.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from etude.evaluation.inference import wilson
 from etude.evaluation.record import Record
 from etude.evaluation.tables import name_of
 from etude.perturb.perturbation import known_perturbations
 from etude.suites.himan.recipes import COMPOSITIONAL, EVERY, FACTORS, SEEN
-from etude.suites.suite import Rows, SuiteTable
+from etude.suites.suite import Rows, RunsTable, SuiteTable
 
 PLAIN = "none"
 LEVELS = ("A", "C")  # atomic and compositional
@@ -48,7 +49,7 @@ def _composed(played: Sequence[Record]) -> Rows:
 
 
 def _sets(level: str) -> dict[str, Callable[[Record], bool]]:
-    """The paper's sets of a level: without factors, with one, and everything, with all factors at once too (see its tables 6 and 8)."""
+    """The paper's sets of a level: without factors, with one, and all episodes."""
     return {
         level: lambda r: r.level == level and factor_of(r) == PLAIN,
         f"{level}P": lambda r: r.level == level and factor_of(r) in _factors(),
@@ -80,6 +81,39 @@ def cost_rows(modes: Modes) -> Rows:
     return found
 
 
+def set_rows(runs: Mapping[str, Modes]) -> Rows:
+    """A row for each run and mode, a column for each set: the paper's tables 2 and 6, and its figures 4 and 6, run by run.
+
+    Success; of a planner that is asked offline, how often it named the stage of a frame rightly.
+    """
+    sets = {**_sets("A"), **_sets("C")}
+    sets |= {f"{known} C&CP": lambda r, k=known: r.level == "C" and _known(r) == k for known in ("seen", "unseen")}  # type: ignore[misc]
+    return [
+        {"run": title, "mode": mode, **{group: _share(mode, filter(chosen, _played(records))) for group, chosen in sets.items()}}
+        for title, modes in runs.items()
+        for mode, records in modes.items()
+        if records
+    ]
+
+
+def factor_rows(runs: Mapping[str, Modes]) -> Rows:
+    """A row for each run, mode and set, a column for each factor: the paper's tables 8 to 11 and its figure 5, run by run."""
+    found = Rows()
+    for title, modes in runs.items():
+        for mode, records in modes.items():
+            for level in LEVELS:
+                here = [r for r in _played(records) if r.level == level]
+                if here:
+                    shares = {f: _share(mode, (r for r in here if factor_of(r) == f)) for f in (PLAIN, EVERY, *FACTORS)}
+                    found.append({"run": title, "mode": mode, "set": f"{level}&{level}P", **shares})
+    return found
+
+
+def _share(mode: str, records: Iterable[Record]) -> float | None:
+    listed = [right for r in records for right in ([s.right for s in r.stages] if mode == "offline" else [r.success])]
+    return sum(listed) / len(listed) if listed else None
+
+
 def factor_of(record: Record) -> str:
     """The one factor an episode was perturbed by; "none" without, and anything else as it is written."""
     return "+".join(name_of(record).perturbations) or PLAIN
@@ -104,12 +138,20 @@ TABLES = (
         "composed",
         "Compositions and factors",
         "Success in per cent on atomic (A) and compositional tasks (C), plain and under one factor at a time (AP, CP); compositions that "
-        "are in the training data and those that are not; and factor by factor. Episodes with all factors at once are among A&AP "
-        "and C&CP, as in the paper.",
+        "are in the training data and those that are not; and factor by factor. A&AP and C&CP are all episodes, also those with all "
+        "factors at once.",
         composed_rows,
     ),
     SuiteTable(
         "answers", "Sub-tasks named for frames", "Of demonstrations, per cent right: letter for letter, and in sense.", planner_rows
     ),
+    RunsTable(
+        "sets",
+        "Runs by set",
+        "Success in per cent, run by run: such as one method trained on more and more data (L1 to L4). In the mode offline, how often the "
+        "planner named the stage of a frame rightly.",
+        set_rows,
+    ),
+    RunsTable("factors", "Runs by factor", "The same, factor by factor.", factor_rows),
     SuiteTable("cost", "What seeing costs", "Success with the rule-based planner and with one that must see for itself.", cost_rows),
 )

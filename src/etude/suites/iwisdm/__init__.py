@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from etude.decisions.trial import Trial
-from etude.suites.iwisdm.benchmarks import LISTS, trial
+from etude.suites.iwisdm.benchmarks import LISTS, VARIED, delays, trial
+from etude.suites.iwisdm.spaces import OPTIONS
 from etude.suites.suite import Draw, Suite, later
 
 iwisdm = Suite(
@@ -13,6 +14,8 @@ iwisdm = Suite(
     splits={"val": "test", "train": "training", "test": "test"},  # the paper's benchmarks show views of the split it calls val
     horizon=40,  # frames: more than any trial has
     control="answer",
+    plans={"delays": delays},
+    tables=later("etude.suites.iwisdm.tables", "TABLES"),
     paper_tables=later("etude.suites.iwisdm.paper", "tables"),
     benches={"decisions": later("etude.suites.iwisdm.bench", "bench_decisions")},
 )
@@ -20,8 +23,9 @@ iwisdm = Suite(
 
 def sampled(draw: Draw) -> Trial:
     """Answer what is asked about the objects that were shown."""
-    return trial(draw.name.task, draw.split, draw.name.seed)
+    options = dict(draw.name.options)
+    return trial(draw.name.task, draw.split, draw.name.seed, None, options.pop("stimuli", "procedural"), **options)
 
 
 for _name in LISTS:
-    iwisdm.task(_name)(sampled)
+    iwisdm.task(_name, options=(*VARIED, *(OPTIONS if _name == "auto" else ())))(sampled)

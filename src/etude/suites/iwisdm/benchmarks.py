@@ -29,11 +29,12 @@ from etude.decisions.listing import BOOLEAN, Lister, TrialDraw, fresh_thing
 from etude.decisions.solver import Domain
 from etude.decisions.space import LOCATION
 from etude.decisions.trial import Placed, Trial
-from etude.names import EtudeError, Stream, pick
-from etude.suites.iwisdm import abilities, levels
+from etude.decisions.varied import crowded, delayed
+from etude.names import EtudeError, Stream, pick, rng, whole_number
+from etude.suites.iwisdm import abilities, levels, spaces
 
 SUITE = "iwisdm"
-VERSION = f"{SUITE}-lists-1"  # counts up whenever a trial of a list changes
+VERSION = f"{SUITE}-lists-2"  # counts up whenever a trial of a list changes
 PROPERTIES = ("category", LOCATION, "identity")
 DELAYS = (0, 4)  # between sample and test
 DECISIONS = 4  # in a row, for n-back
@@ -139,15 +140,50 @@ def _lists() -> dict[str, Lister]:
             one: Lister = functools.partial(several, properties=properties, name=name)
             found[name + prop] = functools.partial(match, properties=properties) if name == "match_to_sample" else one
     found |= {"dual_match_to_sample": dual_match, "contextual_decision": context}
-    return found | {how: functools.partial(combined, how=how) for how in ("queue", "overlap", "interleave", "condition")}
+    found |= {how: functools.partial(combined, how=how) for how in ("queue", "overlap", "interleave", "condition")}
+    return found | {"auto": spaces.auto}
 
 
 LISTS: dict[str, Lister] = _lists()
 
 
-def trial(task: str, split: str, seed: int, domain: Domain | None = None, stimuli: str = "procedural") -> Trial:
-    """The trial of a list for a seed. ``domain`` is that of the stimulus set and the split, unless another is given."""
+VARIED = ("delay", "distractors", "stimuli")
+"""Options of all lists: how many empty frames there are, how many distractors beside each object, and whose pictures are shown."""
+
+
+def trial(task: str, split: str, seed: int, domain: Domain | None = None, stimuli: str = "procedural", **options: str) -> Trial:
+    """The trial of a list for a seed. ``domain`` is that of the stimulus set and the split, unless another is given.
+
+    ``options`` are those of its name: the same trial with a ``delay`` of so many empty frames, or so many ``distractors`` beside objects.
+    """
     from etude.decisions.showing import domain_of  # with the renderer behind it
 
     lister = pick("list of trials", task, LISTS)
-    return lister(TrialDraw(SUITE, task, split, seed, domain or domain_of(stimuli, split), stimuli))
+    shown = domain or domain_of(stimuli, split)
+    found = lister(TrialDraw(SUITE, task, split, seed, shown, stimuli, tuple(options.items())))
+    for key, vary in (("delay", _delayed), ("distractors", _crowded)):
+        if key in options:
+            number = whole_number(options[key])
+            if number is None:
+                raise EtudeError(f"{key}={options[key]} is not a whole number")
+            found = vary(found, number, shown)
+    given = {**({} if stimuli == "procedural" else {"stimuli": stimuli}), **options}
+    return replace(found, name=str(replace(found.parsed, options=tuple(given.items()))))
+
+
+SWEPT = (0, 1, 2, 3, 4, 6, 8)  # delays
+SWEEP = 50  # trials
+
+
+def delays() -> tuple[str, ...]:
+    """The delay sweep (iWISDM figure 11): matching to a sample by category and by location, the same trials with every delay."""
+    lists = [f"{SUITE}/match_to_sample_{prop}@val" for prop in ("category", LOCATION)]
+    return tuple(f"{one}#{seed}?delay={delay}" for one in lists for delay in SWEPT for seed in range(SWEEP))
+
+
+def _delayed(found: Trial, count: int, domain: Domain) -> Trial:
+    return delayed(found, count, rng(found.name, "delays"))
+
+
+def _crowded(found: Trial, count: int, domain: Domain) -> Trial:
+    return crowded(found, count, domain, rng(found.name, "distractors")) if count else found

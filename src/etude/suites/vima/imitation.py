@@ -13,9 +13,9 @@ from etude.pose import Vec2
 from etude.prompts.instruction import InstructionPart, instruction
 from etude.scene.scene import Entity
 from etude.suites.suite import Draft, Draw
-from etude.suites.vima.stage import VimaActor, VimaSceneBuilder, laid, scene_picture
+from etude.suites.vima.stage import EPS, VimaActor, VimaSceneBuilder, laid, scene_picture
 from etude.suites.vima.suite import SPLITS, vima
-from etude.suites.vima.things import EVERY, TEXTURES
+from etude.suites.vima.things import EVERY
 
 MOVES = 2  # one fewer than frames
 DISTRACTORS, MANY = 1, 3
@@ -31,12 +31,12 @@ def follow_motion(draw: Draw) -> Draft:
     """T10: move an object as the frames show.
 
     Asked: "Follow this motion for {dragged_obj}: {frame_0} {frame_1} {frame_2}." Randomised: object, texture, the two moves, each to a
-    neighbouring one of five points on a circle (ten when extreme), and what else is there: one distractor in the middle, another one in
-    the frames (when distracting, two more of each, beside the circle). Succeeds when the object was put within 10 cm of the second and
-    the third frame's point, one after the other; every other move is a mistake.
+    neighbouring one of five points on a circle (ten when extreme), and what else is there: one distractor on a point of the circle that the
+    motion does not come near, another one in the middle of the frames (when distracting, two more of each, beside them). Succeeds when the
+    object was put within 10 cm of the second and the third frame's point, one after the other; every other move is a mistake.
     """
     stage = VimaSceneBuilder(draw)
-    pairs = [(thing, texture) for thing in EVERY for texture in TEXTURES]
+    pairs = [(thing, texture) for thing in EVERY for texture in stage.textures]
     dragged, *others = [stage.actor(*pair) for pair in stage.stream.sample(pairs, 1 + 2 * MANY)]
     count = MORE_POINTS if stage.extreme else POINTS
     points = [_on_circle(k, count) for k in range(count)]
@@ -50,7 +50,9 @@ def follow_motion(draw: Draw) -> Draft:
         stage.layout.block_disc("a point of the motion", point, _radius(dragged))
     shown = MANY if stage.distracting else DISTRACTORS
     here, there = others[:shown], others[MANY : MANY + shown]
-    stage.set_at(here[0], here[0].standing(*CENTRE))
+    aside = [point for point in points if all(math.dist(point, other) > 2 * EPS for other in way)]
+    stage.set_at(here[0], here[0].standing(*stage.stream.choice(aside)))
+    stage.layout.block_disc("the middle", CENTRE, _radius(there[0]))
     for other in here[1:]:
         stage.put(other)
     elsewhere = [there[0].body(there[0].standing(*CENTRE)), *(other.body(stage.find(other)) for other in there[1:])]
@@ -94,7 +96,7 @@ def follow_order(draw: Draw) -> Draft:
     a mistake.
     """
     stage = VimaSceneBuilder(draw)
-    textures = TEXTURES if draw.split == "L3" else stage.pools.dragged_textures
+    textures = stage.textures
     thing = stage.stream.choice(stage.pools.dragged)
     ys = MORE_PLACES if stage.extreme else PLACES
     actors = [stage.actor(thing, texture) for texture in stage.stream.sample(textures, len(MORE_PLACES))[: len(ys)]]

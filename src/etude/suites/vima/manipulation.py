@@ -9,7 +9,7 @@ from etude.prompts.instruction import instruction
 from etude.suites.suite import Draft, Draw
 from etude.suites.vima.stage import DECIMALS, VimaActor, VimaSceneBuilder, clear, laid
 from etude.suites.vima.suite import SPLITS, vima
-from etude.suites.vima.things import NOVEL_ASYMMETRIC, SEEN_ASYMMETRIC, TEXTURES, VimaThing
+from etude.suites.vima.things import NOVEL_ASYMMETRIC, SEEN_ASYMMETRIC, VimaThing
 
 DISTRACTORS, MANY = 1, 6  # T1: default and distracting
 ANGLES, FINE_ANGLES = range(30, 180, 30), range(20, 180, 20)  # degrees
@@ -38,17 +38,11 @@ def visual_manipulation(draw: Draw) -> Draft:
 
 
 def distractors(stage: VimaSceneBuilder, base: VimaActor, dragged: VimaActor, count: int) -> list[VimaActor]:
-    """Other things on the table: neither the base's shape with its texture, nor the dragged shape with a texture dragged things have."""
-    pools = stage.pools
-    pairs = [
-        (thing, texture)
-        for thing in (*pools.dragged, *pools.bases)
-        for texture in (*pools.dragged_textures, *pools.base_textures)
-        if (thing, texture) != (base.thing, base.texture) and not (thing == dragged.thing and texture in pools.dragged_textures)
-    ]
+    """Other things on the table, any that could be asked for as well; no two things look alike."""
+    pools, taken = stage.pools, [(base.thing, base.texture), (dragged.thing, dragged.texture)]
+    pairs = [(thing, texture) for thing in (*pools.dragged, *pools.bases) for texture in stage.wardrobe(thing)]
     found = []
-    for _ in range(count):
-        thing, texture = stage.stream.choice(pairs)
+    for thing, texture in stage.stream.sample([pair for pair in pairs if pair not in taken], count):
         other = stage.actor(thing, texture)
         stage.put(other, fixed=thing in pools.bases)
         if thing not in pools.bases:
@@ -70,7 +64,7 @@ def rotate(draw: Draw) -> Draft:
     of where it was.
     """
     stage = VimaSceneBuilder(draw)
-    shapes, textures = asymmetric(draw.split), TEXTURES if draw.split == "L3" else stage.pools.dragged_textures
+    shapes, textures = asymmetric(draw.split), stage.textures
     dragged = stage.actor(stage.stream.choice(shapes), stage.stream.choice(textures))
     at = stage.put(dragged)
     place = (at.position[0], at.position[1])

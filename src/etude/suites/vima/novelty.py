@@ -10,17 +10,17 @@ from etude.prompts.instruction import InstructionPart, ObjectPicture, instructio
 from etude.suites.suite import Draft, Draw
 from etude.suites.vima.stage import VimaActor, VimaSceneBuilder, clear, laid
 from etude.suites.vima.suite import SPLITS, vima
-from etude.suites.vima.things import BLOCK, TEXTURES, VimaThing, dark, with_dark
+from etude.suites.vima.things import BLOCK, VimaThing, dark, with_dark
 
 ADJECTIVES, ODD_ADJECTIVES = ("daxer", "blicker", "modier", "kobar"), ("xachupiar", "feplicatarie", "gazipierdo", "duchatler")
 NOUNS, ODD_NOUNS = ("dax", "blicket", "wug", "zup"), ("xachup", "feplicat", "gazip", "duchat")  # odd: when extreme
 OPPOSITE = {"shorter": "taller", "taller": "shorter", "lighter": "darker", "darker": "lighter"}
 EXAMPLES = 3
 SHORT, TALLER = (0.3, 0.4), 2.0  # of the usual height, and how much more of it the tall ones have
-# Distractors besides the object's opposite, default and distracting (CoGeLoT E.1): some share the object's look, the others have any.
-ADJ_OTHERS, ADJ_OTHERS_MANY = (0, 0), (1, 1)
+# Distractors besides the object's opposite, default and distracting (CoGeLoT E.1): pairs like the object and its opposite, and single ones.
+ADJ_OTHERS, ADJ_OTHERS_MANY = (0, 0), (1, 0)
 NOUN_OTHERS, NOUN_OTHERS_MANY = 1, 3
-BOTH_OTHERS, BOTH_OTHERS_MANY = (0, 2), (1, 4)
+BOTH_OTHERS, BOTH_OTHERS_MANY = (1, 0), (2, 1)
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,8 @@ def novel_adj(draw: Draw) -> Draft:
 
     Asked: three times "{demo_blicker_obj_i} is ADJ than {demo_less_blicker_obj_i}.", then "Put the [less ]ADJ {dragged_obj} into the
     {base_obj}.", both in grey. Randomised: the word and whether it means shorter, taller, lighter or darker; "less" in half of the
-    episodes; objects, textures, places. Beside the object lies its opposite; when distracting, also another shape of the same look, and
-    anything else. When extreme the words are odder and the base has the shape of another dragged object. Succeeds when the right object
+    episodes; objects, textures, places. Beside the object lies its opposite; when distracting, also such a pair of another shape. When
+    extreme the words are odder and the base has the shape of another dragged object. Succeeds when the right object
     lies within 10 cm of the base and no other does.
     """
     stage = VimaSceneBuilder(draw)
@@ -86,14 +86,15 @@ def novel_adj_and_noun(draw: Draw) -> Draft:
     """T8: put the object that a new adjective and a new noun fit into what another new noun names.
 
     Asked: "This is a NOUN {dragged_obj}. This is a NOUN {base_obj}." in either order, the examples of novel_adj, and "Put the [less ]ADJ
-    NOUN into the NOUN." Randomised: as in novel_adj, with two distractors of other shapes (five when distracting, one of them with the
-    object's look). Succeeds when the right object lies within 10 cm of the base and no other does.
+    NOUN into the NOUN." Randomised: as in novel_adj, with a second pair, of another shape (when distracting, a third one and anything
+    else): neither word alone tells which object is meant. Succeeds when the right object lies within 10 cm of the base and no other does.
     """
     stage = VimaSceneBuilder(draw)
+    nouns, order = stage.stream.sample(ODD_NOUNS if stage.extreme else NOUNS, 2), stage.stream.shuffled((0, 1))
     found = compared(stage, *(BOTH_OTHERS_MANY if stage.distracting else BOTH_OTHERS))
-    nouns = stage.stream.sample(ODD_NOUNS if stage.extreme else NOUNS, 2)
-    meant = definitions(stage, nouns, found.pictures)
-    return found.draft(stage, *meant, *found.examples, f"Put the {found.asked} {nouns[0]} into the {nouns[1]}.")
+    return found.draft(
+        stage, *definitions(nouns, found.pictures, order), *found.examples, f"Put the {found.asked} {nouns[0]} into the {nouns[1]}."
+    )
 
 
 @vima.task(splits=SPLITS)
@@ -109,22 +110,22 @@ def novel_noun(draw: Draw) -> Draft:
     stream, pools = stage.stream, stage.pools
     dragged = stage.actor(stream.choice(pools.dragged), stream.choice(pools.dragged_textures))
     base = stage.actor(stream.choice(bases(stage, pools.dragged, dragged.thing)), stream.choice(pools.base_textures))
-    nouns = stream.sample(ODD_NOUNS if stage.extreme else NOUNS, 2)
+    nouns, order = stream.sample(ODD_NOUNS if stage.extreme else NOUNS, 2), stream.shuffled((0, 1))
     pictures = dragged.picture("dragged_obj_1", grey=True), base.picture("base_obj", grey=True)
-    text = instruction(*definitions(stage, nouns, pictures), f"Put a {nouns[0]} into a {nouns[1]}.")
+    text = instruction(*definitions(nouns, pictures, order), f"Put a {nouns[0]} into a {nouns[1]}.")
     place = stage.middle(base, stage.put(base, fixed=True))
     stage.keep_free(place)
     stage.put(dragged)
-    textures = (*pools.dragged_textures, *pools.base_textures)
-    others = anything(stage, NOUN_OTHERS_MANY if stage.distracting else NOUN_OTHERS, pools.dragged, textures, (dragged, base))
+    count = NOUN_OTHERS_MANY if stage.distracting else NOUN_OTHERS
+    others = anything(stage, count, pools.dragged, pools.dragged_textures, (dragged, base))
     goal = stage.goal(laid(dragged, place, base), [dragged], clear(others, [place]))
     return Draft(stage.scene(), goal, (text,), roles=(("manipulated", dragged.name), ("receiving", base.name)), least=1)
 
 
-def compared(stage: VimaSceneBuilder, sharing: int, others: int) -> ComparedPair:
-    """Draw an adjective and what it is about, and set the table: ``sharing`` distractors have the object's look, ``others`` have any."""
-    stream, pools, split = stage.stream, stage.pools, stage.draw.split
-    lights = with_dark(TEXTURES if split in ("L3", "L4") else pools.dragged_textures)
+def compared(stage: VimaSceneBuilder, pairs: int, others: int) -> ComparedPair:
+    """Draw an adjective and what it is about, and set the table: beside the object and its opposite, such ``pairs``, and ``others``."""
+    stream, pools = stage.stream, stage.pools
+    lights = with_dark(stage.textures)
     textures = (*lights, *(dark(t) for t in lights))
     shapes = [t for t in pools.dragged if t != BLOCK]  # a flat block is no block
     more = Adjective(stream.choice(ODD_ADJECTIVES if stage.extreme else ADJECTIVES), stream.choice(list(OPPOSITE)), stream.uniform(*SHORT))
@@ -139,11 +140,14 @@ def compared(stage: VimaSceneBuilder, sharing: int, others: int) -> ComparedPair
     stage.keep_free(place)
     stage.put(target)
     stage.put(opposite)
-    alike = [stage.actor(stream.choice([t for t in shapes if t not in (thing, base.thing)]), *wanted.look(texture)) for _ in range(sharing)]
-    for actor in alike:
+    rivals = []
+    for other in stream.sample([t for t in shapes if t not in (thing, base.thing)], pairs):
+        texture = stream.choice(textures)
+        rivals += [stage.actor(other, *one.look(texture)) for one in (wanted, wanted.opposite())]
+    for actor in rivals:
         stage.put(actor)
-    rest = anything(stage, others, shapes, (*textures, *pools.base_textures), (target, base))
-    return ComparedPair(base, place, target, [opposite, *alike, *rest], f"less {more.word}" if less else more.word, examples)
+    rest = anything(stage, others, shapes, textures, (target, base, *rivals))
+    return ComparedPair(base, place, target, [opposite, *rivals, *rest], f"less {more.word}" if less else more.word, examples)
 
 
 def example(adjective: Adjective, thing: VimaThing, texture: str, number: int) -> list[str | InstructionPart]:
@@ -152,17 +156,14 @@ def example(adjective: Adjective, thing: VimaThing, texture: str, number: int) -
     for one, slot in ((adjective, f"demo_blicker_obj_{number}"), (adjective.opposite(), f"demo_less_blicker_obj_{number}")):
         picture = VimaActor(slot, thing, *one.look(texture)).picture(slot)
         height = {"shorter": "short ", "taller": "tall "}.get(one.meaning, "")
-        pictures.append(replace(picture, words=height + picture.words))
+        words = height + picture.words
+        pictures.append(replace(picture, words=words if pictures else words[0].upper() + words[1:]))
     return [pictures[0], f" is {adjective.word} than ", pictures[1], ". "]
 
 
-def definitions(stage: VimaSceneBuilder, nouns: Sequence[str], pictures: Sequence[ObjectPicture]) -> list[str | InstructionPart]:
-    """A sentence for each noun, in random order."""
-    return [
-        piece
-        for noun, picture in stage.stream.shuffled(list(zip(nouns, pictures, strict=True)))
-        for piece in (f"This is a {noun} ", picture, ". ")
-    ]
+def definitions(nouns: Sequence[str], pictures: Sequence[ObjectPicture], order: Sequence[int]) -> list[str | InstructionPart]:
+    """A sentence for each noun, in this order."""
+    return [piece for k in order for piece in (f"This is a {nouns[k]} ", pictures[k], ". ")]
 
 
 def bases(stage: VimaSceneBuilder, shapes: Sequence[VimaThing], dragged: VimaThing) -> Sequence[VimaThing]:
@@ -173,9 +174,13 @@ def bases(stage: VimaSceneBuilder, shapes: Sequence[VimaThing], dragged: VimaThi
 def anything(
     stage: VimaSceneBuilder, count: int, shapes: Sequence[VimaThing], textures: Sequence[str], unlike: Sequence[VimaActor]
 ) -> list[VimaActor]:
-    """Put distractors that differ in shape from some actors on the table; the answer is those that can be moved."""
-    things = [t for t in (*shapes, *stage.pools.bases) if t not in [a.thing for a in unlike]]
-    found = [stage.actor(stage.stream.choice(things), stage.stream.choice(textures)) for _ in range(count)]
+    """Put distractors on the table that differ in shape from some actors and from each other; the answer is those that can be moved.
+
+    ``textures`` are those of what can be moved.
+    """
+    bases = stage.pools.bases
+    things = stage.stream.sample([t for t in (*shapes, *bases) if t not in [a.thing for a in unlike]], count)
+    found = [stage.actor(t, stage.stream.choice(stage.pools.base_textures if t in bases else textures)) for t in things]
     for actor in found:
-        stage.put(actor, fixed=actor.thing in stage.pools.bases)
-    return [actor for actor in found if actor.thing not in stage.pools.bases]
+        stage.put(actor, fixed=actor.thing in bases)
+    return [actor for actor in found if actor.thing not in bases]

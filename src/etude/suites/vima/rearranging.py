@@ -14,7 +14,6 @@ from etude.prompts.instruction import ScenePicture, instruction
 from etude.suites.suite import Draft, Draw
 from etude.suites.vima.stage import EPS, VimaActor, VimaSceneBuilder, scene_picture
 from etude.suites.vima.suite import SPLITS, vima
-from etude.suites.vima.things import TEXTURES
 
 COUNTS = (1, 1, 2, 2, 3)  # objects to be moved, each as likely
 THREE = 3  # the same number always (CoGeLoT 4.1)
@@ -93,10 +92,9 @@ def rearrange_then_restore(draw: Draw) -> Draft:
 def planned(stage: VimaSceneBuilder) -> Rearrangement:
     """Draw objects, distractors and poses, and set the table. No two objects look alike: the picture would not say which is which."""
     stream, three = stage.stream, stage.one_of("count", KINDS) == "three"
-    textures = TEXTURES if stage.draw.split == "L3" else stage.pools.dragged_textures
     count = stream.choice(COUNTS)
     count = THREE if three else count
-    looks = stream.sample([(thing, texture) for thing in stage.pools.dragged for texture in textures], count)
+    looks = stream.sample([(thing, texture) for thing in stage.pools.dragged for texture in stage.textures], count)
     dragged = [stage.actor(thing, texture) for thing, texture in looks]
     distractors = drawn_distractors(stage, dragged, three)
     blockers = dict(zip(stream.sample(range(count), count), [d for d, blocking in distractors if blocking], strict=False))
@@ -120,11 +118,10 @@ def drawn_distractors(stage: VimaSceneBuilder, dragged: list[VimaActor], three: 
     few = int(len(dragged) == 1 and not three)
     count = MANY if stage.distracting else min(USUAL, len(dragged)) if stage.extreme else few
     shapes = [t for t in pools.dragged if t not in {a.thing for a in dragged}]
-    textures = TEXTURES if stage.draw.split == "L3" else (*pools.dragged_textures, *pools.base_textures)
     found = []
     for _ in range(count):
         by_chance = stream.chance(FEWER_IN_THE_WAY if three else IN_THE_WAY)
-        found.append((stage.actor(stream.choice(shapes), stream.choice(textures)), by_chance or stage.extreme))
+        found.append((stage.actor(stream.choice(shapes), stream.choice(stage.textures)), by_chance or stage.extreme))
     return found
 
 

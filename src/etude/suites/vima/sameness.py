@@ -12,6 +12,7 @@ from etude.suites.vima.suite import SPLITS, vima
 from etude.suites.vima.things import BLOCK, BOWL, NOVEL, SHORTER_BLOCK, VimaThing
 
 MATCHING = 2
+PROFILES = ("square", "circle")
 DISTRACTORS, MANY = 1, 5
 NEAR, NEAR_BOWL = 0.125, 0.0875  # m: what counts as in the base
 APART = 0.02  # m beyond that, for everything that does not lie there from the start
@@ -28,7 +29,7 @@ def same_texture(draw: Draw) -> Draft:
     stage = VimaSceneBuilder(draw)
     shapes = draggable(stage)
     base = stage.actor(stage.stream.choice(shapes if stage.extreme else stage.pools.bases), stage.stream.choice(stage.pools.base_textures))
-    textures = [t for t in stage.pools.dragged_textures if t != base.texture]
+    textures = [t for t in stage.pools.base_textures if t != base.texture]
     same = [stage.actor(thing, base.texture) for thing in stage.stream.sample(shapes, MATCHING)]
     others = [stage.actor(stage.stream.choice(shapes), stage.stream.choice(textures)) for _ in range(MANY)]
     return gathered(stage, base, same, others, "texture")
@@ -38,19 +39,23 @@ def same_texture(draw: Draw) -> Draft:
 def same_shape(draw: Draw) -> Draft:
     """T15: gather what has the outline of the base.
 
-    Asked: "Put all objects with the same profile as {base_obj} into it." Randomised: base, two objects of its profile (square or circle),
-    one distractor of another (five when distracting), textures and places. When extreme, the base has the shape of a dragged object; one
-    that is neither square nor circle has the profile of its own shape only. Succeeds when both objects have been within 12.5 cm of the
-    base (8.75 cm of a bowl), and no distractor is.
+    Asked: "Put all objects with the same profile as {base_obj} into it." Randomised: the profile (square or circle), a base and two objects
+    of it, one distractor of the other one (when distracting, four more of any other), textures and places. When extreme, the base has the
+    shape of a dragged object; one that is neither square nor circle has the profile of its own shape only. Succeeds when both objects have
+    been within 12.5 cm of the base (8.75 cm of a bowl), and no distractor is.
     """
     stage = VimaSceneBuilder(draw)
     shapes = draggable(stage)
-    base = stage.actor(stage.stream.choice(shapes if stage.extreme else stage.pools.bases), stage.stream.choice(stage.pools.base_textures))
+    wanted = stage.stream.choice(PROFILES)
+    bases = shapes if stage.extreme else [t for t in stage.pools.bases if t.profile == wanted]
+    base = stage.actor(stage.stream.choice(bases), stage.stream.choice(stage.pools.base_textures))
     alike = [t for t in shapes if same_profile(t, base.thing)]
     unlike = [t for t in shapes if not same_profile(t, base.thing)]
     textures = stage.stream.sample(stage.pools.dragged_textures, MATCHING + MANY)
     same = [stage.actor(stage.stream.choice(alike), texture) for texture in textures[:MATCHING]]
-    others = [stage.actor(stage.stream.choice(unlike), texture) for texture in textures[MATCHING:]]
+    rivals = [t for t in unlike if bool(t.profile) == bool(base.thing.profile)]  # what another base would ask for
+    things = [stage.stream.choice(rivals), *(stage.stream.choice(unlike) for _ in range(MANY - 1))]
+    others = [stage.actor(thing, texture) for thing, texture in zip(things, textures[MATCHING:], strict=True)]
     return gathered(stage, base, same, others, "profile")
 
 

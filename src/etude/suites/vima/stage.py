@@ -10,16 +10,17 @@ import numpy as np
 
 from etude.arithmetic import norms
 from etude.catalog.registry import shape
-from etude.goals.goal import All, Always, Goal
+from etude.goals.goal import All, Always, Goal, every
+from etude.goals.imitating import NotAmong
 from etude.goals.laying import Clear, Laid, OnBoard
-from etude.names import Stream, unknown
+from etude.names import EtudeError, Stream, unknown
 from etude.pose import IDENTITY, Pose, Vec2, Vec3
 from etude.prompts.instruction import ObjectPicture, ScenePicture
 from etude.scene.placement import FULL_TURN, Layout, NoRoom
 from etude.scene.rooms import UR5_LOWER, UR5_UPPER, ur5_room
 from etude.scene.scene import Body, Entity, Scene
 from etude.suites.suite import Draw
-from etude.suites.vima.things import VimaThing, pools, worn
+from etude.suites.vima.things import TEXTURES, VimaThing, pools, worn
 
 DIFFICULTIES = ("default", "distracting", "extreme", "extremely_distracting")
 BESIDE = 0.02  # m between things
@@ -78,12 +79,16 @@ class VimaSceneBuilder:
     def __post_init__(self) -> None:
         self.stream: Stream = self.draw.rng("cast")
         self.layout = Layout(self.draw.rng("layout"), UR5_LOWER, UR5_UPPER, clearance=BESIDE)
-        self.pools = pools(self.draw.split)
+        new = self.one_of("textures", ("mixed", "new")) == "new"
+        if new and self.draw.split != "L3":
+            raise EtudeError(f"textures=new is for L3, the level of new objects, not for {self.draw.name.split}")
+        self.pools = pools(self.draw.split, new)
+        self.textures = TEXTURES if self.draw.split in ("L3", "L4") and not new else self.pools.dragged_textures
         self._kept: list[tuple[Vec2, float]] = []
         self.difficulty = self.one_of("difficulty", DIFFICULTIES)
         self.distracting = self.difficulty in ("distracting", "extremely_distracting")
         self.extreme = self.difficulty in ("extreme", "extremely_distracting")
-        self.strict = self.one_of("mistakes", ("allowed", "none")) == "none"
+        self.strict = self.one_of("failure", ("mended", "final")) == "final"
         self.room = ur5_room(self.hand, self.one_of("arm", ("hidden", "visible")) == "visible")
 
     def one_of(self, key: str, valid: tuple[str, ...]) -> str:
@@ -92,6 +97,10 @@ class VimaSceneBuilder:
         if value not in valid:
             raise unknown(f"value of {key}", value, valid)
         return value
+
+    def wardrobe(self, thing: VimaThing) -> tuple[str, ...]:
+        """Textures of a distractor of this shape: those of what it could be taken for, so that no texture tells a part."""
+        return self.pools.base_textures if thing in self.pools.bases else self.pools.dragged_textures
 
     def actor(self, thing: VimaThing, texture: str, scale: Vec3 = (1.0, 1.0, 1.0)) -> VimaActor:
         """A new actor, with a name of its own."""
@@ -144,11 +153,14 @@ class VimaSceneBuilder:
     def goal(self, main: Goal, movable: Sequence[VimaActor], *rules: Goal) -> Goal:
         """The whole goal: what is asked for, nothing of it off the table, and the task's own rules.
 
-        A rule that is broken for a moment can be mended, unless the option ``mistakes=none`` makes it final (VIMA: an episode ends at
-        the first failure; CoGeLoT: it goes on).
+        A rule that is broken for a moment can be mended, unless the option ``failure=final`` ends the episode (VIMA: at the first failure;
+        CoGeLoT: it goes on). An object left where a distractor lies is a failure too, but nothing that would have to be mended.
         """
         names = tuple(a.name for a in movable)
         found = [*rules, OnBoard(names, UR5_LOWER, UR5_UPPER)]
+        others = tuple(name for rule in rules if isinstance(rule, Clear) for name in rule.things)
+        if self.strict and others:
+            found.append(NotAmong(tuple(every(main, Laid)), others))
         return All((main, *(Always(r) if self.strict else r for r in found)))
 
 

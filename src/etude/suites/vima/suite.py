@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from etude.bench.result import Result
 from etude.scene.rooms import UR5_LOWER, UR5_UPPER, ur5_room
-from etude.suites.suite import SUITES, Suite, later
+from etude.suites.suite import SUITES, Conceded, Suite, later
 from etude.suites.vima.rewording import reword
 
 LEVELS = ("L1", "L2", "L3", "L4")
@@ -34,12 +34,18 @@ vima = Suite(
     paper="VIMA: General Robot Manipulation with Multimodal Prompts (2023), with the evaluation framework CoGeLoT (2024)",
     splits={"train": "training", "val": "validation", **dict.fromkeys(LEVELS, "test")},
     alike={"val": "train"},
+    novel={"L2": "combination"},
+    exceptions=(
+        Conceded("follow_order", "deaf", "VIMA, appendix B, task 11: what is stacked is of one shape and in a row, the rest is not"),
+        Conceded("same_texture", "deaf", "CoGeLoT, table E.1, T14: all that look like the container go into it, whatever is said"),
+        Conceded("same_shape", "deaf", "CoGeLoT, table E.1, T15: all that have the container's outline go into it, whatever is said"),
+    ),
     room=ur5_room,
     workspace=(UR5_LOWER, UR5_UPPER),
     size=(256, 128),  # as its cameras are
     horizon=10,  # actions (CoGeLoT 4.8)
     control="pick_place",
-    options=("difficulty", "mistakes", "arm"),
+    options=("difficulty", "failure", "textures", "arm"),
     order=ORDER,
     plans={str(SEEDS): _two_hundred},
     reword=reword,

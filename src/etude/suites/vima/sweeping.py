@@ -40,13 +40,14 @@ from etude.suites.vima.things import (
 )  # fmt: skip
 
 SWEEP: ActionSpace = "sweep"
-HORIZON = 20  # actions
+HORIZONS = ("10", "20")  # actions: CoGeLoT D.3, and a longer one
+CASTS = 4  # tables laid for what was drawn before something else is drawn
 COUNTS, MANY = ((1, 0.5), (2, 0.25), (3, 0.25)), ((3, 0.2), (4, 0.4), (5, 0.4))  # things to sweep, and as many distractors
 DETERMINERS = (("any", 1), ("one", 1), ("two", 2), ("three", 3), ("four", 4), ("five", 5))
 ODD_SHAPES = (CROSS, DIAMOND, TRIANGLE, FLOWER, HEART, HEXAGON, PENTAGON, RING, STAR)  # when extreme
 SHRUNK = (0.4, 0.7)
 ANCHORS = ((0.57, -0.22), (0.58, 0.03))  # m: corners of the squares in which things lie
-SPREAD, LITTLE_SPREAD = 0.18, 0.09  # m: sides of the squares
+SPREAD = 0.18  # m: sides of the squares
 BESIDE = 0.015  # m between things: the plate comes down there
 PICTURED = 0.21  # m: the picture of a small block shows it seven times as large (VIMA 1.8)
 TRIES, PATIENT = 240, 40  # places looked at for a thing, and how many of them in its own square
@@ -74,8 +75,8 @@ class SweepScene:
 
 
 def cast_of(stage: VimaSceneBuilder) -> SweepScene:
-    """Draw everything but places. What takes part does not depend on whether it could be laid out; only sizes do."""
-    stream, pools = replace(stage.draw, attempt=0).rng("cast"), stage.pools
+    """Draw everything but places. What takes part is kept for some tables, so that counts depend little on what can be laid out."""
+    stream, pools = replace(stage.draw, attempt=stage.draw.attempt // CASTS).rng("cast"), stage.pools
     texture, other = stream.sample(pools.dragged_textures, 2)
     bounds, line = stream.sample(pools.base_textures, 2)
     number = drawn(stream, MANY if stage.distracting else COUNTS)
@@ -105,7 +106,7 @@ def flat(name: str, kind: str, texture: str, at: Vec2, sides: Vec2, turn: float,
     return Area(name, kind, worn(texture), Pose.flat(at[0], at[1], thick * (level + 0.5), turn), (*sides, thick), SPAN)
 
 
-def scatter(stage: VimaSceneBuilder, actors: Sequence[VimaActor], corner: Vec2, side: float, taken: list[Array]) -> None:
+def scatter(stage: VimaSceneBuilder, actors: Sequence[VimaActor], corner: Vec2, taken: list[Array]) -> None:
     """Set things near a corner's square, apart from each other. A square that is full grows to both sides, where the table has room."""
     stream = stage.draw.rng(f"layout/{corner}")
     model = shape(actors[0].thing.shape, actors[0].size)
@@ -114,8 +115,8 @@ def scatter(stage: VimaSceneBuilder, actors: Sequence[VimaActor], corner: Vec2, 
     for actor in actors:
         for k in range(TRIES):
             beyond = 0.002 * max(0, k - PATIENT)
-            x = stream.uniform(corner[0], min(corner[0] + side + beyond, UR5_UPPER[0] - radius))
-            y = stream.uniform(corner[1] - beyond, corner[1] + side + beyond)
+            x = stream.uniform(corner[0], min(corner[0] + SPREAD + beyond, UR5_UPPER[0] - radius))
+            y = stream.uniform(corner[1] - beyond, corner[1] + SPREAD + beyond)
             yaw = stream.uniform(0.0, 2 * math.pi)
             c, s = math.cos(yaw), math.sin(yaw)
             outline = product(footprint, [[c, s], [-s, c]]) + np.array((x, y))
@@ -141,12 +142,15 @@ def enlarged(actor: VimaActor, words: str) -> ObjectPicture:
 
 
 def draft(stage: VimaSceneBuilder, cast: SweepScene, zone: Area, line: Area, region: Rect, manner: str, most: int) -> Draft:
-    """Set the table and say what is wanted. A table on which more than ``most`` strokes are needed is not set (table B.1: 8 and 14)."""
+    """Set the table and say what is wanted. A table on which more than ``most`` strokes are needed is not set, nor one that takes longer than
+    the episode lasts."""
+    horizon = int(stage.one_of("horizon", HORIZONS))
+    most = min(most, horizon)
     stage.things += [zone, line]
     first, second = stage.stream.shuffled(ANCHORS)
     taken = [corners(region), corners(rect_of(line))]
-    scatter(stage, cast.swept, first, SPREAD, taken)
-    scatter(stage, cast.others, second, LITTLE_SPREAD if manner == "exceeding" else SPREAD, taken)
+    scatter(stage, cast.swept, first, taken)
+    scatter(stage, cast.others, second, taken)
     swept, others = tuple(a.name for a in cast.swept), tuple(a.name for a in cast.others)
     gathered = Gathered(swept, cast.count, region.lower, region.upper, zone.name, line.name)
     kept = rect_of(line)
@@ -170,10 +174,11 @@ def draft(stage: VimaSceneBuilder, cast: SweepScene, zone: Area, line: Area, reg
         ObjectPicture(f"the {cast.line} line", line.shape, line.size, line.texture, SPAN, None, "constraint", "front"),
         ".",
     )
-    return Draft(stage.scene(), goal, (text,), roles=(("manipulated", swept[0]), ("receiving", zone.name)), least=needed)
+    roles = (("manipulated", swept[0]), ("receiving", zone.name))
+    return Draft(stage.scene(), goal, (text,), roles=roles, least=needed, horizon=horizon)
 
 
-@vima.task(splits=("train", "val", "L1", "L2"), horizon=HORIZON, control=SWEEP)
+@vima.task(splits=("train", "val", "L1", "L2"), options=("horizon",), control=SWEEP)
 def sweep_without_exceeding(draw: Draw) -> Draft:
     """T12: sweep so many things into a zone, but not as far as a line across it."""
     stage = VimaSceneBuilder(draw, hand="spatula")
@@ -185,20 +190,20 @@ def sweep_without_exceeding(draw: Draw) -> Draft:
     deep = rows * width + 0.02
     farthest = max(LINE_AT[0], min(LINE_AT[1], edge - LINE[1] / 2 - deep))
     x = LINE_AT[0] + (farthest - LINE_AT[0]) * stage.stream.uniform()
-    zone = flat(f"{cast.bounds} zone", "three-sided rectangle", cast.bounds, BOUNDS_AT, BOUNDS, -math.pi / 2, 0)
-    line = flat(f"{cast.line} line", "line", cast.line, (x, 0.0), LINE, math.pi / 2, 1)
+    zone = flat("zone", "three-sided rectangle", cast.bounds, BOUNDS_AT, BOUNDS, -math.pi / 2, 0)
+    line = flat("line", "line", cast.line, (x, 0.0), LINE, math.pi / 2, 1)
     region = Rect((x + LINE[1] / 2 + OUT, -BOUNDS[0] / 2), (edge + OUT, BOUNDS[0] / 2))
     return draft(stage, cast, zone, line, region, "exceeding", min(8, cast.count + 2))
 
 
-@vima.task(splits=("L4",), horizon=HORIZON, control=SWEEP)
+@vima.task(splits=("L4",), options=("horizon",), control=SWEEP)
 def sweep_without_touching(draw: Draw) -> Draft:
     """T13: sweep so many things into a zone, round a line that bars the way."""
     stage = VimaSceneBuilder(draw, hand="spatula")
     cast = cast_of(stage)
     (x, y), (wide, deep) = TOUCH_BOUNDS_AT, TOUCH_BOUNDS
     length = TOUCH_LINE[0] * (LONGER if stage.distracting or stage.extreme else 1.0)
-    zone = flat(f"{cast.bounds} zone", "three-sided rectangle", cast.bounds, TOUCH_BOUNDS_AT, TOUCH_BOUNDS, -math.pi / 2, 0)
-    line = flat(f"{cast.line} line", "line", cast.line, (x + (deep + TOUCH_LINE[1]) / 2, y), (length, TOUCH_LINE[1]), math.pi / 2, 1)
+    zone = flat("zone", "three-sided rectangle", cast.bounds, TOUCH_BOUNDS_AT, TOUCH_BOUNDS, -math.pi / 2, 0)
+    line = flat("line", "line", cast.line, (x + (deep + TOUCH_LINE[1]) / 2, y), (length, TOUCH_LINE[1]), math.pi / 2, 1)
     region = Rect((x - deep / 2, y - wide / 2), (x + deep / 2, y + wide / 2))
     return draft(stage, cast, zone, line, region, "touching", min(14, 2 * cast.count + 2))

@@ -72,6 +72,7 @@ S2 = (
     "red and purple stripe", "yellow and purple stripe", "green and purple stripe", "blue and purple stripe",
     "yellow and purple polka dot", "green and purple polka dot", "blue and purple polka dot", "purple swirl", "blue swirl", "blue paisley",
 )  # fmt: skip
+NEW = tuple(t for t in TEXTURES if t not in (*S1, *S2))  # on nothing that is trained on
 _NO_TWIN = (*_MATERIALS, *(f"{c} paisley" for c in _FIVE), "olive")
 
 
@@ -101,12 +102,12 @@ class Pools:
     base_textures: tuple[str, ...]
 
 
-def pools(split: str) -> Pools:
-    """The pools of a level. L1 has those of the training set: there only the places are new."""
+def pools(split: str, new: bool = False) -> Pools:
+    """The pools of a level. L1 has those of the training set: there only the places are new. ``new``: at L3, only unseen textures."""
     if split in ("train", "L1"):
         return Pools(SEEN, SEEN_BASES, S1, S2)
     if split == "L2":
         return Pools(SEEN, SEEN_BASES, S2, S1)
     if split == "L3":
-        return Pools(NOVEL, NOVEL_BASES, FIRST_HALF, SECOND_HALF)
+        return Pools(NOVEL, NOVEL_BASES, NEW, NEW) if new else Pools(NOVEL, NOVEL_BASES, FIRST_HALF, SECOND_HALF)
     return Pools(EVERY, EVERY_BASE, FIRST_HALF, SECOND_HALF)

@@ -11,12 +11,12 @@ from etude.suites.suite import Draft, Draw
 from etude.suites.vima.manipulation import ANGLES, FINE_ANGLES, asymmetric
 from etude.suites.vima.stage import VimaActor, VimaSceneBuilder, clear, scene_picture
 from etude.suites.vima.suite import SPLITS, vima
-from etude.suites.vima.things import TEXTURES
 
 WIDE_ANGLES = range(30, 360, 30)  # degrees: what the original declares but does not use (VIMA 3, T9)
 ANGLE_SETS = ("usual", "wide")
-TOTAL, MANY = 3, 8  # objects on the table: default and distracting
-TWISTED = (1, TOTAL - 1)  # of them to be twisted
+# Objects of one texture on the table, default and distracting; one of these groups is to be twisted. Distractors come in groups too: with
+# textures of their own, each, whatever there are two of would be asked for.
+GROUPS, MANY_GROUPS = (1, 2), (1, 1, 2, 2, 2)
 EXAMPLES = 3
 SPREAD = (0.0625, 0.375)  # m: how far from the middle of the table an example may lie, in x and in y
 NEAR = 0.05  # m
@@ -28,28 +28,30 @@ def twist(draw: Draw) -> Draft:
 
     Asked: '"Twist" is defined as rotating object a specific angle. For examples: From {before_twist_1} to {after_twist_1}.' and two more,
     then "Now twist all TEXTURE objects." Randomised: the angle (30° to 150° in steps of 30°, to 330° with ``angles=wide``; 20° to 160° in
-    steps of 20° when extreme), clockwise; one or two objects of one texture and any shapes, their places; distractors of other textures,
-    three things in total (eight when distracting); shape, texture and pose of every example. Succeeds when every object has been turned to
-    within 15° within 5 cm of where it was.
+    steps of 20° when extreme), clockwise; one or two objects of one texture and any shapes, their places; distractors, two or one of
+    another texture (when distracting, eight things in total, one or two of each texture); shape, texture and pose of every example.
+    Succeeds when every object has been turned to within 15° within 5 cm of where it was.
     """
     stage = VimaSceneBuilder(draw)
-    stream, shapes = stage.stream, asymmetric(draw.split)
-    textures = TEXTURES if draw.split == "L3" else stage.pools.dragged_textures
+    stream, shapes, textures = stage.stream, asymmetric(draw.split), stage.textures
     wide = stage.one_of("angles", ANGLE_SETS) == "wide"
     angle = stream.choice(FINE_ANGLES if stage.extreme else WIDE_ANGLES if wide else ANGLES)
-    texture = stream.choice(textures)
-    twisted = [stage.actor(stream.choice(shapes), texture) for _ in range(stream.integer(*TWISTED))]
+    texture, count = stream.choice(textures), stream.choice(GROUPS)
+    twisted = [stage.actor(stream.choice(shapes), texture) for _ in range(count)]
     other_textures = [t for t in textures if t != texture]
     text: list[str | InstructionPart] = ['"Twist" is defined as rotating object a specific angle. For examples:']
     for number in range(1, EXAMPLES + 1):
-        actor = VimaActor(f"example {number}", stream.choice(twisted).thing, stream.choice(other_textures))
+        actor = stage.actor(stream.choice(twisted).thing, stream.choice(other_textures))
         text += example(stage, actor, angle, number)
     text.append(f" Now twist all {texture} objects.")
     starts = [stage.find(actor, free=True) for actor in twisted]
     stage.things += [actor.body(pose) for actor, pose in zip(twisted, starts, strict=True)]
+    groups = list(MANY_GROUPS if stage.distracting else GROUPS)
+    groups.remove(count)
     around = [
-        stage.actor(stream.choice(shapes), stream.choice(other_textures))
-        for _ in range((MANY if stage.distracting else TOTAL) - len(twisted))
+        stage.actor(stream.choice(shapes), other)
+        for other, size in zip(stream.sample(other_textures, len(groups)), groups, strict=True)
+        for _ in range(size)
     ]
     for actor in around:
         stage.put(actor)

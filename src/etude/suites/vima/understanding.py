@@ -25,7 +25,8 @@ def scene_understanding(draw: Draw) -> Draft:
     stage = VimaSceneBuilder(draw)
     pools, count = stage.pools, MANY if stage.distracting else DISTRACTORS
     dragged = stage.actor(stage.stream.choice(pools.dragged), stage.stream.choice(pools.dragged_textures))
-    base = stage.actor(stage.stream.choice(pools.dragged if stage.extreme else pools.bases), stage.stream.choice(pools.base_textures))
+    textures = [texture for texture in pools.base_textures if texture != dragged.texture]
+    base = stage.actor(stage.stream.choice(pools.dragged if stage.extreme else pools.bases), stage.stream.choice(textures))
     place = stage.middle(base, stage.put(base, fixed=True))
     stage.keep_free(place)
     stage.put(dragged)
@@ -43,17 +44,12 @@ def lookalike(stage: VimaSceneBuilder, dragged: VimaActor, base: VimaActor) -> V
     pools = stage.pools
     if stage.stream.chance(0.5):
         return stage.actor(stage.stream.choice([t for t in pools.dragged if t != dragged.thing]), dragged.texture)
-    textures = [
-        texture
-        for texture in (*pools.dragged_textures, *pools.base_textures)
-        if texture != base.texture and (base.thing, texture) != (dragged.thing, dragged.texture)
-    ]
-    return stage.actor(base.thing, stage.stream.choice(textures))
+    return stage.actor(base.thing, stage.stream.choice([texture for texture in pools.base_textures if texture != base.texture]))
 
 
 def shown(stage: VimaSceneBuilder, dragged: VimaActor, count: int) -> ScenePicture:
     """The picture: the object and distractors that wear other textures, strewn over an empty table."""
     pools, layout = stage.pools, Layout(stage.draw.rng("picture"), UR5_LOWER, UR5_UPPER, clearance=BESIDE)
-    textures = [t for t in (*pools.dragged_textures, *pools.base_textures) if t != dragged.texture]
-    others = [stage.actor(stage.stream.choice((*pools.dragged, *pools.bases)), stage.stream.choice(textures)) for _ in range(count)]
+    things = [stage.stream.choice((*pools.dragged, *pools.bases)) for _ in range(count)]
+    others = [stage.actor(thing, stage.stream.choice([t for t in stage.wardrobe(thing) if t != dragged.texture])) for thing in things]
     return scene_picture("scene", [a.body(layout.place(a.name, shape(a.thing.shape, a.size))) for a in (dragged, *others)])

@@ -10,7 +10,7 @@ from etude.goals.regions import About, OnLine, Region
 from etude.goals.units import Composed, Control, MoveFree
 from etude.pose import Pose
 from etude.suites.suite import Draft, Draw
-from etude.suites.vlmbench.stage import BASE, BASKET, PENCIL, SIDES, UnitActor, UnitSceneBuilder, both, scaled, sides
+from etude.suites.vlmbench.stage import BASE, BASKET, PENCIL, SIDES, UnitActor, UnitSceneBuilder, both, grasped, scaled, sides
 from etude.suites.vlmbench.suite import vlmbench
 
 INSIDE = ((-0.04, -0.04, -0.0778), (0.04, 0.04, 0.03))  # m: what the basket's detector sees, from its floor, in the basket's frame
@@ -44,11 +44,11 @@ def _dropped(pencil: UnitActor, basket: UnitActor, baskets: Sequence[UnitActor])
         # A pencil is longer than the basket: it stands in it, on one end or the other, when that end is deep inside.
         Detected(pencil.name, basket.name, lower, upper, ((0.0, -end, 0.0), (0.0, end, 0.0))),
         (
-            Control(pencil.name, f"Grasp {pencil.said}."),
+            Control(pencil.name, grasped(pencil.said)),
             MoveFree(
                 pencil.name,
                 Region(basket.name, line, About((0.0, 1.0, 0.0)), point=(0.0, -end, 0.0)),  # the point, at +y, is up
-                f"Move the object along the opening of {basket.said}. Release the gripper.",
+                f"Move the object above {basket.said}; Release the gripper.",
             ),
         ),
         tuple(a.name for a in baskets if a != basket),

@@ -1,17 +1,18 @@
 """The frozen lists of episodes, with the sizes of the paper's table 7.
 
 Seeds take the variations of a task in turn, so a list is its first seeds. Every test episode was solved by the oracle, played from its
-name; a seed that was not is replaced by one of the same variation, :data:`NEXT` seeds on.
+name; a seed that was not is replaced by one of the same variation (:mod:`etude.suites.replacing`).
 """
 
 from __future__ import annotations
 
+from etude.names import EpisodeName
+from etude.suites.replacing import listed
 from etude.suites.suite import Purpose
 
 SPLITS: dict[str, Purpose] = {
     "train": "training", "valid_seen": "validation", "valid_unseen": "validation", "test_seen": "test", "test_unseen": "test",
 }  # fmt: skip
-NEXT = 4800  # divisible by every number of variations
 SIZES: dict[str, tuple[int, int, int, int, int]] = {  # in the order of SPLITS
     "pick_color": (400, 100, 25, 100, 100),
     "pick_relative": (320, 80, 80, 96, 96),
@@ -51,9 +52,6 @@ REPLACED: dict[str, tuple[int, ...]] = {  # seeds, by "task@split"
 def names(split: str) -> tuple[str, ...]:
     """The episodes of a split, task by task."""
     column = list(SPLITS).index(split)
-    found = []
-    for task, sizes in SIZES.items():
-        replaced = REPLACED.get(f"{task}@{split}", ())
-        seeds = [seed + NEXT * replaced.count(seed) for seed in range(sizes[column])]
-        found += [f"vlmbench/{task}@{split}#{seed}" for seed in seeds]
-    return tuple(found)
+    return tuple(
+        listed(EpisodeName("vlmbench", task, split, seed), REPLACED) for task, sizes in SIZES.items() for seed in range(sizes[column])
+    )

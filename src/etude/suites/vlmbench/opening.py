@@ -12,7 +12,7 @@ from etude.scene.cabinets import DOOR1, DOOR2, DRAWER1, DRAWER2, DRAWER3, LEVELS
 from etude.scene.placement import NoRoom
 from etude.scene.rooms import RLBENCH_LOWER, RLBENCH_UPPER, TABLE_TOP
 from etude.suites.suite import Draft, Draw
-from etude.suites.vlmbench.stage import BASE, UnitSceneBuilder
+from etude.suites.vlmbench.stage import BASE, UnitSceneBuilder, grasped
 from etude.suites.vlmbench.suite import vlmbench
 
 CARRIER = (0.28, 0.36)  # m: the rectangle before the furniture that lies in the workspace (VLMbench 1.3)
@@ -79,11 +79,11 @@ def _slid(level: str, opening: bool, amount: str, travel: float) -> Composed:
     part = f"cabinet/{level}"
     low, high = (OPEN if opening else CLOSE)[amount]
     least, most = MOVED[amount]
-    axis = f"Move along the axis of the {level} drawer{' slightly' if amount == 'slightly' else ''}."
+    axis = f"Move along the axis of the {level} drawer for {amount} {'open' if opening else 'close'}."
     return Composed(
         JointMoved(part, least * travel, most * travel, opening),
         (
-            Control(part, f"Grasp the handle of the {level} drawer.", "horizontal", lift=False),
+            Control(part, grasped(f"the handle of the {level} drawer", "front"), "horizontal", lift=False),
             MoveJoint(part, part, (low * travel, high * travel), axis),
         ),
     )
@@ -106,9 +106,9 @@ def door(draw: Draw) -> Draft:
 
 def _swung(opening: bool, amount: str, handle: float) -> Composed:
     angle = SWING / 2 if amount == "slightly" else SWING if opening else 0.0
-    grasp = Control("door/handle", "Grasp the handle of door.", "horizontal", lift=False)
-    unlatch = MoveJoint("door/handle", "door/handle", _about(handle), "Rotate around the axis of the handle of door.", turns=True)
-    said = f"Rotate around the axis of the door{' slightly' if amount == 'slightly' else ''}."
+    grasp = Control("door/handle", grasped("the handle of the door", "front"), "horizontal", lift=False)
+    unlatch = MoveJoint("door/handle", "door/handle", _about(handle), "Rotate around the axis of the handle joint.", turns=True)
+    said = f"Rotate around the axis of the door joint for {amount} {'open' if opening else 'close'}."
     swing = MoveJoint("door/handle", "door/plank", _about(angle), said, turns=True)
     return Composed(JointMoved("door/plank", *TURNED[amount], opening), (grasp, unlatch, swing) if opening else (grasp, swing))
 

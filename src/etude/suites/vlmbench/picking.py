@@ -9,7 +9,7 @@ from etude.goals.detecting import Detected
 from etude.goals.regions import AnyTurn, InBox, Region
 from etude.goals.units import Composed, Control, MoveFree
 from etude.suites.suite import Draft, Draw
-from etude.suites.vlmbench.stage import CONTAINER, SIDES, UnitActor, UnitSceneBuilder, both, scaled, sides
+from etude.suites.vlmbench.stage import CONTAINER, SIDES, UnitActor, UnitSceneBuilder, both, grasped, scaled, sides
 from etude.suites.vlmbench.suite import vlmbench
 
 INSIDE = ((-0.10, -0.06, -0.025), (0.10, 0.06, 0.04))  # m: what the container's detector sees, in the container's frame
@@ -31,11 +31,11 @@ def _placed(object_: UnitActor, container: UnitActor, containers: Sequence[UnitA
     return Composed(
         Detected(object_.name, container.name, lower, upper),
         (
-            Control(object_.name, f"Grasp {object_.said}."),
+            Control(object_.name, grasped(object_.said)),
             MoveFree(
                 object_.name,
                 Region(container.name, InBox(goal_lower, goal_upper), AnyTurn()),
-                f"Move the object above {container.said}. Release the gripper.",
+                f"Move the object into {container.said}; Release the gripper.",
             ),
         ),
         tuple(a.name for a in containers if a != container),

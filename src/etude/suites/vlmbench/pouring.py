@@ -21,7 +21,7 @@ from etude.pose import Array, Pose, Vec3
 from etude.scene.placement import NoRoom
 from etude.scene.scene import Particles
 from etude.suites.suite import Draft, Draw
-from etude.suites.vlmbench.stage import BASE, SIDES, TRIES, ObjectKind, UnitActor, UnitSceneBuilder, both, sides
+from etude.suites.vlmbench.stage import BASE, SIDES, TRIES, ObjectKind, UnitActor, UnitSceneBuilder, both, grasped, side, sides
 from etude.suites.vlmbench.suite import vlmbench
 
 SEEN_MUGS = (
@@ -98,11 +98,13 @@ def _pour(stage: UnitSceneBuilder, mugs: Sequence[UnitActor], poses: Sequence[Po
     stage.things.append(
         Particles("water", "sphere", diameter, "azure", water, round(WATER * math.pi / 6 * math.pow(diameter, 3), 7), "water")
     )
-    goal, *others = (_poured(a, b, mugs, diameter) for a, b in permutations(mugs, 2))
-    return stage.draft(f"Pour water from {full.said} to {empty.said}.", goal, others, full.name, empty.name)
+    ears = {mug.name: side(pose * Pose((mug.size[0], 0.0, 0.0)), pose) for mug, pose in zip(mugs, poses, strict=True)}
+    goal, *others = (_poured(a, b, mugs, diameter, ears[a.name]) for a, b in permutations(mugs, 2))
+    return stage.draft(f"Pour the water from {full.said} to {empty.said}.", goal, others, full.name, empty.name)
 
 
-def _poured(full: UnitActor, empty: UnitActor, mugs: Sequence[UnitActor], diameter: float) -> Composed:
+def _poured(full: UnitActor, empty: UnitActor, mugs: Sequence[UnitActor], diameter: float, ear: str) -> Composed:
+    """``ear`` is the side on which the mug to pour from is taken."""
     one, other = _Form.of(full), _Form.of(empty)
     # Tilted about the middle of its axis, the lip of the mug moves on a circle.
     above = (one.rim * math.sin(FLOWING) + one.lip * math.cos(FLOWING), math.hypot(one.rim, one.lip))
@@ -122,7 +124,7 @@ def _poured(full: UnitActor, empty: UnitActor, mugs: Sequence[UnitActor], diamet
             round(DETECTOR_HEIGHT * scale, 5),
         ),
         (
-            Control(full.name, f"Grasp {full.said}.", "horizontal"),
+            Control(full.name, grasped(full.said, ear), "horizontal"),
             MoveConstrained(
                 full.name,
                 Region(empty.name, ring, Across(), True, point=axis, middle=opening),

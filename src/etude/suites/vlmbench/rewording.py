@@ -79,18 +79,18 @@ FORMS: dict[str, Form] = {
         "<ensure> {what} [falls|is dropped] into {where}.",
     ),
     "sorter": _form(
-        r"Put (?P<what>the .+) into the shape sorter\.",
-        "<asked>[<put>|insert|fit] {what} <into> the shape sorter.",
-        "<asked><take> {what} and [<put>|insert|fit] it <into> the shape sorter.",
-        "<asked><take> {what}<then> [<put>|insert|fit] it <into> the shape sorter.",
-        "<asked>[sort|<move>] {what} into the shape sorter.",
-        "<asked>[<put>|push|pass] {what} through the hole [of its shape|that it fits|with its shape] into the shape sorter.",
-        "<inside> the shape sorter, <put> {what}.",
-        "{what} <must> go <inside> the shape sorter.",
-        "<ensure> {what} ends up [in|inside] the shape sorter.",
+        r"Put (?P<what>the .+) through (?P<hole>the hole of .+ shape)\.",
+        "<asked>[<put>|push|pass|drop] {what} through {hole}.",
+        "<asked><take> {what} and [<put>|push|pass|drop] it through {hole}.",
+        "<asked><take> {what}<then> [<put>|push|pass|drop] it through {hole}.",
+        "<asked>[insert|fit|put] {what} into {hole}.",
+        "<asked>sort {what} through {hole}.",
+        "through {hole}, <put> {what}.",
+        "{what} <must> go through {hole}.",
+        "<ensure> {what} goes through {hole}.",
     ),
     "pour": _form(
-        r"Pour water from (?P<source>the .+) to (?P<target>the .+)\.",
+        r"Pour the water from (?P<source>the .+) to (?P<target>the .+)\.",
         "<asked>pour [the |]water [from {source} to|from {source} into|out of {source} into] {target}.",
         "<asked>pour the water [that is |]in {source} into {target}.",
         "<asked><take> {source} and pour [water|the water|its water] into {target}.",
@@ -103,8 +103,8 @@ FORMS: dict[str, Form] = {
         "<asked>let [the |]water from {source} [flow|run|pour] into {target}.",
     ),
     "wipe": _form(
-        r"Wipe (?P<area>the .+)\.",
-        "<asked><wipe> {area}[| with the sponge].",
+        r"Wipe (?P<area>the .+) with a sponge\.",
+        "<asked><wipe> {area}[| with [a|the] sponge].",
         "<asked>[rub|rub over|go over] {area} with the sponge.",
         "<asked><take> the sponge and <wipe> {area}[| with it].",
         "<asked>use the sponge to [<wipe>|rub|rub over|go over] {area}.",
@@ -147,7 +147,7 @@ FORMS: dict[str, Form] = {
 STEPS = rules(
     [
         (r"\bgrasp (?=the )", "[grasp|grip|grab|take hold of] "),
-        (r"\bmove the object (above|on|to) ", "[move|bring] the object {g1} "),
+        (r"\bmove the object (above|on|into|to) ", "[move|bring] the object {g1} "),
         (r"\brotate (?=the |around )", "[rotate|turn] "),
         (r"\brelease the gripper", "[release|open] the gripper"),
     ]

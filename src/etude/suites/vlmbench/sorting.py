@@ -30,6 +30,7 @@ from etude.suites.vlmbench.stage import (
     UnitActor,
     UnitSceneBuilder,
     both,
+    grasped,
     sides,
 )
 from etude.suites.vlmbench.suite import vlmbench
@@ -78,7 +79,7 @@ def _draft(stage: UnitSceneBuilder, pieces: Sequence[UnitActor]) -> Draft:
     fits, *_ = pieces
     holes = sorted(UNSEEN_PIECES, key=lambda kind: kind != fits.kind)
     goal, *others = (_sorted(piece, hole) for piece in pieces for hole in holes)
-    return stage.draft(f"Put {fits.said} into the shape sorter.", goal, others, fits.name, "sorter box")
+    return stage.draft(f"Put {fits.said} through the hole of {fits.kind.words} shape.", goal, others, fits.name, "sorter box")
 
 
 def _sorted(piece: UnitActor, into: ObjectKind) -> Composed:
@@ -92,11 +93,11 @@ def _sorted(piece: UnitActor, into: ObjectKind) -> Composed:
     return Composed(
         Detected(piece.name, "sorter box", *INSIDE),
         (
-            Control(piece.name, f"Grasp {piece.said}."),
+            Control(piece.name, grasped(piece.said)),
             MoveFree(
                 piece.name,
                 Region("sorter lid", AtPoint((x, y, z)), Fixed(yaw_quat(hole.yaw), piece.kind.symmetry), point=centre),
-                f"Move the object to the hole of {into.words} shape. Release the gripper.",
+                f"Move the object to the hole of {into.words} shape; Release the gripper.",
                 back=BACK,
             ),
         ),

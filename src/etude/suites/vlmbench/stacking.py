@@ -10,7 +10,7 @@ from etude.goals.detecting import Piled
 from etude.goals.regions import About, Alike, OnPlane, Region
 from etude.goals.units import Composed, Control, MoveFree
 from etude.suites.suite import Draft, Draw
-from etude.suites.vlmbench.stage import MOON, SIDES, ObjectKind, UnitActor, UnitSceneBuilder, both, sides
+from etude.suites.vlmbench.stage import MOON, SIDES, ObjectKind, UnitActor, UnitSceneBuilder, both, grasped, sides
 from etude.suites.vlmbench.suite import vlmbench
 
 LARGER = 1.5  # things to stack are this much larger than elsewhere (VLMbench 1.5)
@@ -45,11 +45,11 @@ def _stacked(below: UnitActor, above: UnitActor, objects: Sequence[UnitActor]) -
     return Composed(
         Piled(above.name, below.name),
         (
-            Control(above.name, f"Grasp {above.said}."),
+            Control(above.name, grasped(above.said)),
             MoveFree(
                 above.name,
                 Region(below.name, plane, turned, upright=True, point=under),
-                f"Move the object on {below.said}. Release the gripper.",
+                f"Move the object on {below.said}; Release the gripper.",
             ),
         ),
         tuple(a.name for a in objects if a not in (below, above)),

@@ -168,6 +168,11 @@ class UnitSceneBuilder:
         return Draft(self.scene(), goal, (instruction(text), instruction(f"{text} {steps}")), roles=roles)
 
 
+def grasped(said: str, where: str = "top") -> str:
+    """The low-level sentence of a grasp (VLMbench A), with the side from which the hand comes."""
+    return f"Move to the {where} of {said}; Grasp {said}."
+
+
 def side(one: Pose, other: Pose) -> str:
     """On which side of ``other`` ``one`` lies: front is farther from the robot (VLMbench 1.6)."""
     x, y = one.position[0] - other.position[0], one.position[1] - other.position[1]

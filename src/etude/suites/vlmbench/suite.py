@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from etude.bench.result import Result
 from etude.scene.rooms import RLBENCH_LOWER, RLBENCH_REACH, RLBENCH_UPPER, rlbench_room
@@ -11,11 +12,20 @@ from etude.suites.suite import Suite, SuiteTable, later
 from etude.suites.vlmbench.lists import SIZES, SPLITS, names
 from etude.suites.vlmbench.rewording import reword
 
+if TYPE_CHECKING:
+    from etude.envs.simulation import Simulation
+
 
 def _tables() -> Sequence[SuiteTable]:
     from etude.suites.vlmbench.tables import UNITS
 
     return (UNITS,)
+
+
+def _cause(simulation: Simulation) -> str:
+    from etude.suites.vlmbench.causes import cause
+
+    return cause(simulation)
 
 
 def _bench() -> list[Result]:
@@ -29,6 +39,7 @@ vlmbench = Suite(
     "VLMbench",
     paper="VLMbench: A Compositional Benchmark for Vision-and-Language Manipulation (2022)",
     splits=SPLITS,
+    novel={"valid_unseen": "texture", "test_unseen": "texture"},  # of the shapes, the cube is on both lists (VLMbench 1.4)
     room=rlbench_room,
     workspace=(RLBENCH_LOWER, RLBENCH_UPPER),
     reach=RLBENCH_REACH,
@@ -39,6 +50,7 @@ vlmbench = Suite(
     plans={split: functools.partial(names, split) for split in SPLITS},
     reword=reword,
     modes=("grasped",),
+    cause=_cause,
     tables=_tables,
     paper_tables=later("etude.suites.vlmbench.paper", "tables"),
     benches={"vlmbench": _bench},

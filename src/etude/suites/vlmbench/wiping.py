@@ -9,20 +9,22 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
+from itertools import combinations
 
 import numpy as np
 
 from etude.arithmetic import dot, norm
+from etude.catalog.registry import shape
 from etude.goals.detecting import Wiped
 from etude.goals.regions import About, Across, AtPoint, OnPlane, Region
 from etude.goals.units import Composed, Control, MoveConstrained, MoveFree
+from etude.names import EtudeError
 from etude.pose import Array, Pose
 from etude.scene.appearance import LIFT
 from etude.scene.placement import FULL_TURN, NoRoom
 from etude.scene.scene import Area, Specks
 from etude.suites.suite import Draft, Draw
-from etude.suites.vlmbench.stage import BASE, REACH, SIDES, SPONGE, TRIES, ObjectKind, UnitActor, UnitSceneBuilder, both, sides
+from etude.suites.vlmbench.stage import BASE, REACH, SIDES, SPONGE, ObjectKind, UnitActor, UnitSceneBuilder, both, grasped, sides
 from etude.suites.vlmbench.suite import vlmbench
 
 RECTANGLE = ObjectKind("rectangle area", "rectangle", (0.30, 0.10, 0.001), 0.1)
@@ -36,6 +38,7 @@ DIRECTIONAL = (RECTANGLE, TRIANGLE, CROSS)  # those with a main axis
 
 CELLS, CELL = 50, (0.005, 0.005, 0.001)  # of dirt, and the size of one in metres (VLMbench 1.9)
 DIRT = "#4b3621"
+TOGETHER = 500  # draws of all areas
 SPREAD = 0.005  # m: how far dirt lies from the main axis, as a standard deviation
 WIPES = (0.021, 0.05, SPONGE.size[2] / 2)  # m: half extents of the part of the sponge that wipes (VLMbench 1.3)
 BACK = 0.05  # m above the side of the area, where the hand stops first
@@ -73,27 +76,33 @@ def _laid(
 ) -> tuple[UnitActor, list[Pose]]:
     """Set the areas, the first of two on its ``wanted`` side of the second, and the sponge; gives the sponge and where the areas are.
 
-    ``turned`` are the ranges of their headings (rad).
+    ``turned`` are the ranges of their headings (rad). All places are drawn before they are compared: who may choose first lies nearer to
+    the middle, and the first is the one that is meant.
     """
-    ordered = sides([wanted]) if wanted else None
-    for _ in range(TRIES):
-        before, poses = len(stage.layout.taken), list[Pose]()
-        for area, yaw in zip(areas, turned or [FULL_TURN] * len(areas), strict=True):
-            poses += stage.strew([area], accept=partial(_fits, area, poses, apart), yaw=yaw)
-        if ordered is None or ordered(poses):
+    ordered, layout = sides([wanted]) if wanted else None, stage.layout
+    for _ in range(TOGETHER):
+        poses = [_somewhere(stage, area, yaw) for area, yaw in zip(areas, turned or [FULL_TURN] * len(areas), strict=True)]
+        if any(math.dist(a.position, b.position) < apart for a, b in combinations(poses, 2)) or not (ordered is None or ordered(poses)):
+            continue
+        try:
+            for area, pose in zip(areas, poses, strict=True):
+                layout.put(area.name, shape(area.kind.shape, area.size), pose, layout.clearance)
             break
-        del stage.layout.taken[before:]
+        except EtudeError:
+            layout.taken.clear()
     else:
-        raise NoRoom(f"no places for the areas with the first at the {wanted}")
+        raise NoRoom("no places for the areas that are as they should be")
     sponge = UnitActor("sponge", SPONGE, stage.stream.choice(stage.colours), said="the sponge")
     [place] = stage.strew([sponge])
     stage.things.append(replace(sponge.body(place), material="sponge"))
     return sponge, poses
 
 
-def _fits(area: UnitActor, others: Sequence[Pose], apart: float, poses: Sequence[Pose]) -> bool:
-    [pose] = poses
-    return _reached(area, pose) and all(math.dist(pose.position, other.position) >= apart for other in others)
+def _somewhere(stage: UnitSceneBuilder, area: UnitActor, yaw: tuple[float, float]) -> Pose:
+    """A place for an area, as if it were alone."""
+    [pose] = stage.strew([area], accept=lambda poses: _reached(area, poses[0]), yaw=yaw)
+    stage.layout.taken.pop()
+    return pose
 
 
 def _dirt_on(area: UnitActor) -> str:
@@ -122,18 +131,17 @@ def _draft(stage: UnitSceneBuilder, areas: Sequence[UnitActor], sponge: UnitActo
     stage.things += [Area(a.name, a.kind.shape, a.colour, p, a.size) for a, p in zip(areas, poses, strict=True)]
     stage.things += dirt
     goal, *others = (_wiped(area, sponge, areas) for area in areas)
-    return stage.draft(f"Wipe {areas[0].said}.", goal, others, sponge.name, areas[0].name)
+    return stage.draft(f"Wipe {areas[0].said} with a sponge.", goal, others, sponge.name, areas[0].name)
 
 
 def _wiped(area: UnitActor, sponge: UnitActor, areas: Sequence[UnitActor]) -> Composed:
     x, y, _ = _end(area).tolist()
     height = sponge.size[2] / 2 - area.size[2] / 2 - PRESS
-    way = "along the main direction" if area.kind in DIRECTIONAL else "cross the center"
     spared = [a for a in areas if a != area]
     return Composed(
         Wiped(sponge.name, _dirt_on(area), CELLS // 2 - 1, WIPES, tuple(map(_dirt_on, spared))),
         (
-            Control(sponge.name, f"Grasp {sponge.said}."),
+            Control(sponge.name, grasped(sponge.said)),
             MoveFree(
                 sponge.name,
                 # The long side of the sponge, its y, across the way: so it wipes most.
@@ -146,7 +154,7 @@ def _wiped(area: UnitActor, sponge: UnitActor, areas: Sequence[UnitActor]) -> Co
             MoveConstrained(
                 sponge.name,
                 Region(area.name, OnPlane((x, y), (x, y), height), About()),
-                f"Move the object {way} of {area.said}.",
+                f"Move the object along the main direction of {area.said}.",
                 contact=True,
             ),
         ),

@@ -1,0 +1,122 @@
+"""A description as a datasheet in Markdown, with the sections that Gebru et al. ("Datasheets for Datasets", 2021) ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from etude.datasets.card import LICENCE
+from etude.datasets.describing import ActionSpread, Description, GroupFacts, Spread
+from etude.names import PROTOCOL
+
+MOST = 40  # names that are listed
+
+
+def datasheet(found: Description) -> str:
+    """The page."""
+    about = found.about
+    title = about.get("title") or found.what
+    parts = [f"# {title}: datasheet", _composition(found), _language(found), _actions(found.actions), _coverage(found), _collection(found)]
+    parts.append(_rest(found))
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join(f"| {' | '.join(cell.replace('|', '∣') for cell in line)} |" for line in lines)
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}" if value < 100 else f"{value:.0f}"
+
+
+def _spread(one: Spread | None) -> tuple[str, str, str]:
+    """Median, mean and range."""
+    return ("–", "–", "–") if one is None else (_number(one.median), _number(one.mean), f"{_number(one.least)}–{_number(one.most)}")
+
+
+def _mean(one: Spread | None) -> str:
+    return "–" if one is None else _number(one.mean)
+
+
+def _composition(found: Description) -> str:
+    lengths = "frames" if all(group.seconds is None and group.solvers is None for group in found.tasks) else "actions"
+    columns = ("", "level", "episodes", f"{lengths}: median", "mean", "range", "seconds", "solvers", "sub-tasks")
+
+    def row(one: GroupFacts) -> list[str]:
+        return [one.name, one.level, str(one.episodes), *_spread(one.length), *map(_mean, (one.seconds, one.solvers, one.subtasks))]
+
+    left = f" {found.unsolved} more were not solved by the oracle, and are not counted." if found.unsolved else ""
+    lead = (
+        f"{found.episodes} episodes of {len(found.tasks)} tasks.{left} An instance is an episode: a scene, a goal, an instruction"
+        + (", what was seen and what was done." if found.kind == "dataset" else "; more can be drawn of every task, without end.")
+        + " *Solvers* are the stretches in which one step follows another, as the oracle calls them; *sub-tasks* are longer ones."
+    )
+    levels = _table(columns, [row(one) for one in found.levels])
+    return f"## Composition\n\n{lead}\n\n{levels}\n\n{_table(columns, [row(one) for one in found.tasks])}"
+
+
+def _language(found: Description) -> str:
+    counted = f", and tokens of `{found.tokenizer}`" if found.tokenizer else ""
+    columns = ["", "different", "words: median", "mean", "range"] + (["tokens: median", "mean", "range"] if found.tokenizer else [])
+    rows = [
+        [one.name, f"{one.instructions} of {one.episodes}", *_spread(one.words), *(_spread(one.tokens) if found.tokenizer else ())]
+        for one in found.tasks
+    ]
+    return f"## Instructions\n\nLengths in words{counted}, with words in the place of pictures.\n\n{_table(columns, rows)}"
+
+
+def _actions(spreads: Sequence[ActionSpread]) -> str:
+    if not spreads:
+        return ""
+    parts = [
+        "## Actions\n\nFor each number of an action its range, its standard deviation, and its coverage: of twenty equal parts of the"
+        " range, the share in which some episode is at the same tenth of its course, on average over the tenths."
+    ]
+    for one in spreads:
+        rows = [
+            [str(k), f"{low:.3g} to {high:.3g}", f"{deviation:.3g}", f"{100 * coverage:.0f} %"]
+            for k, (low, high, deviation, coverage) in enumerate(zip(one.low, one.high, one.deviation, one.coverage, strict=True))
+        ]
+        parts.append(f"`{one.control}`, {one.episodes} episodes:\n\n" + _table(("number", "range", "deviation", "coverage"), rows))
+    return "\n\n".join(parts)
+
+
+def _coverage(found: Description) -> str:
+    parts = ["## What is covered"]
+    for title, counts in (("Shapes", found.shapes), ("Textures", found.textures), ("Verbs", found.verbs)):
+        if counts:
+            parts.append(f"**{title}** ({len(counts)}): {_listed(counts)}.")
+    return "\n\n".join(parts)
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    shown = ", ".join(f"{name} {count}" for name, count in list(counts.items())[:MOST])
+    return shown + (f", and {len(counts) - MOST} more" if len(counts) > MOST else "")
+
+
+def _collection(found: Description) -> str:
+    about = found.about
+    if found.kind == "suite":
+        paper = f" It follows {about['paper']}." if about.get("paper") else ""
+        splits = "; ".join(f"`{split}` for {purpose}" for split, purpose in about.get("splits", {}).items())
+        return (
+            f"## Where it comes from\n\nEvery episode is drawn from its name, by the program itself, and is the same on every machine;"
+            f" protocol {PROTOCOL}.{paper} Splits: {splits}. Described were {about['described']}."
+        )
+    made = f"\n\n```\n{about['command']}\n```\n\n" if about.get("command") else " "
+    policy = f"by the policy `{about['policy']}` " if about.get("policy") else ""
+    return (
+        f"## How it was collected\n\nPlayed in simulation {policy}and carried out again before it was kept; failures were left out."
+        f"{made}Protocol {about.get('protocol', 'unknown')}, renderer {about.get('renderer', 'unknown')}."
+    )
+
+
+def _rest(found: Description) -> str:
+    use = "Training and judging policies that follow instructions." + (
+        " Splits for testing are refused where data sets are made, unless asked for." if found.kind == "dataset" else ""
+    )
+    return (
+        f"## Uses\n\n{use} Nothing in it is about people; scenes, objects and textures are made by the program itself.\n\n"
+        f"## Distribution and upkeep\n\nLicence: {LICENCE}. It can be made again from its names with the same version, byte by byte; what"
+        " changes between versions is in the list of changes."
+    )

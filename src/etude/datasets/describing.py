@@ -1,0 +1,212 @@
+"""A description of a suite or a data set in numbers: lengths, solvers, actions, instructions, and what is covered."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from etude.arithmetic import total
+from etude.datasets.described_episodes import EpisodeFacts
+from etude.names import EtudeError
+from etude.perturb.tokenizer import HuggingFace, Tokenizer, built_in
+
+TENTHS = 10  # parts of an episode, however long it is
+BINS = 20  # of the range of an action's number
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Some counts: how many there are, and where they lie."""
+
+    count: int
+    mean: float
+    median: float
+    least: float
+    most: float
+
+    @classmethod
+    def of(cls, values: Iterable[float | None]) -> Spread | None:
+        """Of the values that there are; None where there are none."""
+        known = [float(v) for v in values if v is not None]
+        if not known:
+            return None
+        mean, median = total(known) / len(known), float(np.median(known))
+        return cls(len(known), round(mean, 3), round(median, 3), min(known), max(known))
+
+    def to_data(self) -> dict[str, float]:
+        """As plain JSON data."""
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class ActionSpread:
+    """How diverse the actions of one space are. For each number: its range, its deviation, and its ``coverage``.
+
+    Coverage: at each tenth of an episode, the share of twenty equal parts of the whole range in which some episode is then; on average.
+    """
+
+    control: str
+    episodes: int
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    deviation: tuple[float, ...]
+    coverage: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class GroupFacts:
+    """The episodes of one task, or of one level."""
+
+    name: str
+    level: str
+    episodes: int
+    length: Spread | None
+    seconds: Spread | None
+    solvers: Spread | None
+    subtasks: Spread | None
+    words: Spread
+    tokens: Spread | None
+    instructions: int
+    """How many different ones."""
+
+
+@dataclass(frozen=True)
+class Description:
+    """All of it. ``unsolved``: episodes that were left out because the oracle did not solve them; ``about``: how a data set was made."""
+
+    what: str
+    kind: str
+    tasks: tuple[GroupFacts, ...]
+    levels: tuple[GroupFacts, ...]
+    actions: tuple[ActionSpread, ...]
+    shapes: dict[str, int]
+    textures: dict[str, int]
+    verbs: dict[str, int]
+    unsolved: int = 0
+    tokenizer: str = ""
+    about: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def episodes(self) -> int:
+        """How many there are."""
+        return int(total(group.episodes for group in self.tasks))
+
+    def to_data(self) -> dict[str, Any]:
+        """As plain JSON data: the form that ``etude describe --json`` promises."""
+
+        def group(one: GroupFacts) -> dict[str, Any]:
+            return {key: value.to_data() if isinstance(value, Spread) else value for key, value in vars(one).items()}
+
+        return {
+            "what": self.what, "kind": self.kind, "episodes": self.episodes, "unsolved": self.unsolved, "tokenizer": self.tokenizer or None,
+            "tasks": [group(one) for one in self.tasks], "levels": [group(one) for one in self.levels],
+            "actions": [{key: list(v) if isinstance(v, tuple) else v for key, v in vars(one).items()} for one in self.actions],
+            "shapes": self.shapes, "textures": self.textures, "verbs": self.verbs, "about": self.about,
+        }  # fmt: skip
+
+
+def find_tokenizer(name: str) -> Tokenizer:
+    """``built-in``, or one of Hugging Face's by its name, where ``transformers`` and its files are installed."""
+    if name == "built-in":
+        return built_in()
+    try:
+        from transformers import AutoTokenizer
+    except ImportError:
+        raise EtudeError(f"--tokenizer {name} needs transformers: pip install transformers; or take 'built-in'") from None
+    try:
+        return HuggingFace(AutoTokenizer.from_pretrained(name))
+    except (OSError, ValueError) as error:
+        raise EtudeError(f"--tokenizer {name} cannot be loaded ({str(error).splitlines()[0][:120]}); or take 'built-in'") from None
+
+
+def describe(
+    what: str, kind: str, found: Iterable[EpisodeFacts | None], tokenizer: str = "", about: dict[str, Any] | None = None
+) -> Description:
+    """Count episodes; None stands for one that was not solved."""
+    count = find_tokenizer(tokenizer).encode if tokenizer else None
+    every, unsolved = [], 0
+    for one in found:
+        if one is None:
+            unsolved += 1
+        else:
+            every.append(one)
+    if not every:
+        raise EtudeError(f"there is nothing to describe in {what}")
+    return Description(
+        what,
+        kind,
+        _groups(every, lambda f: (f"{f.suite}/{f.task}", f.level), count),
+        _groups(every, lambda f: (f"{f.suite} {f.level}", f.level), count),
+        tuple(_spreads(every)),
+        _counted(name for f in every for name in f.shapes),
+        _counted(name for f in every for name in f.textures),
+        _counted(verb for f in every for verb in f.verbs),
+        unsolved,
+        tokenizer,
+        about or {},
+    )
+
+
+def _counted(names: Iterable[str]) -> dict[str, int]:
+    return dict(Counter(names).most_common())
+
+
+def _groups(
+    every: Sequence[EpisodeFacts], key: Callable[[EpisodeFacts], tuple[str, str]], count: Callable[[str], list[int]] | None
+) -> tuple[GroupFacts, ...]:
+    table: dict[tuple[str, str], list[EpisodeFacts]] = {}
+    for one in every:
+        table.setdefault(key(one), []).append(one)
+    rows = []
+    for (name, level), members in table.items():
+        words = Spread.of(len(f.instruction.split()) for f in members)
+        assert words is not None
+        rows.append(
+            GroupFacts(
+                name,
+                level,
+                len(members),
+                Spread.of(f.length for f in members),
+                Spread.of(f.seconds for f in members),
+                Spread.of(f.solvers for f in members),
+                Spread.of(f.subtasks for f in members),
+                words,
+                Spread.of(len(count(f.instruction)) for f in members) if count else None,
+                len({f.instruction for f in members}),
+            )
+        )
+    return tuple(rows)
+
+
+def _spreads(every: Sequence[EpisodeFacts]) -> Iterable[ActionSpread]:
+    spaces: dict[tuple[str, int], list[NDArray[Any]]] = {}
+    for one in every:
+        if one.actions is not None and len(one.actions):
+            spaces.setdefault((one.control, one.actions.shape[1]), []).append(np.asarray(one.actions, float))
+    for (control, _), episodes in spaces.items():
+        if control == "ee_delta":  # as the simulation takes them
+            episodes = [np.clip(actions, -1.0, 1.0) for actions in episodes]
+        whole = np.vstack(episodes)
+        low, high = whole.min(0), whole.max(0)
+        yield ActionSpread(
+            control,
+            len(episodes),
+            *(tuple(round(float(v), 4) for v in row) for row in (low, high, whole.std(0), _coverage(episodes, low, high))),
+        )
+
+
+def _coverage(episodes: Sequence[NDArray[Any]], low: NDArray[Any], high: NDArray[Any]) -> NDArray[Any]:
+    """(A,) for each number of an action."""
+    visited = np.zeros((TENTHS, len(low), BINS), bool)
+    span = np.where(high > low, high - low, 1.0)
+    for actions in episodes:
+        tenths = np.arange(len(actions)) * TENTHS // len(actions)
+        bins = np.minimum(BINS - 1, ((actions - low) / span * BINS).astype(int))
+        visited[tenths[:, None], np.arange(len(low)), bins] = True
+    seen = visited.any((1, 2))  # an episode of two actions has no third tenth
+    return np.asarray(visited[seen].mean((0, 2)))

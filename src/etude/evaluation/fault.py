@@ -1,0 +1,26 @@
+"""Planning or execution: which of the two a failure is due to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from etude.evaluation.record import Fault, GivenSubtask
+
+
+def fault_of(stages: Sequence[GivenSubtask], success: bool, enough: int) -> Fault | None:
+    """What went wrong first: the first stage whose right sub-task was never done, neither then nor later, decides.
+
+    It is planning's fault where something else was said there, and execution's where the right thing was. So a sub-task that took longer
+    than the planner would wait, and a wrong one that was made good again, are nobody's fault. Where the end of the episode cut a right
+    sub-task short before it had had ``enough`` steps, the fault is planning's if wrong ones had taken time before.
+    """
+    if success:
+        return None
+    asked = [stage for stage in stages if stage.expected]
+    wrong_before = False
+    for k, stage in enumerate(asked):
+        if not any(later.achieved and set(later.expected) & set(stage.expected) for later in asked[k:]):
+            cut_short = k == len(asked) - 1 and stage.ended - stage.begun < enough
+            return "planning" if not stage.right or (cut_short and wrong_before) else "execution"
+        wrong_before = wrong_before or not stage.right
+    return "planning" if wrong_before else "execution"

@@ -1,0 +1,93 @@
+"""`etude describe`: what is counted of suites and of data sets, and the datasheet."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from made_demos import made, order
+from typer.testing import CliRunner
+
+from etude.cli import app
+from etude.datasets.datasheet import datasheet
+from etude.datasets.described_episodes import dataset_facts, facts_of, suite_facts
+from etude.datasets.describing import describe, find_tokenizer
+from etude.library import episode
+from etude.names import EtudeError
+
+NAMES = ("clevrskills/pick@train#0", "clevrskills/touch@train#0")
+FORMATS = ("lerobot", "lerobot-v2.1", "robomimic", "folders")
+
+
+@pytest.fixture(scope="module")
+def sets(tmp_path_factory):
+    return made(order(NAMES, formats=FORMATS), tmp_path_factory.mktemp("described") / "sets")
+
+
+def test_every_format_is_described_alike(sets):
+    """Folders are in the order of their paths; everything else is equal."""
+    found = [describe("set", "dataset", dataset_facts(sets / form)).to_data() for form in FORMATS]
+    for one in found:
+        one["tasks"].sort(key=lambda row: row["name"])
+        for what in ("shapes", "textures", "verbs"):
+            one[what] = dict(sorted(one[what].items()))
+    assert found[0] == found[1] == found[2] == found[3]
+    (pick, touch), verbs = found[0]["tasks"], found[0]["verbs"]
+    assert pick["name"] == "clevrskills/pick" and pick["length"]["median"] == 20 * pick["seconds"]["median"] > 20
+    assert pick["words"]["median"] == len(episode(NAMES[0]).instruction.text.split())
+    assert {"pick", "touch"} <= set(verbs) and "do" not in verbs and touch["solvers"]["median"] >= 1
+
+
+def test_a_suite_is_described_as_it_is_played():
+    names = ("clevrskills/pick@train#0", "clevrskills/stack@train#0")
+    played = describe("clevrskills", "suite", suite_facts(names, played=True), "built-in")
+    pick, stack = played.tasks
+    assert stack.solvers.mean > pick.solvers.mean and stack.length.mean > pick.length.mean
+    assert pick.tokens.mean >= pick.words.mean and played.actions[0].control == "ee_delta"
+    drawn = describe("clevrskills", "suite", suite_facts(names, played=False))
+    assert drawn.shapes == played.shapes and drawn.tasks[0].length is None and not drawn.actions
+
+
+def test_coverage_grows_with_what_is_done():
+    one = episode(NAMES[0])
+    still, everywhere = np.zeros((20, 7)), np.tile(np.linspace(-1, 1, 200)[:, None], (1, 7))
+    poor = describe("x", "dataset", [facts_of(one, still)]).actions[0]
+    rich = describe("x", "dataset", [facts_of(one, np.roll(everywhere, k, axis=0)) for k in range(0, 200, 10)]).actions[0]
+    assert set(poor.coverage) == {0.05} and set(poor.deviation) == {0.0}
+    assert min(rich.coverage) == 1.0 and rich.low == (-1.0,) * 7 and rich.high == (1.0,) * 7
+
+
+def test_decisions_are_counted_in_frames():
+    found = describe("iwisdm", "suite", suite_facts(("iwisdm/low@test#0",), played=True))
+    assert found.tasks[0].length.mean == 6 and found.shapes and "Select" in found.verbs and not found.textures
+
+
+def test_the_command_gives_a_datasheet_or_json(sets, tmp_path):
+    run = CliRunner()
+    told = json.loads(run.invoke(app, ["describe", str(sets / "lerobot"), "--json"]).stdout)
+    assert told["kind"] == "dataset" and told["episodes"] == 2 and told["about"]["policy"] == "oracle:action=ee_delta"
+    page = tmp_path / "sheet.md"
+    done = run.invoke(app, ["describe", "clevrskills", "--task", "pick", "--episodes", "1", "--no-play", "--out", str(page)])
+    assert done.exit_code == 0, done.output
+    text = page.read_text(encoding="utf-8")
+    assert all(f"## {title}" in text for title in ("Composition", "Instructions", "What is covered", "Where it comes from", "Uses"))
+    assert "clevrskills/pick" in text and "## Actions" not in text
+
+
+def test_what_cannot_be_described_is_refused_in_one_line(tmp_path):
+    with pytest.raises(EtudeError, match="is no data set"):
+        list(dataset_facts(tmp_path))
+    with pytest.raises(EtudeError, match="nothing to describe"):
+        describe("x", "suite", [None])
+    with pytest.raises(EtudeError, match=r"needs transformers|cannot be loaded"):
+        find_tokenizer("no-such/tokenizer")
+    refused = CliRunner().invoke(app, ["describe", str(tmp_path), "--split", "train"])
+    assert isinstance(refused.exception, EtudeError) and "--split is for suites" in str(refused.exception)
+
+
+def test_a_datasheet_keeps_its_tables_whole(sets):
+    page = datasheet(describe("set", "dataset", dataset_facts(sets / "lerobot")))
+    for block in page.split("\n\n"):
+        rows = [line.count("|") for line in block.splitlines() if line.startswith("|")]
+        assert len(set(rows)) <= 1
