@@ -30,7 +30,7 @@ def paper(
     from etude.evaluation.run import RunSettings
     from etude.papers.filling import filled, write
     from etude.papers.listing import listing
-    from etude.papers.playing import chosen_tables, policy_lines, play, tables_of
+    from etude.papers.playing import chosen_tables, play, policy_lines, tables_of
     from etude.suites.suite import SUITES
 
     every = tables_of(suite)

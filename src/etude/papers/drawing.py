@@ -12,40 +12,41 @@ if TYPE_CHECKING:
 COLOURS = ("#b5542b", "#1f6f8b", "#5b7f2b", "#7b4fa3", "#97700c", "#4b5b6b", "#b03a6a", "#21776a")  # those of reports
 INK, GRID = "#1d2126", "#d9dcdf"
 PANEL, GROUP, BAR = 200, 46, 11  # height of a panel, least width of a group of bars, width of a bar
-LEFT, TOP, GAP, LEGEND, LETTER = 46, 40, 64, 16, 6.2  # margins; height of a line of the legend; width of a letter of 11 pixels
+LEFT, TOP, GAP, LEGEND, LETTER = 46, 40, 52, 16, 6.2  # margins; height of a line of the legend; width of a letter of 11 pixels
 
 
 def drawing(filled: FilledTable) -> str:
     """The figure as a picture that needs nothing else."""
-    table = filled.table
-    series = list(dict.fromkeys(line.label for line in filled.lines))
-    slant = max(map(len, table.columns), default=0) > 9
-    group = max(GROUP, BAR * (len(series) + 1), 0 if slant else round(LETTER * max(map(len, table.columns)) + 8))
-    width = LEFT + group * len(table.columns) + 24
-    feet = round(LETTER * max(map(len, table.columns)) * 0.72) + 14 if slant else 0
-    pitch = PANEL + GAP + feet
-    height = TOP + pitch * len(table.blocks) + LEGEND * len(series) + 12
-    width = max(width, round(LETTER * max(map(len, [f"{table.number}. {table.title}", *series])) * 1.15) + 40)
+    table, title = filled.table, f"{filled.table.number}. {filled.table.title}"
+    drawn = [line for line in filled.lines if not line.unprinted]
+    series = list(dict.fromkeys(line.label for line in drawn))
+    unprinted = dict.fromkeys(line.label for line in filled.lines if line.unprinted)
+    legend = [*series, *([f"not printed in the paper: {', '.join(unprinted)}"] if unprinted else [])]
+    longest = max(map(len, table.columns))
+    slant = longest > 9
+    group = max(GROUP, BAR * (len(series) + 1), 0 if slant else round(LETTER * longest + 8))
+    pitch = PANEL + GAP + (round(LETTER * longest * 0.72) if slant else 0)
+    width = max(LEFT + group * len(table.columns) + 24, round(LETTER * max(map(len, [title, *legend])) * 1.15) + LEFT)
+    height = TOP + pitch * len(table.blocks) + LEGEND * len(legend) + 12
     top = _ceiling(filled)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
         f'font-family="sans-serif" font-size="11" fill="{INK}"><rect width="{width}" height="{height}" fill="#fff"/>',
-        f'<text x="12" y="20" font-weight="bold">{html.escape(f"{table.number}. {table.title}")}</text>',
+        f'<text x="12" y="20" font-weight="bold">{html.escape(title)}</text>',
     ]
     for k, block in enumerate(table.blocks):
         y = TOP + pitch * k + 18
         parts.append(f'<text x="{LEFT}" y="{y - 6}">{html.escape(block.title)}</text>')
-        parts += _axes(table.columns, y, group, top, table.digits, slant)
-        for line in filled.lines:
+        parts += _axes(table.columns, y, group, top, slant)
+        for line in drawn:
             if line.block == block.title:
                 draw = _bars if table.drawn == "bars" else _curve
                 parts += draw(line, series.index(line.label), len(series), y, group, top)
-    for k, label in enumerate(series):
+    for k, label in enumerate(legend):
         y = TOP + pitch * len(table.blocks) + LEGEND * k
-        unprinted = all(line.unprinted for line in filled.lines if line.label == label)
-        words = f"{label} (not printed in the paper)" if unprinted else label
-        parts.append(f'<rect x="{LEFT}" y="{y}" width="10" height="10" fill="{_colour(k)}"/>')
-        parts.append(f'<text x="{LEFT + 16}" y="{y + 9}">{html.escape(words)}</text>')
+        if k < len(series):
+            parts.append(f'<rect x="{LEFT}" y="{y}" width="10" height="10" fill="{_colour(k)}"/>')
+        parts.append(f'<text x="{LEFT + 16}" y="{y + 9}">{html.escape(label)}</text>')
     return "".join([*parts, "</svg>\n"])
 
 
@@ -58,13 +59,13 @@ def _ceiling(filled: FilledTable) -> float:
     return 10.0 ** math.ceil(math.log10(most))
 
 
-def _axes(columns: tuple[str, ...], y: float, group: float, top: float, digits: int, slant: bool) -> list[str]:
+def _axes(columns: tuple[str, ...], y: float, group: float, top: float, slant: bool) -> list[str]:
     right = LEFT + group * len(columns)
     parts = []
     for k in range(5):
         at = y + PANEL * (1 - k / 4)
         parts.append(f'<path d="M{LEFT} {at:.1f}H{right:.1f}" stroke="{GRID}"/>')
-        parts.append(f'<text x="{LEFT - 6}" y="{at + 4:.1f}" text-anchor="end">{top * k / 4:.{digits if top <= 1 else 0}f}</text>')
+        parts.append(f'<text x="{LEFT - 6}" y="{at + 4:.1f}" text-anchor="end">{top * k / 4:.{2 if top <= 1 else 0}f}</text>')
     for k, name in enumerate(columns):
         x, at = LEFT + group * (k + 0.5), y + PANEL + 14
         turned = f' transform="rotate(-40 {x:.1f} {at})" text-anchor="end"' if slant else ' text-anchor="middle"'
@@ -85,12 +86,15 @@ def _bars(line: FilledLine, number: int, count: int, y: float, group: float, top
 
 
 def _curve(line: FilledLine, number: int, count: int, y: float, group: float, top: float) -> list[str]:
-    points = [
-        (LEFT + group * (k + 0.5), y + PANEL * (1 - value / top)) for k, value in enumerate(line.values) if isinstance(value, float | int)
-    ]
-    path = "L".join(f"{x:.1f} {at:.1f}" for x, at in points)
-    marks = "".join(f'<circle cx="{x:.1f}" cy="{at:.1f}" r="3.5" fill="{_colour(number)}"/>' for x, at in points)
-    return [f'<path d="M{path}" fill="none" stroke="{_colour(number)}" stroke-width="2"/>{marks}'] if points else []
+    """A mark for each number; lines join neighbours only, because nothing was measured between others."""
+    points = {
+        k: (LEFT + group * (k + 0.5), y + PANEL * (1 - value / top))
+        for k, value in enumerate(line.values)
+        if isinstance(value, float | int)
+    }
+    path = "".join(f"{'L' if k - 1 in points else 'M'}{x:.1f} {at:.1f}" for k, (x, at) in points.items())
+    marks = "".join(f'<circle cx="{x:.1f}" cy="{at:.1f}" r="3.5" fill="{_colour(number)}"/>' for x, at in points.values())
+    return [f'<path d="{path}" fill="none" stroke="{_colour(number)}" stroke-width="2"/>{marks}'] if points else []
 
 
 def _colour(number: int) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from etude.evaluation.result_table import ResultTable
 from etude.evaluation.tables import plural
 from etude.papers.drawing import drawing
-from etude.papers.playing import PolicyLine, Played
+from etude.papers.playing import Played, PolicyLine
 from etude.report.exports import ExportTable, export
 from etude.suites.paper import NOT_PRINTED, PaperRow, PaperTable, Printed
 
@@ -90,16 +90,16 @@ def filled(table: PaperTable, lines: Sequence[PolicyLine], played: Played) -> Fi
 
 def _line(title: str, row: PaperRow, one: PolicyLine, played: Played) -> FilledLine:
     values: list[Printed] = []
-    behind: set[tuple[str, str, str]] = set()
+    behind: set[tuple[str, tuple[str, str]]] = set()
     for cell in row.cells:
-        address = None if cell is None else one.policy(cell.trained)
+        address = None if cell is None else one.address(cell.trained)
         if cell is None or address is None:
             values.append(None)
             continue
         keys = [(address, condition.key) for condition in cell.conditions]
         records = [record for key in keys for record in played.records.get(key, ())]
         values.append(cell.count(records))
-        behind |= {(address, record.episode, record.mode) for record in records}
+        behind |= {(address, record.key) for record in records}
     return FilledLine(title, HERE.format(one.name), row.label, tuple(values), len(behind))
 
 
@@ -109,9 +109,9 @@ def _notes(table: PaperTable, lines: Sequence[PolicyLine], played: Played) -> It
     if table.missing:
         yield f"missing: {table.missing}"
     for one in lines:
-        addresses = dict.fromkeys(address for cell in table.cells if (address := one.policy(cell.trained)) is not None)
+        addresses = dict.fromkeys(address for cell in table.cells if (address := one.address(cell.trained)) is not None)
         keys = [(address, condition.key) for address in addresses for condition in table.conditions]
-        episodes = {(record.episode, record.mode) for key in keys for record in played.records.get(key, ())}
+        episodes = {(key[0], record.key) for key in keys for record in played.records.get(key, ())}
         yield f"{one.name}: {plural(len(episodes), 'episode')} played"
         for key in keys:
             if key in played.refused:
@@ -119,7 +119,7 @@ def _notes(table: PaperTable, lines: Sequence[PolicyLine], played: Played) -> It
         lacking = [word for word in table.trained if one.policy(word) is None]
         if lacking:
             yield f"no policy was given for {', '.join(lacking)}: --policy {lacking[0]}=…"
-        elif table.trained and len(set(one.policies.values())) == 1:
+        elif table.trained and len(one.policies) == 1:
             words = ", ".join(f"--policy {word}=…" for word in table.trained)
             yield f"{one.name} stands wherever the paper tells policies apart by what they were trained on ({words})"
 

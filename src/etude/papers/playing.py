@@ -13,6 +13,8 @@ from etude.evaluation.plan import PLANNED
 from etude.evaluation.record import Record
 from etude.evaluation.run import Progress, RunSettings
 from etude.names import EpisodeName, EtudeError, unknown
+from etude.policies.loading import address_of, load_policy
+from etude.policies.policy import Policy
 from etude.suites.paper import PaperCondition, PaperTable, checked_tables
 from etude.suites.suite import SUITES
 
@@ -21,16 +23,24 @@ ANY = ""  # stands for whatever a policy may have been trained on
 
 @dataclass(frozen=True)
 class PolicyLine:
-    """Who stands in a line of a table: policies by what they were trained on, or one policy for everything (:data:`ANY`)."""
+    """Who stands in a line of a table: policies by what they were trained on, or one policy for everything (:data:`ANY`).
+
+    >>> PolicyLine("mine", {"L1": "learned:runs/l1", "L2": "learned:runs/l2"})
+    """
 
     name: str
-    policies: Mapping[str, str]
+    policies: Mapping[str, Policy | str]
 
-    def policy(self, trained: str) -> str | None:
+    def policy(self, trained: str) -> Policy | str | None:
         """Who plays for a cell; None where nobody of that training was given."""
         if ANY in self.policies:
             return self.policies[ANY]
         return self.policies.get(trained) if trained else next(iter(self.policies.values()))
+
+    def address(self, trained: str) -> str | None:
+        """The same as text, under which its runs are kept."""
+        found = self.policy(trained)
+        return None if found is None else address_of(found)
 
 
 @dataclass
@@ -52,26 +62,24 @@ def tables_of(suite: str) -> tuple[PaperTable, ...]:
 
 
 def chosen_tables(tables: Sequence[PaperTable], wanted: Sequence[str]) -> tuple[PaperTable, ...]:
-    """Those whose number is asked for: "Table 2", "2" where no figure has that number too, or several with commas between them."""
+    """Those that are asked for: "Figure 2", "Table 2", which may be written "2", or several with commas between them; else all."""
+    numbers = {table.number.lower(): table for table in tables}
     found: dict[str, PaperTable] = {}
     for text in (part.strip() for one in wanted for part in one.split(",")):
-        fitting = [t for t in tables if text.lower() in (t.number.lower(), t.number.lower().partition(" ")[2])]
-        if not fitting:
+        one = numbers.get(text.lower()) or numbers.get(f"table {text.lower()}")
+        if one is None:
             raise unknown("table or figure", text, [t.number for t in tables])
-        fitting = [t for t in fitting if t.blocks] or fitting  # of a table and an illustration with one number, the table is meant
-        if len(fitting) > 1:
-            raise EtudeError(f"{text!r} may be {' or '.join(t.number for t in fitting)}: write its whole name")
-        if not fitting[0].blocks:
-            said = fitting[0].command and f"it is made by: {fitting[0].command}"
-            raise EtudeError(f"{fitting[0].number} is not played: {said or fitting[0].missing}")
-        found[fitting[0].number] = fitting[0]
+        if not one.blocks:
+            raise EtudeError(f"{one.number} is not played: {(one.command and f'it is made by {one.command}') or one.missing}")
+        found[one.number] = one
     return tuple(found.values()) or tuple(t for t in tables if t.blocks)
 
 
 def policy_lines(policies: Sequence[str], tables: Sequence[PaperTable]) -> list[PolicyLine]:
     """The lines that are added: one for all policies that say what they were trained on (``L1=ADDRESS``), one for each of the others."""
     known = {word for table in tables for word in table.trained}
-    told, plain = {}, []
+    told: dict[str, str] = {}
+    plain = []
     for text in policies:
         word, sign, address = text.partition("=")
         if sign and word in known:
@@ -101,8 +109,10 @@ def play(
     ``episodes`` seeds of everything instead of as many as the paper has; ``task`` leaves all other tasks out. A condition that refuses a
     policy, or needs a planner that is not given, is noted; when all do, that is an error.
     """
+    if episodes is not None and episodes < 1:
+        raise EtudeError(f"--episodes must be at least 1, got {episodes}")
     found, wanted = Played(), _wanted(tables, lines)
-    for number, (address, one) in enumerate(wanted, 1):
+    for number, ((address, one), policy) in enumerate(wanted.items(), 1):
         key, folder = (address, one.key), out / _slug(address) / one.key
         if one.mode in PLANNED and not planner:
             found.refused[key] = f"the mode {one.mode} needs --planner"
@@ -114,8 +124,10 @@ def play(
                 found.refused[key] = f"it has none of the tasks {', '.join(task)}"
                 continue
             speaker = planner if one.mode in PLANNED else None
-            run = api.evaluate(address, names, planner=speaker, mode=one.mode, out=folder, settings=settings, progress=progress)
+            run = api.evaluate(policy, names, planner=speaker, mode=one.mode, out=folder, settings=settings, progress=progress)
         except EtudeError as error:
+            if isinstance(policy, str) and all(who != address for who, _ in (*found.records, *found.refused)):
+                load_policy(policy)  # one that cannot be loaded at all is refused at once
             found.refused[key] = str(error)
             continue
         found.records[key], found.folders[key] = tuple(r for r in run.records if r.outcome != "error"), folder
@@ -124,16 +136,14 @@ def play(
     return found
 
 
-def _wanted(tables: Iterable[PaperTable], lines: Iterable[PolicyLine]) -> list[tuple[str, PaperCondition]]:
+def _wanted(tables: Iterable[PaperTable], lines: Sequence[PolicyLine]) -> dict[tuple[str, PaperCondition], Policy | str]:
     """Who plays what, once each, in the order of the tables."""
-    found: dict[tuple[str, PaperCondition], None] = {}
-    listed = list(lines)
-    for table in tables:
-        for cell in table.cells:
-            for line in listed:
-                if (address := line.policy(cell.trained)) is not None:
-                    found |= dict.fromkeys((address, one) for one in cell.conditions)
-    return list(found)
+    found: dict[tuple[str, PaperCondition], Policy | str] = {}
+    for cell in (cell for table in tables for cell in table.cells):
+        for line in lines:
+            if (policy := line.policy(cell.trained)) is not None:
+                found |= dict.fromkeys(((address_of(policy), one) for one in cell.conditions), policy)
+    return found
 
 
 def _names(one: PaperCondition, episodes: int | None, task: Sequence[str]) -> tuple[str, ...]:

@@ -1,14 +1,14 @@
 """The tables and figures of ClevrSkills: success, reward and reward per step by level, and success by task.
 
-A level is played by a policy that was trained on the level before it (zero-shot) or on itself (fine-tuning): which it was is for the user to
-say, as the level it was trained on last.
+A level is played by a policy that was trained on the level before it (zero-shot) or on itself (fine-tuning): which it was is for the user
+to say, as the level it was trained on last.
 """
 
 from __future__ import annotations
 
 import functools
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from etude.evaluation.matrix import percentage
 from etude.evaluation.record import Record
@@ -60,7 +60,9 @@ def _metrics(conditions: tuple[PaperCondition, ...], level: str, trained: str) -
 def _table(number: str, title: str, columns: Sequence[str], cells: Sequence[PaperCell], note: str = "", missing: str = "") -> PaperTable:
     [(block, published)] = PUBLISHED[number].items()
     headed = tuple(f"{column} {metric}" for column in columns for metric in METRICS)
-    return PaperTable(number, title, headed, (PaperBlock(block, (PaperRow(tuple(cells)),), published),), digits=2, note=note, missing=missing)
+    return PaperTable(
+        number, title, headed, (PaperBlock(block, (PaperRow(tuple(cells)),), published),), digits=2, note=note, missing=missing
+    )
 
 
 def _by_task(number: str, title: str, level: str, trained: str) -> PaperTable:
@@ -83,32 +85,43 @@ def _lengths(number: str, title: str) -> PaperTable:
     [(block, published)] = PUBLISHED[number].items()
     cells = tuple(PaperCell((one,), functools.partial(median, level=level)) for level, one in SEEN.items())
     return PaperTable(
-        number, title, tuple(SEEN), (PaperBlock(block, (PaperRow(cells),), published),), drawn="bars", digits=0,
+        number,
+        title,
+        tuple(SEEN),
+        (PaperBlock(block, (PaperRow(cells),), published),),
+        drawn="bars",
+        digits=0,
         note="control steps of successful episodes of those who demonstrate: --policy oracle",
         missing="its right half, the number of solvers: about 9 on average in L1 and 11 in L2, as the text says; our oracle has skills, "
         "which are not the same",
-    )  # fmt: skip
+    )
 
 
 def tables() -> tuple[PaperTable, ...]:
     """All tables and figures, in the order of the paper."""
-    described: Callable[[str], tuple[PaperCondition, ...]] = lambda level: (_described(level), PLAIN)  # noqa: E731
     return (
-        PaperTable("Figure 1", "The environment", missing="an illustration", command="etude show clevrskills/stack@train#0 --out scene.html"),
+        PaperTable(
+            "Figure 1", "The environment", missing="an illustration", command="etude show clevrskills/stack@train#0 --out scene.html"
+        ),
         PaperTable("Figure 2", "Compositions of tasks", missing="an illustration; levels are listed", command="etude list clevrskills"),
         PaperTable("Table 1", "Data sets and simulators", missing="a comparison with the work of others, which asks nothing of a policy"),
         _lengths("Figure 3", "Length of episodes by level"),
         PaperTable("Figure 4", "StreamRoboLM", missing="a drawing of a model that is not here"),
         _table(
-            "Table 2", "L0 tasks", ("Seeds:", "Things:"),
+            "Table 2",
+            "L0 tasks",
+            ("Seeds:", "Things:"),
             [*_metrics((SEEN["L0"],), "L0", "L0"), *_metrics((UNSEEN,), "L0", "L0")],
             note="Seeds: unseen seeds (split test_seen). Things: unseen objects and textures (split test)",
         ),
         _by_task("Figure 5", "L0 tasks, by task", "L0", "L0"),
         _table(
-            "Table 3", "Zero-shot and fine-tuned on L1 and L2 tasks", ("L1 zero", "L1 tuned", "L2 zero", "L2 tuned"),
+            "Table 3",
+            "Zero-shot and fine-tuned on L1 and L2 tasks",
+            ("L1 zero", "L1 tuned", "L2 zero", "L2 tuned"),
             [
-                cell for level, trained in (("L1", "L0"), ("L1", "L1"), ("L2", "L1"), ("L2", "L2"))
+                cell
+                for level, trained in (("L1", "L0"), ("L1", "L1"), ("L2", "L1"), ("L2", "L2"))
                 for cell in _metrics((SEEN[level],), level, trained)
             ],
             note="zero: trained on the level below; tuned: on the level itself",
@@ -117,16 +130,26 @@ def tables() -> tuple[PaperTable, ...]:
         _by_task("Figure 6 left", "L1 tasks, by task", "L1", "L1"),
         _by_task("Figure 6 right", "L2 tasks, by task", "L2", "L2"),
         PaperTable(
-            "Figure 7", "Prompts in words only", missing="an illustration",
+            "Figure 7",
+            "Prompts in words only",
+            missing="an illustration",
             command="etude show clevrskills/pick@train#0+descriptors --out scene.html",
         ),
         _table(
-            "Table 5", "Prompts in words only", ("L0", "L1", "L2"),
-            [cell for level, trained in (("L0", "L0"), ("L1", "L0"), ("L2", "L1")) for cell in _metrics(described(level), level, trained)],
+            "Table 5",
+            "Prompts in words only",
+            ("L0", "L1", "L2"),
+            [
+                cell
+                for level, trained in (("L0", "L0"), ("L1", "L0"), ("L2", "L1"))
+                for cell in _metrics((_described(level), PLAIN), level, trained)
+            ],
             missing="novel_adj and novel_adj_noun: their pictures compare sizes, for which no words stand",
         ),
         PaperTable(
-            "Figure 8", "Diversity of actions", missing="the drawing; actions are in the data set",
+            "Figure 8",
+            "Diversity of actions",
+            missing="the drawing; actions are in the data set",
             command="etude demos --suite clevrskills --task pick --episodes 100 --out DATA",
         ),
-    )  # fmt: skip
+    )

@@ -13,7 +13,7 @@ from etude.evaluation.record import Record
 from etude.evaluation.tables import name_of
 from etude.suites.himan.recipes import EVERY, FACTORS, LEVELS, SEEN
 from etude.suites.himan.tables import PLAIN, factor_of
-from etude.suites.paper import PaperBlock, PaperCell, PaperCondition, PaperRow, PaperTable, read_published
+from etude.suites.paper import Count, PaperBlock, PaperCell, PaperCondition, PaperRow, PaperTable, read_published
 
 LISTS = {"A": "himan-atomic", "C": "himan-compositional"}
 SETS = {"A": "A&AP", "C": "C&CP"}
@@ -22,6 +22,8 @@ FACTOR_COLUMNS = {
     "0 none": PLAIN, "1 all": EVERY, **{f"{k} {name}": name for k, name in zip((*range(2, 13), 14), FACTORS, strict=True)},
 }  # fmt: skip
 TABLE_6 = tuple(f"{level} → {SETS[tasks]}" for level in LEVELS for tasks in SETS)
+MODELS = ("Table 8", "Table 9", "Table 10", "Table 11")  # one for each
+SWAPPED = ("3D-Diffuser-Actor-RP", "L2")  # its rows A&AP and C&CP are printed the wrong way round: with them table 6 cannot be made
 PUBLISHED = read_published(__file__)
 
 
@@ -53,20 +55,14 @@ def _composed_of(records: Sequence[Record], seen: bool) -> float | None:
     return _rate([r for r in records if (name_of(r).task in SEEN) is seen])
 
 
-def _levels(mode: str) -> PaperRow:
-    """Success for each level of training data and set of tasks."""
-    return PaperRow(tuple(PaperCell((_condition(tasks, mode),), _rate, level) for level in LEVELS for tasks in SETS))
+def _levels(*modes: str, count: Count = _rate) -> PaperRow:
+    """A number for each level of training data and set of tasks."""
+    conditions = {tasks: tuple(_condition(tasks, mode) for mode in modes) for tasks in SETS}
+    return PaperRow(tuple(PaperCell(conditions[tasks], count, level) for level in LEVELS for tasks in SETS))
 
 
 def _table_2() -> PaperTable:
-    def row(modes: tuple[str, ...], count: object) -> PaperRow:
-        cells = [
-            PaperCell(tuple(_condition(tasks, mode) for mode in modes), count, level)  # type: ignore[arg-type]
-            for level in LEVELS for tasks in SETS
-        ]  # fmt: skip
-        return PaperRow(tuple(cells))
-
-    rows = (row(("offline",), _named), _levels("rule"), _levels("coupled"), row(("rule", "coupled"), _lost))
+    rows = (_levels("offline", count=_named), _levels("rule"), _levels("coupled"), _levels("rule", "coupled", count=_lost))
     numbers = PUBLISHED["Table 2"]
     blocks = tuple(PaperBlock(title, (line,), numbers[title]) for title, line in zip(numbers, rows, strict=True))
     note = "the planner is the same for all levels; play once for each, with another --planner and --out"
@@ -89,27 +85,31 @@ def _by_factor(number: str) -> PaperTable:
             rows.append(PaperRow(tuple(cells), f"{level} → {title}"))
     [(block, published)] = PUBLISHED[number].items()
     [who] = published
-    note = "the rows L2 → A&AP and L2 → C&CP are printed the wrong way round, as table 6 shows" if number == "Table 9" else ""
-    return PaperTable(
-        number, f"{who} by factor", tuple(FACTOR_COLUMNS), (PaperBlock(block, tuple(rows), published),), digits=3, note=note
-    )  # fmt: skip
+    note = "the rows L2 → A&AP and L2 → C&CP are printed the wrong way round, as table 6 shows" if who == SWAPPED[0] else ""
+    return PaperTable(number, f"{who} by factor", tuple(FACTOR_COLUMNS), (PaperBlock(block, tuple(rows), published),), digits=3, note=note)
 
 
 def _figure_4() -> PaperTable:
     rows = {title: PaperRow(tuple(PaperCell((_condition(t, "rule"),), _rate, level) for level in LEVELS)) for t, title in SETS.items()}
-    blocks = tuple(PaperBlock(title, (row,), PUBLISHED["Figure 4"][title]) for title, row in rows.items())
+    printed = PUBLISHED["Table 6"]["Rule-based planner"]
+    blocks = tuple(
+        PaperBlock(title, (row,), {who: [numbers[0][k::2]] for who, numbers in printed.items()})
+        for k, (title, row) in enumerate(rows.items())
+    )
     return PaperTable(
         "Figure 4", "What more training data brings", LEVELS, blocks, "lines", digits=3, note="its numbers are those of table 6"
-    )  # fmt: skip
+    )
 
 
 def _figure_5() -> PaperTable:
     one = (_condition("C", "rule"),)
+    printed = {who: lines for number in MODELS for who, lines in PUBLISHED[number]["Success by factor"].items()}
     blocks = []
-    for level, (title, published) in zip(LEVELS, PUBLISHED["Figure 5"].items(), strict=True):
+    for k, level in enumerate(LEVELS):
         cells = tuple(PaperCell(one, functools.partial(_under, factor=factor), level) for factor in FACTOR_COLUMNS.values())
-        blocks.append(PaperBlock(title, (PaperRow(cells),), published))
-    note = "drawn from the numbers of tables 8 to 11, level by level; how the figure averages them is not printed"
+        rows = {who: 2 * k + (0 if (who, level) == SWAPPED else 1) for who in printed}
+        blocks.append(PaperBlock(f"{level} → C&CP", (PaperRow(cells),), {who: [printed[who][row]] for who, row in rows.items()}))
+    note = "drawn from tables 8 to 11, level by level (rows L2 of table 9 the right way round); how the figure averages them is not printed"
     return PaperTable("Figure 5", "Compositions under factors", tuple(FACTOR_COLUMNS), tuple(blocks), "bars", digits=3, note=note)
 
 
@@ -133,19 +133,26 @@ def tables() -> tuple[PaperTable, ...]:
         _figure_6(),
         _table_2(),
         PaperTable("Figure 7", "Real-world experiments", missing=real),
-        PaperTable("Figure 8", "Atomic tasks under factors", missing=picture, command=f"{show} himan/open_drawer@test#0+mo_color --out scene.png"),
         PaperTable(
-            "Figure 9", "Compositional tasks under factors", missing=picture, command=f"{show} himan/put_in_and_close@test#0+all --out scene.png"
+            "Figure 8", "Atomic tasks under factors", missing=picture, command=f"{show} himan/open_drawer@test#0+mo_color --out scene.png"
+        ),
+        PaperTable(
+            "Figure 9",
+            "Compositional tasks under factors",
+            missing=picture,
+            command=f"{show} himan/put_in_and_close@test#0+all --out scene.png",
         ),
         PaperTable("Table 3", "Inputs and outputs of policies", missing="settings of models that are not here"),
         PaperTable(
-            "Table 4", "Prompt for the next sub-task", missing="a text of the paper; ours is in the questions",
+            "Table 4",
+            "Prompt for the next sub-task",
+            missing="a text of the paper; ours is in the questions",
             command="etude export --suite himan --task open_drawer --episodes 5 --form questions --out DATA",
         ),
         PaperTable("Table 5", "Prompt for reasoning", missing="a text for making training data of a model that is not here"),
         _table_6(),
         PaperTable("Table 7", "Numbers of factors", missing="names only; they head the columns of tables 8 to 11"),
-        *(_by_factor(f"Table {k}") for k in range(8, 12)),
+        *map(_by_factor, MODELS),
         PaperTable("Figure 10", "Atomic tasks in the real world", missing="photographs"),
         PaperTable("Figure 11", "Compositional tasks in the real world", missing="photographs"),
-    )  # fmt: skip
+    )

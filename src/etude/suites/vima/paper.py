@@ -147,7 +147,7 @@ RESHUFFLED = {
 
 
 def _lettered(parts: Sequence[Part]) -> list[Part]:
-    return [(f"({letter}) {title[0].upper()}{title[1:]}", *rest) for letter, (title, *rest) in zip("abcdef", parts, strict=False)]  # type: ignore[misc]
+    return [(f"({letter}) {part[0]}", *part[1:]) for letter, part in zip("abcdef", parts, strict=False)]
 
 
 def tables() -> tuple[PaperTable, ...]:
@@ -155,40 +155,50 @@ def tables() -> tuple[PaperTable, ...]:
     untrained = "a table about the training of the paper's models, which asks nothing of a policy"
     picture = "an illustration without numbers"
     return (
-        PaperTable("Figure 1", "The evaluation framework", command="etude list --json", missing="an illustration; perturbations are listed"),
+        PaperTable(
+            "Figure 1", "The evaluation framework", command="etude list --json", missing="an illustration; perturbations are listed"
+        ),
         _by_level("Table 1", "Original instructions and paraphrases", _lettered(TRAINED)),
         _by_level("Table 2", "Visual referents replaced with descriptors", REFERENTS, DESCRIBED, "averages are over the nine tasks of D.5"),
         PaperTable(
-            "Figure 2", "Gobbledygook words and tokens", missing="an illustration of two instructions",
+            "Figure 2",
+            "Gobbledygook words and tokens",
+            missing="an illustration of two instructions",
             command="etude show vima/visual_manipulation@L1#0+gobbledygook_words --out scene.html",
         ),
         _by_level("Table 3", "Gobbledygook", [("Without gobbledygook", ORIGINAL, MISTAKES, SECOND), *GOBBLEDYGOOK]),
         _by_level("Table 4", "One modality masked", [("No tokens masked", ORIGINAL, MISTAKES, SECOND), *ONE_MASKED]),
         _by_level(
-            "Table 5", "With and without mistakes",
+            "Table 5",
+            "With and without mistakes",
             [("(a) Mistakes allowed", ORIGINAL, MISTAKES, SECOND), ("(b) No mistakes allowed", ORIGINAL, NONE, SECOND)],
         ),
         _by_level("Table 6", "Instructions masked", ALL_MASKED),
         _by_level("Table 7", "Difficulties, without mistakes", _lettered([*HARD, *HARD_MASKED])),
         PaperTable(
-            "Figure 3", "Difficulties", missing="four pictures of two tasks; ours are shown one by one",
+            "Figure 3",
+            "Difficulties",
+            missing="four pictures of two tasks; ours are shown one by one",
             command="etude show 'vima/visual_manipulation@L1#0?difficulty=distracting' --out scene.png",
         ),
         PaperTable("Figure 4", "Objects in another order", missing=f"{picture}: it shows what permute_objects does"),
         _by_level(
-            "Table 8", "Object tokens permuted",
+            "Table 8",
+            "Object tokens permuted",
             [
-                *SHUFFLED, *SHUFFLED_HARD[NONE][:2],
+                *SHUFFLED,
+                *SHUFFLED_HARD[NONE][:2],
                 ("Trained and evaluated with permutation; mistakes allowed", PERMUTED, MISTAKES, THIRD),
                 ("Trained and evaluated with permutation; no mistakes allowed", PERMUTED, NONE, THIRD),
             ],
-            note="for policies that see objects. In difficulties no mistakes are allowed, as in table 7: F.12, in which they are, has other numbers",
+            note="for policies that see objects. In difficulties no mistakes are allowed, as in table 7: F.12, where they are, differs",
         ),
         PaperTable("Table A.1", "Hyperparameters", missing=untrained),
         _actions("Table B.1", "Least and most actions of demonstrations"),
         PaperTable("Table B.1 (checkpoints)", "Names of checkpoints", missing=untrained),
         _by_task(
-            "Table C.2", "VIMA's results, reported and reproduced",
+            "Table C.2",
+            "VIMA's results, reported and reproduced",
             [
                 ("Reported by Jiang et al. (2023)", ORIGINAL, MISTAKES, FIRST),
                 ("From the provided checkpoint", ORIGINAL, MISTAKES, FIRST),
@@ -196,17 +206,31 @@ def tables() -> tuple[PaperTable, ...]:
             note="70.4 is printed as the average of L3; that of its numbers is 78.7",
         ),
         PaperTable(
-            "Table D.1", "Lengths of instructions", missing="a command of our own that counts them over the whole set",
+            "Table D.1",
+            "Lengths of instructions",
+            missing="a command of our own that counts them over the whole set",
             command="etude show vima/visual_manipulation@L1#0+gobbledygook_tokens --out scene.html",
         ),
-        PaperTable("Figure D.1", "Episodes under gobbledygook words", missing="films of four episodes of the paper's models",
-                   command="etude rollout vima/visual_manipulation@L1#0+gobbledygook_words --policy P --video film.webp"),
-        PaperTable("Figure D.2", "Instructions of T1 and T4", missing="an illustration of two instructions",
-                   command="etude show vima/rearrange@L1#0 --out scene.html"),
+        PaperTable(
+            "Figure D.1",
+            "Episodes under gobbledygook words",
+            missing="films of four episodes of the paper's models",
+            command="etude rollout vima/visual_manipulation@L1#0+gobbledygook_words --policy P --video film.webp",
+        ),
+        PaperTable(
+            "Figure D.2",
+            "Instructions of T1 and T4",
+            missing="an illustration of two instructions",
+            command="etude show vima/rearrange@L1#0 --out scene.html",
+        ),
         PaperTable("Figure E.1", "Containers", missing=f"{picture}: shapes", command="etude show catalog --out catalog.html"),
         PaperTable("Table E.1", "Tasks and difficulties", missing="a table in words", command="etude list vima"),
-        PaperTable("Table E.2", "Paraphrases", missing="examples in words; ours are shown one by one",
-                   command="etude show vima/rearrange@L1#0+paraphrase --out scene.html"),
+        PaperTable(
+            "Table E.2",
+            "Paraphrases",
+            missing="examples in words; ours are shown one by one",
+            command="etude show vima/rearrange@L1#0+paraphrase --out scene.html",
+        ),
         PaperTable("Table F.1", "Which table is by task in which", missing="it only points to tables"),
         _by_task("Table F.2", "Trained on original instructions, by task", TRAINED[:2]),
         _by_task("Table F.3", "Trained on paraphrases, by task", TRAINED[2:]),
@@ -221,4 +245,4 @@ def tables() -> tuple[PaperTable, ...]:
         _by_task("Table F.12", "Object tokens permuted in difficulties, by task", SHUFFLED_HARD[MISTAKES]),
         _by_task("Table F.13", "Trained with permutation, mistakes allowed, by task", RESHUFFLED[MISTAKES]),
         _by_task("Table F.14", "Trained with permutation, no mistakes allowed, by task", RESHUFFLED[NONE]),
-    )  # fmt: skip
+    )

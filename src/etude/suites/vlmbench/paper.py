@@ -18,7 +18,9 @@ COLUMNS = tuple(f"{lists.capitalize()} {metric}" for lists in LISTS for metric i
 CATEGORIES = ("pick", "stack", "drop", "sorter", "pour", "wipe", "door", "drawer")
 VARIATIONS = ("colour", "shape", "size", "relative position", "direction", "level", "amount and action", "amount and action")
 CONDITIONS = {
-    (lists, mode): PaperCondition(f"{lists}-{mode}", f"vlmbench-test_{lists}", mode=mode) for lists in LISTS for mode in ("vanilla", "grasped")
+    (lists, mode): PaperCondition(f"{lists}-{mode}", f"vlmbench-test_{lists}", mode=mode)
+    for lists in LISTS
+    for mode in ("vanilla", "grasped")
 }
 PUBLISHED = read_published(__file__)
 
@@ -52,20 +54,37 @@ def tables() -> tuple[PaperTable, ...]:
         PaperTable("Figures 1 to 4", "Those of the body", missing=body),
         PaperTable("Table 5", "Variations", missing="a list of words", command="etude list vlmbench"),
         PaperTable("Table 6", "Object models", missing="a list of words; ours are shown", command="etude show catalog --out catalog.html"),
-        PaperTable("Figure 5", "The environment", missing="an illustration", command="etude show vlmbench/pick_color@train#0 --out scene.html"),
-        PaperTable("Figure 6", "All tasks", missing="pictures of all tasks at once", command="etude show vlmbench/door@train#0 --out scene.png"),
         PaperTable(
-            "Table 7", "Episodes of each task", missing="numbers of episodes: the frozen lists have as many, but for valid_unseen of wipe_shape",
+            "Figure 5", "The environment", missing="an illustration", command="etude show vlmbench/pick_color@train#0 --out scene.html"
+        ),
+        PaperTable(
+            "Figure 6", "All tasks", missing="pictures of all tasks at once", command="etude show vlmbench/door@train#0 --out scene.png"
+        ),
+        PaperTable(
+            "Table 7",
+            "Episodes of each task",
+            missing="numbers of episodes: the frozen lists have as many, but for valid_unseen of wipe_shape",
             command="etude evaluate --plan vlmbench-test_seen --policy P --out RUN",
         ),
         _table(
-            "Table 8", "Steps by category", "category", CATEGORIES,
+            "Table 8",
+            "Steps by category",
+            "category",
+            CATEGORIES,
             "where it says ?, the numbers of two lines lie over each other in the copy that was read",
         ),
-        _table("Table 9", "Steps by variation", "variation", VARIATIONS, "amount and action vary together in our tasks: both have the same numbers"),
+        _table(
+            "Table 9",
+            "Steps by variation",
+            "variation",
+            VARIATIONS,
+            "amount and action vary together in our tasks: both have the same numbers",
+        ),
         PaperTable(
-            "Figure 7", "Failures", missing="pictures of four kinds of failure; ours are counted by cause",
+            "Figure 7",
+            "Failures",
+            missing="pictures of four kinds of failure; ours are counted by cause",
             command="etude report RUN --out report.html",
         ),
         PaperTable("Figure 8", "With true waypoints", missing="pictures of a model that is not here"),
-    )  # fmt: skip
+    )
