@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 
 from etude.catalog.polygon import separation
 from etude.episodes import Episode
+from etude.goals.goal import Goal, every
 from etude.goals.monitor import Monitor
 from etude.goals.watch import Watch
 from etude.names import EtudeError, Stream
 from etude.perturb.perturbation import perturbation
 from etude.perturb.places import APART, Crowd, free_place, taken
-from etude.perturb.telling import role
 from etude.pose import Pose
 from etude.scene.events import CameraCovered, Event, HandPushed, LightOut, ThingMoved
 from etude.scene.outlines import extent
@@ -53,16 +53,29 @@ def _happening(episode: Episode, event: Event) -> Episode:
 
 def _moment(episode: Episode, stream: Stream, last: int = LATEST) -> int:
     """The control step at which something happens: soon, and up to so much later for each thing more that is to be moved."""
-    things = {thing for said, thing in episode.roles if said == "manipulated"}
-    return stream.integer(EARLIEST, last + EACH * min(MORE, max(0, len(things) - 1)))
+    return stream.integer(EARLIEST, last + EACH * min(MORE, max(0, len(_meant(episode)) - 1)))
+
+
+def _meant(episode: Episode) -> tuple[str, ...]:
+    """What has to be manipulated, of all that could be: the goal speaks of it."""
+    said = {name for part in every(episode.goal, Goal) for f in fields(part) if f.metadata.get("asked", True)  # type: ignore[arg-type]
+            for name in _names(getattr(part, f.name))}  # fmt: skip
+    return tuple(dict.fromkeys(thing for as_what, thing in episode.roles if as_what == "manipulated" and thing in said))
+
+
+def _names(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, tuple):
+        for one in value:
+            yield from _names(one)
 
 
 @perturbation("move_object", "event", plausible=True)
 def move_object(episode: Episode, stream: Stream) -> Episode:
     """Move a thing that has to be taken to another place, while the hand is on its way."""
     moment, scene = _moment(episode, stream, UNTAKEN), episode.scene
-    names = role(episode, "manipulated", "move_object")
-    loose = [e for name in names for e in scene.entities if e.name == name and isinstance(e, Body) and _free(episode, e)]
+    loose = [e for name in _meant(episode) for e in scene.entities if e.name == name and isinstance(e, Body) and _free(episode, e)]
     if not loose:
         raise EtudeError(f"move_object: nothing that is manipulated stands free on the table of {episode.name}")
     crowd = Crowd(taken(episode, "move_object"))
