@@ -138,7 +138,7 @@ def test_windows_hold_what_was_seen_and_done(whole):
     frames = list(reader.frames(1, reader.cameras[1], 5, 3))
     assert np.array_equal(window["images"][1], np.stack(frames))
     assert np.array_equal(window["action"], reader.column("action", 1)[7:12])
-    assert window["prompt_text"] == "Pick up {image:0}" and window["prompt_mask"].tolist() == [True] + [False] * 7
+    assert window["prompt_text"] == "Pick up the {image:0}" and window["prompt_mask"].tolist() == [True] + [False] * 7
     assert window["prompt_images"][0].any()
 
 
