@@ -166,6 +166,12 @@ def test_chance_counts_what_comes_to_the_same():
     assert tail([0.5, 0.5, 0.25], 3) == 0.0625 and tail([0.3], 0) == 1.0
 
 
+def test_sizes_and_blocks_that_are_alike_fix_no_part():
+    for suite, task, chance in (("vlmbench", "pour_size", 1 / 2), ("himan", "take_two_out_of_same", 1 / 3)):
+        found = audit(suite, task=[task], episodes=6, moving=0, workers=1)
+        assert found.rows[0].chance == pytest.approx(chance, abs=1e-3) and not found.degenerate and not found.leaks
+
+
 def test_texts_are_judged_exactly():
     fine = [
         "Pick up an orange cube.",
