@@ -180,6 +180,12 @@ def test_where_all_of_a_kind_are_wanted_chance_draws_a_kind():
     assert chance(["cube 0", "cube 2"]) == 1 / 10  # any two of five
 
 
+def test_sizes_and_blocks_that_are_alike_fix_no_part():
+    for suite, task, chance in (("vlmbench", "pour_size", 1 / 2), ("himan", "take_two_out_of_same", 1 / 3)):
+        found = audit(suite, task=[task], episodes=6, moving=0, workers=1)
+        assert found.rows[0].chance == pytest.approx(chance, abs=1e-3) and not found.degenerate and not found.leaks
+
+
 def test_texts_are_judged_exactly():
     fine = [
         "Pick up an orange cube.",
