@@ -10,7 +10,7 @@ import pytest
 
 import etude
 from etude.envs.simulation import Simulation
-from etude.goals.leaves import Turned
+from etude.goals.leaves import RotatedBy
 from etude.names import EtudeError
 from etude.policies.scripted import OraclePolicy
 from etude.pose import multiply, yaw_quat
@@ -57,7 +57,7 @@ def test_turning_is_said_in_words_and_means_that_turn(task):
     for seed in range(6):
         found = etude.episode(f"clevrskills/{task}@test#{seed}")
         degrees, direction = re.search(r"(\d+) degrees ([\w-]+)", found.instruction.text).groups()
-        turns = [leaf for leaf in _leaves(found.goal) if isinstance(leaf, Turned)]
+        turns = [leaf for leaf in _leaves(found.goal) if isinstance(leaf, RotatedBy)]
         assert f"{degrees} degrees {direction}" in turns[0].words()
         sign = 1 if direction == "anti-clockwise" else -1
         start = found.scene.entity(turns[0].thing).pose

@@ -9,7 +9,8 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,15 @@ from typing import Any
 import pytest
 from browser import PATIENCE, Tab, browser, chromium
 
+from etude.decisions.showing import told
 from etude.decisions.trial import SILENT, Trial
 from etude.evaluation.plan import make_names
 from etude.evaluation.store import Run, read_run
 from etude.library import trial as find_trial
 from etude.names import EtudeError
-from etude.web.study import LONGEST, Study, serve_study, study_plan
+from etude.report.evaluation import report
+from etude.report.exports import collect
+from etude.web.study import LONGEST, Study, serve_studies, study_plan
 
 NAMES = make_names(["iwisdm"], ["single_frame_location"], ["val"], episodes=3)
 MANY = make_names(["iwisdm"], ["two_back"], ["val"], episodes=2)
@@ -32,7 +36,9 @@ in_browser = pytest.mark.skipif(chromium() is None, reason="needs chromium, chro
 
 
 @contextmanager
-def served(folder: Path, names: tuple[str, ...] = NAMES, port: int = 0) -> Iterator[int]:
+def served(
+    folder: Path, names: tuple[str, ...] = NAMES, port: int = 0, people: tuple[str, ...] = ("ann",), practice: tuple[str, ...] = ()
+) -> Iterator[int]:
     """A study at a port of this machine."""
     started, found = threading.Event(), []
 
@@ -40,8 +46,10 @@ def served(folder: Path, names: tuple[str, ...] = NAMES, port: int = 0) -> Itera
         found.append(server)
         started.set()
 
-    with Study(study_plan("ann", names), folder) as study:
-        thread = threading.Thread(target=serve_study, args=(study, "127.0.0.1", port, ready))
+    with ExitStack() as opened:
+        places = {who: folder if len(people) == 1 else folder / who for who in people}
+        studies = {who: opened.enter_context(Study(study_plan(who, names), place, practice)) for who, place in places.items()}
+        thread = threading.Thread(target=serve_studies, args=(studies, "127.0.0.1", port, ready))
         thread.start()
         assert started.wait(PATIENCE)
         try:
@@ -190,6 +198,55 @@ def test_a_robot_is_no_question_for_people(tmp_path):
     assert not (tmp_path / "run").exists()
 
 
+PEOPLE = tuple(f"p{k}" for k in range(50))
+
+
+def test_fifty_people_answer_at_once_and_nothing_is_lost(tmp_path):
+    name = NAMES[0]
+    with served(tmp_path / "runs", people=PEOPLE) as port:
+        find_trial(name)
+        with ThreadPoolExecutor(len(PEOPLE)) as pool:
+            replies = list(pool.map(lambda who: post(port, answered(name), f"/{who}/answer"), PEOPLE))
+        assert [status for status, _ in replies] == [200] * len(PEOPLE)
+        assert {json.loads(text)["trial"]["name"] for _, text in replies} == {NAMES[1]}
+        assert post(port, answered(name))[0] == 404  # of several, the address must say who
+    assert [len(read_run(tmp_path / "runs" / who).records) for who in PEOPLE] == [1] * len(PEOPLE)
+
+
+def test_of_fifty_posts_of_one_person_at_once_one_counts(tmp_path):
+    with served(tmp_path / "run") as port, ThreadPoolExecutor(50) as pool:
+        replies = list(pool.map(lambda _: post(port, answered(NAMES[0])), range(50)))
+        assert [status for status, _ in replies] == [200] * 50
+    assert len(read_run(tmp_path / "run").records) == 1
+
+
+def test_practice_comes_first_says_what_was_right_and_is_not_kept(tmp_path):
+    practice = make_names(["iwisdm"], ["single_frame_location"], ["train"], episodes=2)
+    with served(tmp_path / "run", practice=practice) as port:
+        _, text = post(port, answered(practice[0], wrong(find_trial(practice[0]))))
+        state = json.loads(text)
+        assert state["practice"] and right(find_trial(practice[0]))[0] in state["feedback"] and state["done"] == 0
+        assert post(port, answered(NAMES[0]))[0] == 400  # its turn has not come
+        state = json.loads(post(port, answered(practice[1]))[1])
+        assert not state["practice"] and state["feedback"] == "That was right." and state["trial"]["name"] == NAMES[0]
+        assert json.loads(post(port, answered(NAMES[0]))[1])["feedback"] == ""
+    with served(tmp_path / "run", practice=practice) as port:  # who has begun knows how it goes
+        assert post(port, answered(NAMES[1]))[0] == 200
+    assert [r.episode for r in read_run(tmp_path / "run").records] == list(NAMES[:2])
+
+
+def test_people_are_reported_one_by_one_and_together(tmp_path):
+    with served(tmp_path / "runs", people=("ann", "bob")) as port:
+        for name in NAMES:
+            post(port, answered(name), "/ann/answer")
+            post(port, answered(name, wrong(find_trial(name))), "/bob/answer")
+    runs = [read_run(tmp_path / "runs" / who) for who in ("ann", "bob")]
+    rows = next(t for t in collect(runs) if t.name == "decisions").rows
+    rates = {row[0]: row[4:6] for row in rows if row[1] == "level"}
+    assert rates == {"human:ann": (3, 3), "human:bob": (3, 0), "2 people together": (6, 3)}
+    assert "2 people together" in report(runs)
+
+
 # ------------------------------------------------------------------------------------------------ in a browser
 
 
@@ -313,6 +370,19 @@ def test_every_answer_has_a_key_of_its_own_and_a_phone_shows_all(tab, tmp_path):
         key(tab, keys[find_trial(name).choices.index(right(find_trial(name))[0])])
         at(tab, 1, 1)
     assert outcomes(read_run(tmp_path / "run")) == ["success"]
+
+
+@in_browser
+@pytest.mark.parametrize("names", [WORDS, MANY])
+def test_all_is_seen_at_once_on_a_small_screen(tab, tmp_path, names):
+    longest = max(names, key=lambda name: len(told(find_trial(name), "fluent")))
+    with served(tmp_path / "run", (longest,)) as port:
+        tab.size(1280, 720)
+        go(tab, port)
+        box = "document.getElementById('{}').getBoundingClientRect()"
+        assert tab.run(f"{box.format('instruction')}.bottom") <= tab.run(f"{box.format('reply')}.top")
+        assert tab.run(f"{box.format('choices')}.bottom") <= 720
+        assert tab.run("document.documentElement.scrollHeight") <= 720
 
 
 # ------------------------------------------------------------------------------------------------ the command

@@ -107,8 +107,8 @@ class ColourAlone(DecidingCheat):
     """Takes things of one colour for one thing: is what is asked about identities, or categories, only a matter of colour?"""
 
     def applies(self, due: DueAnswer) -> bool:
-        asked = properties_of(due.asked.root)
-        return COLOUR in space_of(due.trial.stimuli).names and bool(asked & {"identity", "category"}) and COLOUR not in asked
+        asked = properties_of(due.asked.root)  # locations it does not see: a question that is also about them it cannot even try
+        return COLOUR in space_of(due.trial.stimuli).names and bool(asked) and asked <= {"identity", "category"}
 
     def right(self, due: DueAnswer) -> float:
         space = space_of(due.trial.stimuli, due.trial.grid)

@@ -2,42 +2,71 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from etude.cli.app import app, notes
+from etude.cli.evaluating import Graph, Options, with_graph
 
 
 @app.command()
 def study(
-    task: Annotated[list[str], typer.Option(help="a list of trials such as low, medium or high; repeat for several, one after the other")],
-    person: Annotated[str, typer.Option(help="who answers: a name, or better a number")],
+    person: Annotated[list[str], typer.Option(help="who answers: a name, or better a number; repeat for several people at once")],
+    task: Annotated[
+        list[str] | None,
+        typer.Option(help="a list of trials such as low, medium or high; repeat for several, in the order they shall come"),
+    ] = None,
     suite: Annotated[str | None, typer.Option(help="one with decisions; the first there is when none is given")] = None,
     trials: Annotated[int, typer.Option(help="of each list")] = 50,
+    first_seed: Annotated[int, typer.Option(help="the first of them")] = 0,
     split: Annotated[str, typer.Option(help="val, train or test")] = "val",
-    out: Annotated[Path | None, typer.Option(help="the run's folder; the same command goes on where it stopped")] = None,
+    option: Options = None,
+    graph: Graph = None,
+    practice: Annotated[int, typer.Option(help="trials of each list before, with a word on each answer; they are not kept", min=0)] = 0,
+    out: Annotated[
+        Path | None, typer.Option(help="the run's folder, of several people with a run for each; the same command goes on")
+    ] = None,
     host: Annotated[str, typer.Option(help="127.0.0.1: only this machine can reach it")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="0: any free one", min=0, max=65535)] = 8765,
 ) -> None:
-    """Have a person answer trials in a browser; answers and response times become a run like any policy's."""
+    """Have people answer trials in a browser; answers and response times become runs like any policy's."""
     from etude.evaluation.plan import make_names
-    from etude.names import EtudeError
+    from etude.names import EtudeError, repeated
     from etude.suites.suite import SUITES
-    from etude.web.study import Study, serve_study, study_plan
+    from etude.web.study import Study, serve_studies, study_plan
 
     if trials < 1:
         raise EtudeError(f"--trials must be at least 1, got {trials}")
+    if (twice := repeated(person)) is not None:
+        raise EtudeError(f"--person {twice} is given twice")
     name = suite or next(name for name, one in SUITES.items() if one.control == "answer")
-    plan = study_plan(person, make_names([name], task, [split], episodes=trials))
-    folder = out or Path("runs") / f"{name}-human-{person}-{plan.digest[:8]}"
+    lists, options = with_graph([name], task, option, graph)
+    if not lists:
+        raise EtudeError("say which trials: --task NAME, or --graph FILE")
+
+    def names(count: int, part: str) -> tuple[str, ...]:
+        return tuple(n for one in lists for n in make_names([name], [one], [part], options=options, episodes=count, first_seed=first_seed))
+
+    training = next((s for s, purpose in SUITES[name].splits.items() if purpose == "training" and s != split), split)
+    before = names(practice, training) if practice else ()
+    plans = [study_plan(one, names(trials, split)) for one in person]
+    folders = [
+        (out / who if len(person) > 1 else out) if out else Path("runs") / f"{name}-human-{who}-{plan.digest[:8]}"
+        for who, plan in zip(person, plans, strict=True)
+    ]
 
     def ready(address: str, _: Any) -> None:
-        notes.print(f"open {address} in a browser; Ctrl-C ends it, the same command goes on", highlight=False, soft_wrap=True)
+        for who in person:
+            where = f"{address}{who}/" if len(person) > 1 else address
+            notes.print(f"open {where} in a browser; Ctrl-C ends it, the same command goes on", highlight=False, soft_wrap=True)
 
-    try:
-        with Study(plan, folder) as opened:
-            serve_study(opened, host, port, ready)
-    except KeyboardInterrupt:
-        notes.print(f"the answers are in {folder}; look at them with: etude report {folder}", highlight=False, soft_wrap=True)
+    with ExitStack() as opened:
+        studies = {who: opened.enter_context(Study(plan, folder, before)) for who, plan, folder in zip(person, plans, folders, strict=True)}
+        try:
+            serve_studies(studies, host, port, ready)
+        except KeyboardInterrupt:
+            where = " ".join(map(str, folders))
+            notes.print(f"the answers are in {where}; look at them with: etude report {where}", highlight=False, soft_wrap=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -115,11 +116,11 @@ def find_tokenizer(name: str) -> Tokenizer:
     if name == "built-in":
         return built_in()
     try:
-        from transformers import AutoTokenizer
+        library = importlib.import_module("transformers")
     except ImportError:
         raise EtudeError(f"--tokenizer {name} needs transformers: pip install transformers; or take 'built-in'") from None
     try:
-        return HuggingFace(AutoTokenizer.from_pretrained(name))
+        return HuggingFace(library.AutoTokenizer.from_pretrained(name))
     except (OSError, ValueError) as error:
         raise EtudeError(f"--tokenizer {name} cannot be loaded ({str(error).splitlines()[0][:120]}); or take 'built-in'") from None
 

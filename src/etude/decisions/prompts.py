@@ -195,15 +195,16 @@ def worked(trial: Trial, space: StimulusSpace) -> tuple[Example, ...]:
     of the trial is left out.
     """
     coarse, *finer = list(space.classes)[:2]
-    view = min(1, space.views - 1)
+    views = sorted({thing.view for things in trial.frames for thing in things})  # which its stimulus set has of all items
+    early, late = views[0], views[-1]
     one, other = _alike(space, coarse, apart=coarse, least=True)
     found = [
-        _example(trial, space, LOCATION, [SeenThing(one, 0), SeenThing(space.items - 1, space.cells - 1, view)]),
-        _example(trial, space, coarse, [SeenThing(one, 1 % space.cells), None, SeenThing(other, 0, view)]),
+        _example(trial, space, LOCATION, [SeenThing(one, 0, early), SeenThing(space.items - 1, space.cells - 1, late)]),
+        _example(trial, space, coarse, [SeenThing(one, 1 % space.cells, early), None, SeenThing(other, 0, late)]),
     ]
     for fine in finer:
         one, other = _alike(space, coarse, apart=fine, least=False)
-        found.append(_example(trial, space, fine, [SeenThing(one, 0), SeenThing(other, 1 % space.cells, view)]))
+        found.append(_example(trial, space, fine, [SeenThing(one, 0, early), SeenThing(other, 1 % space.cells, late)]))
     return tuple(
         Example(replace(example.trial, name=f"{trial.parsed.suite}/example-{k}@{trial.split}#0"), example.reason)
         for k, example in enumerate(filter(None, found), 1)

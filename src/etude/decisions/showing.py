@@ -37,7 +37,15 @@ def stimuli(name: str) -> StimulusSet:
 def space_of(name: str, grid: tuple[int, int] = (2, 2)) -> StimulusSpace:
     """What can be seen with a stimulus set."""
     found = stimuli(name)
-    return StimulusSpace(found.classes, found.properties, 1 + max(view for split in SPLITS for view in found.views(split)), grid)
+    return StimulusSpace(found.classes, found.properties, 1 + max(view for split in SPLITS for view in _views(found, split)), grid)
+
+
+def _views(found: StimulusSet, split: str) -> tuple[int, ...]:
+    """The views of a split; none where the set has none for it, which is refused when one is to be shown."""
+    try:
+        return found.views(split)
+    except EtudeError:
+        return ()
 
 
 @functools.cache

@@ -12,6 +12,7 @@ from etude.decisions.graph import DecisionGraph, rebuilt
 from etude.decisions.looks import Select
 from etude.decisions.operator import Operator
 from etude.decisions.solver import Domain
+from etude.decisions.space import SeenThing
 from etude.decisions.trial import SILENT, Placed, Trial
 from etude.names import EtudeError, Stream
 
@@ -30,9 +31,11 @@ def delayed(trial: Trial, count: int, stream: Stream) -> Trial:
     gaps = stream.shuffled(range(1, len(kept)))
     before = [sum(1 for n in range(count) if gaps[n % len(gaps)] <= k) for k in range(len(kept))]
     moved = {old: k + before[k] for k, old in enumerate(kept)}
-    frames, answers = [()] * (len(kept) + count), [SILENT] * (len(kept) + count)
+    length = len(kept) + count
+    frames: list[tuple[SeenThing, ...]] = [()] * length
+    answers = [SILENT] * length
     for old, new in moved.items():
-        frames[new], answers[new] = trial.frames[old], trial.answers[old]  # type: ignore[call-overload]
+        frames[new], answers[new] = trial.frames[old], trial.answers[old]
     tasks = tuple(_moved(placed, moved) for placed in trial.tasks)
     named = tuple((moved[frame], prop) for frame, prop in trial.named)
     return replace(trial, tasks=tasks, frames=tuple(frames), answers=tuple(answers), named=named)

@@ -64,7 +64,7 @@ class Film:
         status = simulation.status
         self._rewards.append(status.reward)
         names = [c.name for c in simulation.episode.scene.cameras]
-        main = next((n for n in ("base", "render") if n in names), names[0])
+        main = next(n for n in ("base", "render", *names) if n in names and n not in simulation.world.covered)
         view = self._studio.shoot(main, (SIDE, SIDE), supersample=True).rgb
         panel = Image.new("RGB", (PANEL, SIDE), PAPER)
         pen = ImageDraw.Draw(panel)

@@ -8,7 +8,7 @@ from etude.goals.balance import Balanced
 from etude.goals.contact import PushedTo, PushedTowards, StructureToppled, Touched, Untouched
 from etude.goals.imitating import Anew, Followed, InTurn, NotAmong
 from etude.goals.laying import Away, Clear, Laid, OnBoard
-from etude.goals.placing import AtPose, AtPosition, Inside, OnTop, Picked, Stacked, Turned
+from etude.goals.placing import AtPose, AtPosition, Inside, OnTop, Picked, RotatedBy, Stacked
 from etude.goals.sweeping import Gathered, KeptOff, NoMore
 from etude.goals.throwing import Hit
 from etude.goals.tip import TipAtPose, TipAtPosition, Traced
@@ -16,5 +16,5 @@ from etude.goals.tip import TipAtPose, TipAtPosition, Traced
 __all__ = [
     "Anew", "AtPose", "AtPosition", "Away", "Balanced", "Clear", "Followed", "Gathered", "Hit", "InTurn", "Inside", "KeptOff", "Laid",
     "NoMore", "NotAmong", "OnBoard", "OnTop", "Picked",
-    "PushedTo", "PushedTowards", "Stacked", "StructureToppled", "TipAtPose", "TipAtPosition", "Touched", "Traced", "Turned", "Untouched",
+    "PushedTo", "PushedTowards", "RotatedBy", "Stacked", "StructureToppled", "TipAtPose", "TipAtPosition", "Touched", "Traced", "Untouched",
 ]  # fmt: skip

@@ -103,7 +103,7 @@ class AtPose(Goal):
 
 
 @dataclass(frozen=True)
-class Turned(AtPose):
+class RotatedBy(AtPose):
     """The thing stands at its pose, which is how it stood at the start, turned about the vertical by ``degrees`` (positive anti-clockwise,
     seen from above), on the spot or ``elsewhere``."""
 

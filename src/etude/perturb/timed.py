@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
+
+import numpy as np
 
 from etude.catalog.polygon import separation
 from etude.episodes import Episode
+from etude.goals.goal import Goal, every
 from etude.goals.monitor import Monitor
+from etude.goals.watch import Watch
 from etude.names import EtudeError, Stream
 from etude.perturb.perturbation import perturbation
-from etude.perturb.places import Crowd, free_place, taken
-from etude.perturb.telling import role
+from etude.perturb.places import APART, Crowd, free_place, taken
 from etude.pose import Pose
 from etude.scene.events import CameraCovered, Event, HandPushed, LightOut, ThingMoved
 from etude.scene.outlines import extent
@@ -30,9 +33,11 @@ UNTAKEN = 20  # control steps in which no hand has come to the first thing
 EACH, MORE = 30, 3  # control steps later, for each thing more that is to be moved, up to some
 MOVED = 0.10  # m from where it was: nothing that is aimed at the old place gets hold of it
 PLACES = 3  # for a thing, in case the first is taken when it is moved
-TRIED = 40  # of which to find them
-DRAWN = (20, 180, 1000)  # looked at for one place, a few first
+TRIED = 200  # of which to find them
+SLIM = 0.01  # m about a place, before the outline of the thing is looked at: a pencil has room where a disc as long has none
+DRAWN = (20, 180)  # looked at for one place, a few first
 HEIGHTS = (0.01, 0.2)  # m above a thing that the tip must be able to come to: to take it, and on its way there
+BEYOND = 0.08  # m behind it, seen from the arm, likewise: at the end of its reach an arm can neither push a thing nor turn it
 NEAR = 0.005  # m and rad by which it may miss that
 STANDS = 0.005  # m between a thing and the table it stands on
 DIM, DIMMER = 1.0, 0.5  # of the light that is left when all lamps are out
@@ -48,15 +53,29 @@ def _happening(episode: Episode, event: Event) -> Episode:
 
 def _moment(episode: Episode, stream: Stream, last: int = LATEST) -> int:
     """The control step at which something happens: soon, and up to so much later for each thing more that is to be moved."""
-    things = {thing for said, thing in episode.roles if said == "manipulated"}
-    return stream.integer(EARLIEST, last + EACH * min(MORE, max(0, len(things) - 1)))
+    return stream.integer(EARLIEST, last + EACH * min(MORE, max(0, len(_meant(episode)) - 1)))
+
+
+def _meant(episode: Episode) -> tuple[str, ...]:
+    """What has to be manipulated, of all that could be: the goal speaks of it."""
+    said = {name for part in every(episode.goal, Goal) for f in fields(part) if f.metadata.get("asked", True)  # type: ignore[arg-type]
+            for name in _names(getattr(part, f.name))}  # fmt: skip
+    return tuple(dict.fromkeys(thing for as_what, thing in episode.roles if as_what == "manipulated" and thing in said))
+
+
+def _names(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, tuple):
+        for one in value:
+            yield from _names(one)
 
 
 @perturbation("move_object", "event", plausible=True)
 def move_object(episode: Episode, stream: Stream) -> Episode:
     """Move a thing that has to be taken to another place, while the hand is on its way."""
     moment, scene = _moment(episode, stream, UNTAKEN), episode.scene
-    loose = [e for name in role(episode, "manipulated", "move_object") for e in scene.entities if e.name == name and _free(episode, e)]
+    loose = [e for name in _meant(episode) for e in scene.entities if e.name == name and isinstance(e, Body) and _free(episode, e)]
     if not loose:
         raise EtudeError(f"move_object: nothing that is manipulated stands free on the table of {episode.name}")
     crowd = Crowd(taken(episode, "move_object"))
@@ -68,10 +87,10 @@ def move_object(episode: Episode, stream: Stream) -> Episode:
     raise EtudeError(f"move_object: there is no free place for {loose[0].name!r} within reach in {episode.name}")
 
 
-def _free(episode: Episode, entity: object) -> bool:
+def _free(episode: Episode, entity: Body) -> bool:
     """Does it stand on the table, on its own, with nothing on it or in it?"""
     scene = episode.scene
-    if not isinstance(entity, Body) or entity.fixed or entity.name == episode.held or scene.table is None:
+    if entity.fixed or entity.name == episode.held or scene.table is None:
         return False
     mine = extent(entity)
     others = [e for e in scene.entities if e is not entity and not isinstance(e, (Area, Marker))]
@@ -80,15 +99,17 @@ def _free(episode: Episode, entity: object) -> bool:
 
 def _places(episode: Episode, world: World, thing: Body, crowd: Crowd, stream: Stream) -> Iterator[Pose]:
     """Places for it, turned as it is: free, within reach, and neither nearer to the goal nor out of its way."""
-    x, y, z = thing.pose.position
-    radius = max(math.dist(corner, (x, y)) for corner in extent(thing).ring.tolist())
+    (x, y, z), ring = thing.pose.position, extent(thing).ring
     box, found = workspace(SUITES[episode.parsed.suite], episode.scene), 0
     for _ in range(TRIED):
-        spot = free_place(radius, crowd, box, DRAWN, stream)
+        spot = free_place(SLIM, crowd, box, DRAWN, stream)
         if spot is None:
             return
+        outline = ring + np.array((spot[0] - x, spot[1] - y))
+        inside = (outline >= box[0]).all() and (outline <= box[1]).all()
+        apart = math.dist(spot[:2], (x, y)) >= MOVED and all(separation(outline, other) >= APART for other in crowd.rings)
         place = Pose((spot[0], spot[1], z), thing.pose.rotation)
-        if math.dist(spot[:2], (x, y)) >= MOVED and _fair(episode, world, thing, place):
+        if inside and apart and _fair(episode, world, thing, place):
             yield place
             found += 1
             if found == PLACES:
@@ -100,15 +121,22 @@ def _fair(episode: Episode, world: World, thing: Body, place: Pose) -> bool:
     world.reset()
     monitor = Monitor(episode.goal, world)
     before = [(n.status.satisfied, n.status.violated) for n in monitor.nodes()]
-    (x, y, _), top = place.position, extent(thing).high
-    heading = pointing_down(monitor.watch, x, y)
-    if world.robot is None or not all(world.robot.reaches(Pose((x, y, top + h), heading), NEAR) for h in HEIGHTS):
+    if not _reached(monitor.watch, place, extent(thing).high):
         return False
     old = world.frame(thing.name)[0].copy()
     world.teleport({thing.name: place})
     monitor.displaced(thing.name, world.frame(thing.name)[0] - old)
     monitor.update()
     return world.fits(thing.name) and before == [(n.status.satisfied, n.status.violated) for n in monitor.nodes()]
+
+
+def _reached(watch: Watch, place: Pose, top: float) -> bool:
+    """Can the hand, pointing down, come over a place and a little beyond it?"""
+    (x, y, _), heading = place.position, pointing_down(watch, *place.position[:2])
+    _, way = watch.from_base(x, y)
+    out = BEYOND * math.cos(way), BEYOND * math.sin(way)
+    tips = [Pose((x + u, y + v, top + h), heading) for u, v in ((0.0, 0.0), out) for h in HEIGHTS]
+    return all(watch.robot.reaches(tip, NEAR) for tip in tips)
 
 
 @perturbation("light_out", "event", plausible=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from etude.evaluation.record import Record
 from etude.evaluation.store import Run
@@ -42,6 +43,16 @@ def contestants(runs: Sequence[Run]) -> list[Contestant]:
                 found.append((run, mode, records))
     labels = _distinct([_label(run, mode) for run, mode, _ in found], [run.folder.name for run, _, _ in found])
     return [Contestant(k, label, *parts) for k, (label, parts) in enumerate(zip(labels, found, strict=True))]
+
+
+def with_people(arms: Sequence[Contestant]) -> list[Contestant]:
+    """The arms, and where several of them are people, all of these together: for tables that count answers."""
+    people = [arm for arm in arms if arm.run.plan.policy.startswith("human:")]
+    if len(people) < 2:
+        return list(arms)
+    label = f"{len(people)} people together"
+    together = tuple(record for arm in people for record in arm.records)
+    return [*arms, Contestant(len(arms), label, replace(people[0].run, folder=Path(label)), people[0].mode, together)]
 
 
 def _label(run: Run, mode: str) -> str:

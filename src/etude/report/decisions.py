@@ -8,7 +8,7 @@ from etude.evaluation.decisions import ALL, Slice, answers_of, breakdowns, decid
 from etude.evaluation.record import Record
 from etude.evaluation.tables import percent, plural
 from etude.report import charts
-from etude.report.contestants import Contestant
+from etude.report.contestants import Contestant, with_people
 from etude.report.markup import Cell, Column, Row, esc, fold, section, table
 from etude.report.sections import THIN, span
 
@@ -24,6 +24,7 @@ SHORTCUTS = (
 
 def decisions_section(arms: Sequence[Contestant]) -> str:
     """Tables of every breakdown; empty where no decisions were asked for."""
+    arms = with_people(arms)
     usable = {arm.number: _usable(arm) for arm in arms}
     if not any(usable.values()):
         return ""
@@ -38,14 +39,15 @@ def decisions_section(arms: Sequence[Contestant]) -> str:
     return section("decisions", "Decisions", LEAD, body + fold("Shortcuts", f"<p>{esc(SHORTCUTS)}</p>{_shortcuts(records)}"))
 
 
-def decision_rows(arm: Contestant) -> list[dict[str, str | int | float | bool | None]]:
-    """The breakdowns of one policy as rows to be written."""
+def decision_rows(arms: Sequence[Contestant]) -> list[dict[str, str | int | float | bool | None]]:
+    """The breakdowns of every policy, and of all people together, as rows to be written."""
     return [
         {
-            "breakdown": s.breakdown, "level": s.level, "value": s.value, "answers": s.answers, "right": s.right,
+            "policy": arm.label, "breakdown": s.breakdown, "level": s.level, "value": s.value, "answers": s.answers, "right": s.right,
             "accuracy": round(s.accuracy, 4), "low": round(s.interval[0], 4), "high": round(s.interval[1], 4),
             "chance": round(s.chance, 4), "median_seconds": s.seconds if _human(arm) else None,
         }
+        for arm in with_people(arms)
         for s in breakdowns(answers_of(_usable(arm)))
     ]  # fmt: skip
 

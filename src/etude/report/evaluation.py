@@ -17,7 +17,7 @@ from etude.evaluation.tables import by, faults, name_of, p_value, percent, plura
 from etude.names import EtudeError
 from etude.report import charts
 from etude.report.audits import BestCheat, best_cheats
-from etude.report.contestants import Contestant, contestants
+from etude.report.contestants import Contestant, contestants, with_people
 from etude.report.decisions import decisions_section
 from etude.report.failures import errors_section, failures_section, faults_section
 from etude.report.markup import Cell, Column, Row, badge, breakable, esc, fold, listed, section, table
@@ -56,7 +56,7 @@ def report(
         ("Summary", summary_section(found)),
         ("Tasks", tasks_section(found, cheats or {})),
         ("Levels", levels_section(found)),
-        *suite_sections(found),
+        *suite_sections(with_people(found)),
         ("Decisions", decisions_section(found)),
         ("Perturbations", perturbations_section(found, costs)),
         ("Sub-goals", funnels_section(found)),

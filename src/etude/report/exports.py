@@ -18,7 +18,7 @@ from etude.evaluation.recovery import recoveries
 from etude.evaluation.store import Run
 from etude.evaluation.tables import Tally, by, errors, faults, funnels, groups
 from etude.names import EtudeError
-from etude.report.contestants import Contestant, contestants
+from etude.report.contestants import Contestant, contestants, with_people
 from etude.report.decisions import decision_rows, shortcut_rows
 from etude.report.suite_tables import cause_data, suite_data
 
@@ -58,9 +58,9 @@ def collect(runs: Sequence[Run]) -> list[ExportTable]:
         table("subgoals", "Share of episodes in which sub-goals were reached", _subgoal_rows),
         table("faults", "Planning and execution: what went wrong first", _fault_rows),
         table("errors", "Errors by message", _error_rows),
-        *(_table(*one) for one in suite_data(found)),
+        *(_table(*one) for one in suite_data(with_people(found))),
         _table("causes", "What went wrong", cause_data(found)),
-        table("decisions", "Right answers by what was asked, beside chance", decision_rows),
+        _table("decisions", "Right answers by what was asked, beside chance", decision_rows(found)),
         _table("shortcuts", "What shortcuts would score on these trials", shortcut_rows(found)),
         _table("comparisons", "Policies on the same episodes", _comparison_rows(found)),
     ]

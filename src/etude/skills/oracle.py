@@ -116,7 +116,7 @@ class Oracle:
         node = self._monitor.next_leaf()
         if node is None or not node.reached or node.status.progress < SWAYING or node.path == self._worked_on[0]:
             return node
-        path, goal = self._worked_on
+        path, goal, _ = self._worked_on
         return next((n for n in self._monitor.nodes() if (n.path, n.goal) == (path, goal) and not n.status.satisfied), node)
 
     def stroke(self, node: GoalNode | None = None, parent: GoalNode | None = None) -> Stroke | Keypose | None:

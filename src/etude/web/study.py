@@ -1,7 +1,8 @@
 """A study with people: trials are shown in a browser, answers and response times are kept as a run like any policy's.
 
-The paper's baseline is people; with this page anyone can be one. The run folder is that of ``etude evaluate`` with the policy
-``human:NAME``, so reports and comparisons work on it. Answers are written as they come: a reload, or a new start, goes on where it stopped.
+The paper's baseline is people; with this page anyone can be one, and several can at once, each at an address of their own. The run folder
+is that of ``etude evaluate`` with the policy ``human:NAME``, so reports and comparisons work on it. Answers are written as they come: a
+reload, or a new start, goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import json
 import shlex
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -42,6 +43,9 @@ RULES = (  # what a browser may do with the page: talk to the server it came fro
 )
 
 
+DRAWING = threading.Lock()  # pictures are drawn for one person at a time
+
+
 def study_plan(person: str, names: tuple[str, ...]) -> Plan:
     """The plan of a study: the policy is a person."""
     if not person or any(not (c.isalnum() or c in "-_.") for c in person):
@@ -50,12 +54,17 @@ def study_plan(person: str, names: tuple[str, ...]) -> Plan:
 
 
 class Study:
-    """The state of a study: which trials, and what has been answered. One person at a time; use it as a context."""
+    """The state of one person's study: which trials, and what has been answered; use it as a context.
 
-    def __init__(self, plan: Plan, folder: Path) -> None:
+    ``practice`` are trials that come first, tell whether they were answered rightly, and are not kept.
+    """
+
+    def __init__(self, plan: Plan, folder: Path, practice: Sequence[str] = ()) -> None:
         find_trial(plan.names[0])  # an episode with a robot is refused before a folder is made
         self._store = Store(folder, plan)
         self._lock = threading.Lock()
+        self._practice = [] if self._store.records else list(practice)  # who has begun knows how it goes
+        self._feedback = ""
         try:
             self._introduce()
         except BaseException:
@@ -86,10 +95,14 @@ class Study:
     def state(self) -> dict[str, Any]:
         """How far it is, and the next trial: its instruction, its frames, what is asked and what can be answered."""
         with self._lock:
-            missing = self._store.missing
+            due = self._due()
             done, total = len(self._store.records), len(self._store.plan.episodes)
-            trial = _shown(find_trial(missing[0][0])) if missing else None
-        return {"done": done, "total": total, "trial": trial}
+            told = {"practice": bool(self._practice), "feedback": self._feedback}
+        return {"done": done, "total": total, **told, "trial": _shown(find_trial(due)) if due else None}
+
+    def _due(self) -> str | None:
+        """The trial that is shown."""
+        return self._practice[0] if self._practice else self._store.missing[0][0] if self._store.missing else None
 
     def answer(self, name: str, answers: list[str], times: list[float]) -> None:
         """Keep the answers to the trial that is shown, and the seconds after which each was given.
@@ -99,19 +112,27 @@ class Study:
         with self._lock:
             if (name, "vanilla") in self._store.records:
                 return
-            missing = self._store.missing
-            if not missing or name != missing[0][0]:
+            if name != self._due():
                 raise EtudeError(f"{name} is not the trial that is shown")
-            record = scored(find_trial(name), answers, times)
+            trial = find_trial(name)
+            record = scored(trial, answers, times)
+            self._feedback = ""
+            if self._practice:
+                right = ", ".join(trial.answers[k] for k in _asked(trial))
+                self._feedback = "That was right." if record.success else f"That was not right: the answer was {right}."
+                del self._practice[0]
+                return
             self._store.add(record)
             self._store.sync()
 
 
 def _shown(trial: Trial) -> dict[str, Any]:
+    with DRAWING:
+        frames = [data_url(picture) for picture in pictures(trial, PIXELS)]
     return {
         "name": trial.name,
         "instruction": told(trial, "fluent"),
-        "frames": [data_url(picture) for picture in pictures(trial, PIXELS)],
+        "frames": frames,
         "asked": _asked(trial),
         "choices": list(trial.choices),
     }
@@ -138,38 +159,49 @@ def scored(trial: Trial, answers: list[str], times: list[float]) -> Record:
 # ------------------------------------------------------------------------------------------------ the server
 
 
-def _handler(study: Study, host: str) -> type[BaseHTTPRequestHandler]:
+def _handler(studies: Mapping[str, Study], host: str) -> type[BaseHTTPRequestHandler]:
     page = resources.files("etude.web").joinpath("study.html").read_bytes()
 
     class Handler(BaseHTTPRequestHandler):
-        """Three addresses: the page, the state, and the answers."""
+        """Three addresses for each person: the page, the state, and the answers."""
 
         timeout = PATIENCE
 
+        def _asked(self) -> tuple[Study | None, str]:
+            """Whose study, and what of it. Where one person takes part alone, the address need not say who."""
+            person, slash, what = self.path.removeprefix("/").rpartition("/")
+            if not slash and len(studies) == 1:
+                person = next(iter(studies))
+            return studies.get(person), what
+
         def do_GET(self) -> None:
+            study, what = self._asked()
             if not _named(self.headers.get("Host", ""), host):
                 self.send_error(HTTPStatus.FORBIDDEN, explain="open this page by the number of its machine, not by a name")
-            elif self.path == "/":
+            elif study is None:
+                self.send_error(HTTPStatus.NOT_FOUND, explain=f"the pages of this study are /{'/, /'.join(studies)}/")
+            elif not what:
                 self._send(page, "text/html; charset=utf-8")
-            elif self.path == "/state":
+            elif what == "state":
                 self._send(json.dumps(study.state()).encode(), "application/json")
             else:
                 self.send_error(HTTPStatus.NOT_FOUND)
 
         def do_POST(self) -> None:
             at, origin, length = self.headers.get("Host", ""), self.headers.get("Origin"), self.headers.get("Content-Length", "")
+            study, what = self._asked()
             if not _named(at, host) or origin not in (f"http://{at}", f"https://{at}"):
                 self.send_error(HTTPStatus.FORBIDDEN, explain="answers are taken from the page of this study only")
-            elif self.path != "/answer":
+            elif study is None or what != "answer":
                 self.send_error(HTTPStatus.NOT_FOUND)
             elif self.headers.get_content_type() != "application/json":
                 self.send_error(HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
             elif not (length.isascii() and length.isdigit() and 0 < int(length) <= LONGEST):
                 self.send_error(HTTPStatus.BAD_REQUEST)
             else:
-                self._take(self.rfile.read(int(length)))
+                self._take(study, self.rfile.read(int(length)))
 
-        def _take(self, body: bytes) -> None:
+        def _take(self, study: Study, body: bytes) -> None:
             try:
                 study.answer(*_read(body))
             except EtudeError as error:
@@ -216,10 +248,16 @@ def _read(body: bytes) -> tuple[str, list[str], list[float]]:
     raise EtudeError("an answer must have a trial, a list of answers and a list of times in seconds")
 
 
-def serve_study(study: Study, host: str, port: int, ready: Callable[[str, ThreadingHTTPServer], None]) -> None:
-    """Serve the page until it is interrupted; ``ready`` gets its address."""
+class StudyServer(ThreadingHTTPServer):
+    """A thread for each request."""
+
+    request_queue_size = 256  # a class that begins at one word: nobody's request is turned away
+
+
+def serve_studies(studies: Mapping[str, Study], host: str, port: int, ready: Callable[[str, ThreadingHTTPServer], None]) -> None:
+    """Serve the pages of people, by their names, until it is interrupted; ``ready`` gets the address."""
     try:
-        server = ThreadingHTTPServer((host, port), _handler(study, host))
+        server = StudyServer((host, port), _handler(studies, host))
     except OSError as error:
         raise EtudeError(f"no page can be served at {host}:{port}: {error.strerror}; choose another --host or --port") from None
     with server:

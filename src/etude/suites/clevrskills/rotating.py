@@ -9,7 +9,7 @@ from dataclasses import replace
 from etude.arithmetic import norms
 from etude.catalog.registry import shape
 from etude.goals.goal import All, Goal, Order, Swap
-from etude.goals.leaves import AtPosition, Turned
+from etude.goals.leaves import AtPosition, RotatedBy
 from etude.pose import Pose, multiply, yaw_quat
 from etude.prompts.instruction import Instruction, ScenePicture, instruction
 from etude.suites.clevrskills.stage import REACH, B, C, ClevrActor, ClevrSceneBuilder, steady
@@ -30,10 +30,10 @@ def _asked(stage: ClevrSceneBuilder) -> tuple[int, str]:
     return degrees if direction == "anti-clockwise" else -degrees, f"{degrees} degrees {direction}"
 
 
-def _turned(actor: ClevrActor, pose: Pose, degrees: int, to: Pose | None = None) -> Turned:
+def _turned(actor: ClevrActor, pose: Pose, degrees: int, to: Pose | None = None) -> RotatedBy:
     """The actor turned on the spot, or at another place."""
     turn = multiply(yaw_quat(math.radians(degrees)), pose.rotation)
-    return Turned(actor.name, Pose.of((to or pose).position, turn), degrees=degrees, elsewhere=to is not None)
+    return RotatedBy(actor.name, Pose.of((to or pose).position, turn), degrees=degrees, elsewhere=to is not None)
 
 
 def _rotated(draw: Draw, restore: bool) -> Draft:
@@ -46,7 +46,7 @@ def _rotated(draw: Draw, restore: bool) -> Draft:
     start = poses[actor.name]
     goal: Goal = _turned(actor, start, degrees)
     if restore:
-        goal = Order((goal, Turned(actor.name, start, degrees=-degrees)))
+        goal = Order((goal, RotatedBy(actor.name, start, degrees=-degrees)))
     end = " and then restore" if restore else ""
     prompts = (
         instruction("Rotate ", actor.picture(), f" {words}{end}"),

@@ -64,11 +64,11 @@ def put_in(thing: str, level: str, words: str = "block", height: float = BLOCK) 
     part, middle = drawer(level), FLOOR + height / 2
     return Composed(
         in_drawer(thing, level),
-        (
+        (  # Into its front half: nearer to the cabinet, the wrist would meet it.
             picked_up(thing, f"the {words} on the drawer's surface", _on_top(thing)),
             MoveFree(
                 thing,
-                Region(part, InBox((-0.08, -0.09, middle + 0.012), (0.08, 0.02, middle + 0.022)), About()),
+                Region(part, InBox((-0.08, -0.09, middle + 0.012), (0.08, -0.05, middle + 0.022)), About()),
                 f"place the {words} in the {level} drawer",
             ),
         ),
@@ -250,7 +250,7 @@ def take_two_out_of_same(draw: Draw) -> Draft:
     stage = HimanSceneBuilder(draw)
     level = LEVELS[stage.variation(3)]
     cabinet = stage.cabinet()
-    one, other = block_in(stage, cabinet, level, "block 0"), block_in(stage, cabinet, level, "block 1", -0.022)
+    one, other = block_in(stage, cabinet, level, "block 0"), block_in(stage, cabinet, level, "block 1", -0.042)
     stages = [opened(level), taken_out(one, level, side=-1), taken_out(other, level, side=1)]
     text = f"take two blocks out of the {level} drawer and place them on the drawer's surface"
     return stage.draft(text, stages, [one, other], [CABINET], lasting=2)

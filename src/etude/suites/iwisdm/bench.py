@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import statistics
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from etude.bench.result import Result
-from etude.datasets.decisions import png_frames
+from etude.datasets.decisions import described, png_frames
 from etude.decisions.asking import asked
 from etude.decisions.autotask import distinct_tasks
 from etude.decisions.compose import make_trial
@@ -18,13 +21,14 @@ from etude.names import rng
 from etude.suites.iwisdm.benchmarks import trial
 from etude.suites.iwisdm.levels import HIGH, LEVELS
 
-ROUNDS, TRIALS, SHOWN, TASKS, WARM = 3, 300, 100, 500, 20
+ROUNDS, TRIALS, SHOWN, WRITTEN, TASKS, WARM = 3, 300, 100, 50, 500, 20
 UNIT = "per CPU second"
 SPLIT = "val"
 
 
 def bench_decisions() -> list[Result]:
-    """Each level: trials with instruction and answers, their frames at 224×224, and these as PNG; then tasks at high complexity.
+    """Each level: trials with instruction and answers, each of a new task and of given ones; the same with their frames at 224×224, and
+    with the files that are written of them; then tasks at high complexity. Every row does all the work from the task on.
 
     The objects of a split are rendered once and then pasted: what that takes is told first, and not counted again.
     """
@@ -34,14 +38,16 @@ def bench_decisions() -> list[Result]:
     for item, view in kinds:
         shown.picture(item, view, cell_pixels(PIXELS, (2, 2)))
     results = [Result(f"decisions: {len(kinds)} pictures of objects, once", round(time.process_time() - begun, 2), "CPU seconds")]
-    for level in LEVELS:
-        made: dict[int, Trial] = {}
-        results += [
-            Result(f"decisions, {level}: trials made, each of a new task", _rate(_making(level, made), TRIALS), UNIT),
-            Result(f"decisions, {level}: trials made of given tasks", _rate(_instantiating(made), TRIALS), UNIT),
-            Result(f"decisions, {level}: trials shown at {PIXELS}x{PIXELS}", _rate(lambda k, made=made: pictures(made[k]), SHOWN), UNIT),  # type: ignore[misc]
-            Result(f"decisions, {level}: trials as PNG", _rate(lambda k, made=made: png_frames(made[k]), SHOWN // 2), UNIT),  # type: ignore[misc]
-        ]
+    with tempfile.TemporaryDirectory() as folder:
+        for level in LEVELS:
+            made: dict[int, Trial] = {}
+            for what, action, count in (
+                ("made, each of a new task", _making(level, made), TRIALS),
+                ("made of given tasks", _instantiating(made, told), TRIALS),
+                (f"made of given tasks, with frames at {PIXELS}x{PIXELS}", _instantiating(made, _shown), SHOWN),
+                ("made of given tasks, and written as PNG and JSON files", _instantiating(made, _writing(Path(folder))), WRITTEN),
+            ):
+                results.append(Result(f"decisions, {level}: trials {what}", _rate(action, count), UNIT))
     tasks = distinct_tasks(HIGH, rng("bench/decisions", "tasks"), WARM + ROUNDS * TASKS)
     return [*results, Result("decisions, high: tasks of different structure", _rate(lambda _: next(tasks), TASKS), UNIT)]
 
@@ -54,11 +60,34 @@ def _making(level: str, made: dict[int, Trial]) -> Callable[[int], object]:
     return make
 
 
-def _instantiating(made: dict[int, Trial]) -> Callable[[int], object]:
-    """The work that is left when a task has been drawn: its analysis, the objects, the answers, the instruction."""
-    asked.cache_clear()
+def _instantiating(made: dict[int, Trial], use: Callable[[Trial], object]) -> Callable[[int], object]:
+    """The work that is left when a task has been drawn: its analysis, the objects, the answers, the instruction, and ``use`` of it all."""
     domain = domain_of("procedural", SPLIT)
-    return lambda k: told(make_trial(made[k].name, made[k].tasks, domain, made[k].answers[-1], rng(made[k].name, "bench")))
+
+    def make(k: int) -> object:
+        if k == 0:  # what was worked out for the row before does not count here
+            asked.cache_clear()
+        one = make_trial(made[k].name, made[k].tasks, domain, next(a for a in made[k].answers if a), rng(made[k].name, "bench"))
+        return use(one)
+
+    return make
+
+
+def _shown(one: Trial) -> object:
+    return told(one), pictures(one)
+
+
+def _writing(folder: Path) -> Callable[[Trial], object]:
+    """Write what the original writes of a trial: a file for each frame, and one with everything else."""
+
+    def write(one: Trial) -> None:
+        place = folder / one.name.replace("/", "-")
+        place.mkdir(exist_ok=True)
+        for k, data in enumerate(png_frames(one)):
+            (place / f"{k}.png").write_bytes(data)
+        (place / "trial.json").write_text(json.dumps(described(one)))
+
+    return write
 
 
 def _rate(action: Callable[[int], object], count: int) -> float:

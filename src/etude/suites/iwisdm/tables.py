@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from etude.arithmetic import total
 from etude.evaluation.decide import NOTHING, said_and_right
 from etude.evaluation.record import Record
 from etude.evaluation.tables import name_of
@@ -37,11 +37,11 @@ def time_rows(modes: Modes) -> Rows:
     for record in _decided(modes):
         if "seconds" in record.timings:
             times.setdefault((record.level, record.success), []).append(record.timings["seconds"])
-    return [
-        {"level": level, "answered": "rightly" if right else "wrongly", "trials": len(found)}
-        | {name: f"{_quantile(found, share):.2f}" for name, share in QUANTILES.items()}
-        for (level, right), found in sorted(times.items(), key=lambda item: (_rank(item[0][0]), not item[0][1]))
-    ]
+    rows = Rows()
+    for (level, right), found in sorted(times.items(), key=lambda item: (_rank(item[0][0]), not item[0][1])):
+        at = {name: f"{_quantile(found, share):.2f}" for name, share in QUANTILES.items()}
+        rows.append({"level": level, "answered": "rightly" if right else "wrongly", "trials": len(found), **at})
+    return rows
 
 
 def delay_rows(modes: Modes) -> Rows:
@@ -55,8 +55,8 @@ def delay_rows(modes: Modes) -> Rows:
     for (task, delay), trials in sorted(right.items()):
         least = min(d for t, d in right if t == task)
         pairs = [(trials[seed], before) for seed, before in right[task, least].items() if seed in trials]
-        change = statistics.fmean(int(one) - int(before) for one, before in pairs) if pairs and delay != least else None
-        share = sum(trials.values()) / len(trials)
+        change = total(one - before for one, before in pairs) / len(pairs) if pairs and delay != least else None
+        share = total(trials.values()) / len(trials)
         found.append({"list": task, "delay": delay, "trials": len(trials), "right": share, "against the shortest": change})
     return found
 

@@ -152,7 +152,7 @@ def compared(stage: VimaSceneBuilder, pairs: int, others: int) -> ComparedPair:
 
 def example(adjective: Adjective, thing: VimaThing, texture: str, number: int) -> list[str | InstructionPart]:
     """A sentence with two pictures: the same shape, once more and once less so."""
-    pictures = []
+    pictures: list[ObjectPicture] = []
     for one, slot in ((adjective, f"demo_blicker_obj_{number}"), (adjective.opposite(), f"demo_less_blicker_obj_{number}")):
         picture = VimaActor(slot, thing, *one.look(texture)).picture(slot)
         height = {"shorter": "short ", "taller": "tall "}.get(one.meaning, "")

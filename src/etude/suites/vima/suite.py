@@ -50,5 +50,6 @@ vima = Suite(
     plans={str(SEEDS): _two_hundred},
     reword=reword,
     paper_tables=later("etude.suites.vima.paper", "tables"),
+    tables=later("etude.suites.vima.tables", "TABLES"),
     benches={"vima": _bench},
 )

@@ -142,8 +142,7 @@ def enlarged(actor: VimaActor, words: str) -> ObjectPicture:
 
 
 def draft(stage: VimaSceneBuilder, cast: SweepScene, zone: Area, line: Area, region: Rect, manner: str, most: int) -> Draft:
-    """Set the table and say what is wanted. A table on which more than ``most`` strokes are needed is not set, nor one that takes longer than
-    the episode lasts."""
+    """Set the table and say what is wanted. A table that needs more than ``most`` strokes, or more than the episode has, is not set."""
     horizon = int(stage.one_of("horizon", HORIZONS))
     most = min(most, horizon)
     stage.things += [zone, line]

@@ -43,6 +43,7 @@ vlmbench = Suite(
     room=rlbench_room,
     workspace=(RLBENCH_LOWER, RLBENCH_UPPER),
     reach=RLBENCH_REACH,
+    size=(256, 256),  # the original's are 360 × 360; at 128 × 128 the smaller of two things has fewer than 20 pixels
     horizon=20,  # keyposes
     control="keypose",
     options=("grasp",),
