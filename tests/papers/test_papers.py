@@ -117,6 +117,15 @@ def test_success_and_success_without_mistakes_are_read_from_the_same_episodes():
     assert "here: mine" in str(found) and "82.7" in str(found)
 
 
+def test_garbled_words_keep_the_number_of_words_and_garbled_tokens_that_of_tokens():
+    names = {"original": "", "gobbledygook-tokens": "+gobbledygook_tokens", "gobbledygook-words": "+gobbledygook_words"}
+    tasks = ("visual_manipulation@L1#0", "same_shape@L1#0")
+    made = {("mine", key): tuple(record(f"vima/{task}{p}", True, level="") for task in tasks) for key, p in names.items()}
+    lines = filled(table("vima", "Table D.1"), [PolicyLine("mine", {ANY: "mine"})], Played(made)).lines
+    plain, tokens, words = (line.values for line in lines if line.who == "here: mine")
+    assert plain[0] == words[0] and plain[2] == tokens[2] and words[2] > plain[2]
+
+
 def test_policies_that_say_what_they_were_trained_on_stand_where_the_paper_has_them():
     six = table("himan", "Table 6")
     (line,) = policy_lines(["L1=one", "L4=two"], [six])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from etude.evaluation.plan import PLANNED
 from etude.evaluation.result_table import ResultTable
 from etude.papers.playing import tables_of
 
@@ -13,7 +14,7 @@ def listing(suite: str) -> ResultTable:
     rows = []
     for table in tables_of(suite):
         played = f'etude paper {suite} --policy P --out DIR --tables "{table.number}"' if table.blocks else ""
-        planned = any(one.mode in ("planner", "coupled", "offline") for one in table.conditions)
+        planned = any(one.mode in PLANNED for one in table.conditions)
         command = f"{played} --planner Q" if played and planned else played or table.command
         rows.append({"number": table.number, "shows": table.title, "command": command, "missing": table.missing})
     cells = tuple((row["number"], row["shows"], row["command"] or "–", row["missing"]) for row in rows)

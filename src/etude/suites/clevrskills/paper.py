@@ -92,8 +92,8 @@ def _lengths(number: str, title: str) -> PaperTable:
         drawn="bars",
         digits=0,
         note="control steps of successful episodes of those who demonstrate: --policy oracle",
-        missing="its right half, the number of solvers: about 9 on average in L1 and 11 in L2, as the text says; our oracle has skills, "
-        "which are not the same",
+        missing="its right half, the number of solvers (about 9 on average in L1 and 11 in L2, as the text says): "
+        "etude describe clevrskills counts ours",
     )
 
 
@@ -149,7 +149,7 @@ def tables() -> tuple[PaperTable, ...]:
         PaperTable(
             "Figure 8",
             "Diversity of actions",
-            missing="the drawing; actions are in the data set",
-            command="etude demos --suite clevrskills --task pick --episodes 100 --out DATA",
+            missing="the drawing; how much of the range of actions is covered at every tenth of an episode is counted instead",
+            command="etude describe clevrskills --task pick --episodes 100",
         ),
     )
