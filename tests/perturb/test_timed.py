@@ -66,8 +66,8 @@ def test_another_seed_gives_another_moment():
 def test_decisions_and_things_that_do_not_stand_free_are_refused_in_one_line():
     for name, words in (
         ("iwisdm/low@test#0+push_hand", "does not apply to iwisdm"),
-        ("himan/open_drawer@train#0+move_object", "nothing that is manipulated stands free"),
-        ("clevrskills/place@train#0+move_object", "nothing that is manipulated stands free"),
+        ("himan/open_drawer@train#0+move_object", "nothing that is to be taken stands free"),
+        ("clevrskills/place@train#0+move_object", "nothing that is to be taken stands free"),
     ):
         with pytest.raises(EtudeError, match=words) as refusal:
             find(name)
@@ -84,6 +84,15 @@ def test_a_thing_is_moved_to_its_place_and_nobody_is_credited_with_that():
     idle(simulation, 1)
     assert np.allclose(simulation.world.pose(event.thing).position, event.places[0].position, atol=5e-3)
     assert simulation.happened == [event.step + 1] and simulation.status.satisfied == before.satisfied
+
+
+def test_what_stands_on_furniture_stays_on_it_and_what_could_be_taken_but_is_not_meant_stays():
+    (event,) = episode("himan/put_in_opened_drawer@train#0+move_object").events
+    laid = episode("himan/put_in_opened_drawer@train#0").scene.entity(event.thing).pose
+    assert all(place.position[2] == laid.position[2] and place.rotation == laid.rotation for place in event.places)
+    things = {episode(f"himan/box_in_cupboard@train#{seed}+move_object").events[0].thing for seed in range(3)}
+    meant = {episode(f"himan/box_in_cupboard@train#{seed}").instruction.text.split(" the ")[1].removesuffix(" in") for seed in range(3)}
+    assert things == meant
 
 
 def test_what_only_has_to_be_touched_may_be_moved_first(oracle):

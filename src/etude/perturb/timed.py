@@ -5,9 +5,10 @@ What happens, and when, is drawn from the episode's name and becomes a part of i
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -19,10 +20,10 @@ from etude.goals.watch import Watch
 from etude.names import EtudeError, Stream
 from etude.perturb.perturbation import perturbation
 from etude.perturb.places import APART, Crowd, free_place, taken
-from etude.pose import Pose
+from etude.pose import Array, Pose, Vec2
 from etude.scene.events import CameraCovered, Event, HandPushed, LightOut, ThingMoved
 from etude.scene.outlines import extent
-from etude.scene.scene import Area, Body, Marker
+from etude.scene.scene import Area, Body, Fixture, Marker
 from etude.scene.world import World
 from etude.skills.carrying import pointing_down
 from etude.suites.building import workspace
@@ -34,6 +35,7 @@ EACH, MORE = 30, 3  # control steps later, for each thing more that is to be mov
 MOVED = 0.10  # m from where it was: nothing that is aimed at the old place gets hold of it
 PLACES = 3  # for a thing, in case the first is taken when it is moved
 TRIED = 200  # of which to find them
+AROUND, BESIDE, NUDGED = 0.3, 0.03, 0.06  # m, on furniture: how far away a place may be, from other things, and from where it was
 SLIM = 0.01  # m about a place, before the outline of the thing is looked at: a pencil has room where a disc as long has none
 DRAWN = (20, 180)  # looked at for one place, a few first
 HEIGHTS = (0.01, 0.2)  # m above a thing that the tip must be able to come to: to take it, and on its way there
@@ -77,57 +79,79 @@ def move_object(episode: Episode, stream: Stream) -> Episode:
     moment, scene = _moment(episode, stream, UNTAKEN), episode.scene
     loose = [e for name in _meant(episode) for e in scene.entities if e.name == name and isinstance(e, Body) and _free(episode, e)]
     if not loose:
-        raise EtudeError(f"move_object: nothing that is manipulated stands free on the table of {episode.name}")
-    crowd = Crowd(taken(episode, "move_object"))
+        raise EtudeError(f"move_object: nothing that is to be taken stands free in {episode.name}")
     world = World(scene)
     for thing in stream.shuffled(loose):
-        places = tuple(_places(episode, world, thing, crowd, stream))
+        places = tuple(itertools.islice(_places(episode, world, thing, _destination(episode, thing), stream), PLACES))
         if places:
             return _happening(episode, ThingMoved(moment, thing.name, places))
     raise EtudeError(f"move_object: there is no free place for {loose[0].name!r} within reach in {episode.name}")
 
 
 def _free(episode: Episode, entity: Body) -> bool:
-    """Does it stand on the table, on its own, with nothing on it or in it?"""
-    scene = episode.scene
-    if entity.fixed or entity.name == episode.held or scene.table is None:
+    """Does it stand on the table, or on top of furniture, on its own, with nothing on it, in it or over it?"""
+    if entity.fixed or entity.name == episode.held or episode.scene.table is None:
         return False
-    mine = extent(entity)
-    others = [e for e in scene.entities if e is not entity and not isinstance(e, (Area, Marker))]
-    return abs(mine.low - scene.table.height) < STANDS and all(separation(mine.ring, extent(e).ring) > 0.0 for e in others)
+    mine, under = extent(entity), [episode.scene.table.height]
+    for other in (e for e in episode.scene.entities if e is not entity and not isinstance(e, (Area, Marker))):
+        its = extent(other)
+        if separation(mine.ring, its.ring) <= 0.0:
+            if its.high > mine.low + STANDS or not isinstance(other, Fixture):
+                return False
+            under.append(its.high)
+    return abs(mine.low - max(under)) < STANDS
 
 
-def _places(episode: Episode, world: World, thing: Body, crowd: Crowd, stream: Stream) -> Iterator[Pose]:
-    """Places for it, turned as it is: free, within reach, and neither nearer to the goal nor out of its way."""
-    (x, y, z), ring = thing.pose.position, extent(thing).ring
-    box, found = workspace(SUITES[episode.parsed.suite], episode.scene), 0
+@dataclass(frozen=True)
+class _Destination:
+    """Where a thing may be moved: in a box, so far from some outlines and from where it was (m)."""
+
+    crowd: Crowd
+    box: tuple[Vec2, Vec2]
+    apart: float
+    moved: float
+
+
+def _destination(episode: Episode, thing: Body) -> _Destination:
+    scene, mine = episode.scene, extent(thing)
+    if scene.table is not None and abs(mine.low - scene.table.height) < STANDS:
+        return _Destination(Crowd(taken(episode, "move_object")), workspace(SUITES[episode.parsed.suite], scene), APART, MOVED)
+    x, y, _ = thing.pose.position
+    beside = [extent(e).ring for e in scene.entities if not isinstance(e, (Area, Marker)) and extent(e).high > mine.low + STANDS]
+    return _Destination(Crowd(beside), ((x - AROUND, y - AROUND), (x + AROUND, y + AROUND)), BESIDE, NUDGED)
+
+
+def _places(episode: Episode, world: World, thing: Body, on: _Destination, stream: Stream) -> Iterator[Pose]:
+    """Places for it on the same surface, turned as it is: free, within reach, and neither nearer to the goal nor out of its way."""
+    (x, y, z), mine = thing.pose.position, extent(thing)
+    others = [ring for ring in on.crowd.rings if not np.array_equal(ring, mine.ring)]
     for _ in range(TRIED):
-        spot = free_place(SLIM, crowd, box, DRAWN, stream)
+        spot = free_place(SLIM, on.crowd, on.box, DRAWN, stream)
         if spot is None:
             return
-        outline = ring + np.array((spot[0] - x, spot[1] - y))
-        inside = (outline >= box[0]).all() and (outline <= box[1]).all()
-        apart = math.dist(spot[:2], (x, y)) >= MOVED and all(separation(outline, other) >= APART for other in crowd.rings)
+        outline = mine.ring + np.array((spot[0] - x, spot[1] - y))
+        inside = (outline >= on.box[0]).all() and (outline <= on.box[1]).all()
+        apart = math.dist(spot[:2], (x, y)) >= on.moved and all(separation(outline, other) >= on.apart for other in others)
         place = Pose((spot[0], spot[1], z), thing.pose.rotation)
-        if inside and apart and _fair(episode, world, thing, place):
+        if inside and apart and _fair(episode, world, thing, place, outline):
             yield place
-            found += 1
-            if found == PLACES:
-                return
 
 
-def _fair(episode: Episode, world: World, thing: Body, place: Pose) -> bool:
-    """Can the hand come to it there, and does the goal stand as before?"""
-    world.reset()
-    monitor = Monitor(episode.goal, world)
-    before = [(n.status.satisfied, n.status.violated) for n in monitor.nodes()]
-    if not _reached(monitor.watch, place, extent(thing).high):
+def _fair(episode: Episode, world: World, thing: Body, place: Pose, outline: Array) -> bool:
+    """Does it stand there as it stood, can the hand come to it, and does the goal stand as before? The world is as it was laid."""
+    height = extent(thing).low + STANDS
+    if any(abs(world.drop((float(x), float(y), height)) - STANDS) > STANDS / 2 for x, y in outline):
         return False
-    old = world.frame(thing.name)[0].copy()
+    if not _reached(Watch(world), place, extent(thing).high):
+        return False
+    monitor, old = Monitor(episode.goal, world), world.frame(thing.name)[0].copy()
+    before = [(n.status.satisfied, n.status.violated) for n in monitor.nodes()]
     world.teleport({thing.name: place})
     monitor.displaced(thing.name, world.frame(thing.name)[0] - old)
     monitor.update()
-    return world.fits(thing.name) and before == [(n.status.satisfied, n.status.violated) for n in monitor.nodes()]
+    fair = world.fits(thing.name) and before == [(n.status.satisfied, n.status.violated) for n in monitor.nodes()]
+    world.reset()
+    return fair
 
 
 def _reached(watch: Watch, place: Pose, top: float) -> bool:
