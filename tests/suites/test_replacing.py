@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import etude
+from etude.evaluation.replacing import main, replacements
 from etude.library import named_plan
 from etude.names import EpisodeName
-from etude.suites.replacing import NEXT, listed, main, replacements
+from etude.suites.replacing import NEXT, listed
 
 NAME = EpisodeName.parse("kitchen/cup_on_plate@test#3+mo_color")
 

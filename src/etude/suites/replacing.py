@@ -1,22 +1,14 @@
 """Frozen lists of which the oracle solves every episode: a seed that it does not solve is replaced by a later one of the same variation.
 
-The table of replaced seeds is printed from runs of the oracle over the lists; what has to be played before it is complete is named::
-
-    etude evaluate --plan SUITE-PLAN --policy oracle --out runs/oracle
-    python -m etude.suites.replacing runs/oracle --missing missing.txt
-    etude evaluate --plan missing.txt --policy oracle --out runs/more        # and so on, until nothing is missing
-    python -m etude.suites.replacing runs/oracle runs/more --missing missing.txt
+The table of replaced seeds is made by ``python -m etude.evaluation.replacing``.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
-from etude.names import EpisodeName, EtudeError
+from etude.names import EpisodeName
 
 NEXT = 4800  # seeds from one to its replacement: divisible by every number of variations
 Replaced = Mapping[str, Sequence[int]]
@@ -24,55 +16,9 @@ Replaced = Mapping[str, Sequence[int]]
 
 def listed(name: EpisodeName, table: Replaced) -> str:
     """The name that stands in a list for this one. The table has seeds by "task@split+factor", once for each time they are replaced."""
-    return str(replace(name, seed=name.seed + NEXT * table.get(_key(name), ()).count(name.seed)))
+    return str(replace(name, seed=name.seed + NEXT * table.get(replaced_key(name), ()).count(name.seed)))
 
 
-def replacements(played: Iterable[tuple[EpisodeName, bool]]) -> tuple[dict[str, tuple[int, ...]], list[str]]:
-    """The table for episodes that were played, each solved or not; and the names that are to be played before it is complete."""
-    outcomes: dict[tuple[str, int], dict[int, tuple[EpisodeName, bool]]] = {}
-    for name, solved in played:
-        times, seed = divmod(name.seed, NEXT)
-        outcomes.setdefault((_key(name), seed), {})[times] = name, solved
-    table: dict[str, tuple[int, ...]] = {}
-    missing = []
-    for (key, seed), tried in outcomes.items():
-        times = 0
-        while times in tried and not tried[times][1]:
-            times += 1
-        if times not in tried:
-            missing.append(str(replace(next(iter(tried.values()))[0], seed=seed + NEXT * times)))
-        if times:
-            table[key] = (*table.get(key, ()), *[seed] * times)
-    return {key: tuple(sorted(seeds)) for key, seeds in table.items()}, missing
-
-
-def _key(name: EpisodeName) -> str:
+def replaced_key(name: EpisodeName) -> str:
+    """Where the replaced seeds of such episodes stand in a table."""
     return "+".join((f"{name.task}@{name.split}", *name.perturbations))
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the table; the exit status is 1 as long as something is missing."""
-    from etude.evaluation.store import read_run
-
-    parser = argparse.ArgumentParser(prog="python -m etude.suites.replacing", description=__doc__.splitlines()[0])
-    parser.add_argument("run", nargs="+", type=Path, help="a folder with results of the oracle")
-    parser.add_argument("--missing", type=Path, help="where the names go that are still to be played; printed to stderr unless given")
-    given = parser.parse_args(arguments)
-    try:
-        records = [record for folder in given.run for record in read_run(folder).records if record.outcome != "error"]
-    except EtudeError as error:
-        print(error, file=sys.stderr)
-        return 2
-    table, missing = replacements((EpisodeName.parse(record.episode), record.success) for record in records)
-    for key, seeds in table.items():
-        print(f'    "{key}": {seeds!r},')
-    names = "".join(f"{name}\n" for name in missing)
-    if given.missing is not None:
-        given.missing.write_text(names, encoding="utf-8")
-    else:
-        print(names, end="", file=sys.stderr)
-    return 1 if missing else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -75,7 +75,8 @@ def _seen(model: Shape) -> float:
     a, b, c = (model.mesh.vertices[model.mesh.faces[:, k]] for k in range(3))
     (ux, uy, uz), (vx, vy, vz) = (b - a).T, (c - a).T
     along = uy * vz - uz * vy + ux * vy - uy * vx  # the normals, twice as long as their faces are large, along (1, 0, 1)
-    return math.sqrt(0.5) * total(np.abs(along).tolist()) / 4
+    doubled: float = total(np.abs(along).tolist())
+    return math.sqrt(0.5) * doubled / 4
 
 
 def _pairs(stage: ClevrSceneBuilder, factor: float, count: int) -> list[Pair]:
