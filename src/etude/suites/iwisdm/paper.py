@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from etude.evaluation.decisions import TRUTH, answers_of, sliced
 from etude.evaluation.record import Record
 from etude.evaluation.tables import name_of
-from etude.suites.iwisdm.benchmarks import DELAYS
+from etude.suites.iwisdm.benchmarks import SWEPT
 from etude.suites.iwisdm.levels import LEVELS
 from etude.suites.paper import NOT_PRINTED, PaperBlock, PaperCell, PaperCondition, PaperRow, PaperTable, Printed
 
@@ -78,13 +78,13 @@ def _figure_2b() -> PaperTable:
 
 
 def _figure_11() -> PaperTable:
-    delays = tuple(map(str, range(DELAYS[0], DELAYS[1] + 1)))
+    one, delays = PaperCondition("delays", "iwisdm-delays"), tuple(map(str, SWEPT))
     blocks = []
     for title, prop in (("Location", "location"), ("Category", "category")):
-        one = _list(f"match_to_sample_{prop}")
-        cells = [PaperCell((one,), functools.partial(_sliced, names=(one.key,), breakdown="delays", value=delay)) for delay in delays]
+        names = (f"match_to_sample_{prop}",)
+        cells = [PaperCell((one,), functools.partial(_sliced, names=names, breakdown="delays", value=delay)) for delay in delays]
         blocks.append(PaperBlock(title, (PaperRow(tuple(cells)),), _unprinted(len(delays), ("GPT-4V", *OPEN))))
-    note = "delays of our delayed match to sample; how many the paper plays is not printed"
+    note = "the same trials with more and more empty frames; how many the paper plays is not printed"
     return PaperTable("Figure 11", "Accuracy by delay frames", delays, tuple(blocks), "lines", digits=2, note=note)
 
 
