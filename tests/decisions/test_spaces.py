@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from typer.testing import CliRunner
 
+from etude import cli
 from etude.decisions.graph import DecisionGraph, operators
 from etude.decisions.logic import Switch
 from etude.decisions.looks import Get, IsSame, Select
@@ -89,6 +92,17 @@ def test_a_graph_of_ones_own_is_asked_from_a_file(tmp_path: Path) -> None:
     assert said == {"true", "false"}
     (tmp_path / "task.txt").write_text(told(one))
     assert trial(f"iwisdm/auto@val#2?graph={quote(str(tmp_path / 'task.txt'), safe='')}").tasks[0].task == task
+
+
+def test_commands_take_a_graph_and_options(tmp_path: Path) -> None:
+    (tmp_path / "task.txt").write_text("observe object 1, delay, observe object 2, category of object 1 equals category of object 2?")
+    arguments = ["export", "--suite", "iwisdm", "--split", "val", "--episodes", "2", "--size", "16", "--option", "delay=3"]
+    done = CliRunner().invoke(cli.app, [*arguments, "--graph", str(tmp_path / "task.txt"), "--out", str(tmp_path / "set")])
+    assert done.exit_code == 0, done.output
+    rows = [json.loads(line) for line in (tmp_path / "set" / "trials.jsonl").read_text().splitlines()]
+    assert [(row["task"], row["n_frames"], row["n_delays"]) for row in rows] == [("auto", 5, 3)] * 2
+    assert {row["answer"] for row in rows} == {"true", "false"}
+    assert all((tmp_path / "set" / path).is_file() for row in rows for path in row["frames"])
 
 
 @pytest.mark.parametrize(

@@ -43,9 +43,6 @@ RULES = (  # what a browser may do with the page: talk to the server it came fro
 )
 
 
-DRAWING = threading.Lock()  # pictures are drawn for one person at a time
-
-
 def study_plan(person: str, names: tuple[str, ...]) -> Plan:
     """The plan of a study: the policy is a person."""
     if not person or any(not (c.isalnum() or c in "-_.") for c in person):
@@ -127,12 +124,10 @@ class Study:
 
 
 def _shown(trial: Trial) -> dict[str, Any]:
-    with DRAWING:
-        frames = [data_url(picture) for picture in pictures(trial, PIXELS)]
     return {
         "name": trial.name,
         "instruction": told(trial, "fluent"),
-        "frames": frames,
+        "frames": [data_url(picture) for picture in pictures(trial, PIXELS)],
         "asked": _asked(trial),
         "choices": list(trial.choices),
     }
