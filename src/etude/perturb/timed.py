@@ -35,7 +35,8 @@ EACH, MORE = 30, 3  # control steps later, for each thing more that is to be mov
 MOVED = 0.10  # m from where it was: nothing that is aimed at the old place gets hold of it
 PLACES = 3  # for a thing, in case the first is taken when it is moved
 TRIED = 200  # of which to find them
-AROUND, BESIDE, NUDGED = 0.3, 0.03, 0.06  # m, on furniture: how far away a place may be, from other things, and from where it was
+AROUND = 0.25  # m from where it was, at most: what is turned away from the arm, far from its place, it may not be able to use
+BESIDE, NUDGED = 0.03, 0.06  # m, on furniture: from other things, and from where it was
 SLIM = 0.01  # m about a place, before the outline of the thing is looked at: a pencil has room where a disc as long has none
 DRAWN = (20, 180)  # looked at for one place, a few first
 HEIGHTS = (0.01, 0.2)  # m above a thing that the tip must be able to come to: to take it, and on its way there
@@ -114,11 +115,15 @@ class _Destination:
 
 def _destination(episode: Episode, thing: Body) -> _Destination:
     scene, mine = episode.scene, extent(thing)
-    if scene.table is not None and abs(mine.low - scene.table.height) < STANDS:
-        return _Destination(Crowd(taken(episode, "move_object")), workspace(SUITES[episode.parsed.suite], scene), APART, MOVED)
-    x, y, _ = thing.pose.position
-    beside = [extent(e).ring for e in scene.entities if not isinstance(e, (Area, Marker)) and extent(e).high > mine.low + STANDS]
-    return _Destination(Crowd(beside), ((x - AROUND, y - AROUND), (x + AROUND, y + AROUND)), BESIDE, NUDGED)
+    (x, y, _), wide = thing.pose.position, float(np.abs(mine.ring - thing.pose.position[:2]).max())
+    reach = AROUND + wide  # its outline is looked for in the box, not only its middle
+    low, high = (x - reach, y - reach), (x + reach, y + reach)
+    if scene.table is None or abs(mine.low - scene.table.height) >= STANDS:
+        beside = [extent(e).ring for e in scene.entities if not isinstance(e, (Area, Marker)) and extent(e).high > mine.low + STANDS]
+        return _Destination(Crowd(beside), (low, high), BESIDE, NUDGED)
+    lower, upper = workspace(SUITES[episode.parsed.suite], scene)
+    box = (max(low[0], lower[0]), max(low[1], lower[1])), (min(high[0], upper[0]), min(high[1], upper[1]))
+    return _Destination(Crowd(taken(episode, "move_object")), box, APART, MOVED)
 
 
 def _places(episode: Episode, world: World, thing: Body, on: _Destination, stream: Stream) -> Iterator[Pose]:
@@ -131,7 +136,7 @@ def _places(episode: Episode, world: World, thing: Body, on: _Destination, strea
             return
         outline = mine.ring + np.array((spot[0] - x, spot[1] - y))
         inside = (outline >= on.box[0]).all() and (outline <= on.box[1]).all()
-        apart = math.dist(spot[:2], (x, y)) >= on.moved and all(separation(outline, other) >= on.apart for other in others)
+        apart = on.moved <= math.dist(spot[:2], (x, y)) <= AROUND and all(separation(outline, other) >= on.apart for other in others)
         place = Pose((spot[0], spot[1], z), thing.pose.rotation)
         if inside and apart and _fair(episode, world, thing, place, outline):
             yield place
