@@ -19,7 +19,7 @@ SOURCE = Path(etude.__file__).parent
 BESIDE = (
     "bench", "cli/", "doctor.py", "evaluation/decisions.py", "evaluation/inference.py", "evaluation/matrix.py", "evaluation/pairs.py",
     "evaluation/tables.py", "learn/", "report/", "suites/himan/tables.py", "suites/vlmbench/tables.py", "web/",
-    *(f"suites/{suite}/bench.py" for suite in ("clevrskills", "himan", "iwisdm", "vima", "vlmbench")),
+    *(f"suites/{suite}/{name}.py" for suite in ("clevrskills", "himan", "iwisdm", "vima", "vlmbench") for name in ("bench", "paper")),
 )  # fmt: skip
 DISPATCHED = frozenset(
     """sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh arcsinh arccosh arctanh exp exp2 expm1 log log2 log10 log1p cbrt power

@@ -10,7 +10,7 @@ pytest.importorskip("safetensors", reason="safetensors is not installed (extra '
 from refusing import refused, told  # noqa: E402
 from toys import SETTINGS, demonstrations  # noqa: E402
 
-from etude.evaluation.play import Players, Work, play  # noqa: E402
+from etude.evaluation.play import Players, play  # noqa: E402
 from etude.learn.playing import play_all  # noqa: E402
 from etude.learn.policy import learned_policy  # noqa: E402
 from etude.learn.recipes import recipe_named  # noqa: E402
@@ -33,8 +33,8 @@ def folder(tmp_path_factory):
 
 
 def test_a_policy_plays_alone_as_it_plays_in_a_batch(folder):
-    cast = Players(Work(policy=f"learned:{folder}?device=cpu"))
-    alone = {name: play(cast, name)[0] for name in NAMES}
+    players = Players(f"learned:{folder}?device=cpu")
+    alone = {name: play(players, name)[0] for name in NAMES}
     together = {o.episode: o for o in play_all(learned_policy(f"{folder}?device=cpu"), NAMES, workers=2, together=1)}
     for name in NAMES:
         assert alone[name].steps == together[name].steps
@@ -54,7 +54,7 @@ def test_slots_are_shuffled_by_the_policy_itself(folder):
 
 def test_another_suite_is_refused_by_name(folder):
     with pytest.raises(EtudeError, match="camera"):
-        play(Players(Work(policy=f"learned:{folder}?device=cpu")), "clevrskills/pick@train#0")
+        play(Players(f"learned:{folder}?device=cpu"), "clevrskills/pick@train#0")
 
 
 def test_a_wrong_policy_gets_one_line(folder):

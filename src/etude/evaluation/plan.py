@@ -269,7 +269,7 @@ def tell_what_fits(tasks: Sequence[Task], options: Sequence[Mapping[str, str]], 
         if having < len(known):
             _log.warning("%s=%s: %d of %d tasks have it; the others are played without it", key, value, having, len(known))
     for one in sets if known else ():
-        fitting = sum(changeable(task, one) for task in known)
+        fitting = [changeable(task, one) for task in known].count(True)
         if not fitting:
             raise EtudeError(f"{'+'.join(one)} cannot be applied to {' or '.join(task.name for task in known[:3])}")
         if fitting < len(known):
