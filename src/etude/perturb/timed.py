@@ -130,6 +130,7 @@ def _places(episode: Episode, world: World, thing: Body, on: _Destination, strea
     """Places for it on the same surface, turned as it is: free, within reach, and neither nearer to the goal nor out of its way."""
     (x, y, z), mine = thing.pose.position, extent(thing)
     others = [ring for ring in on.crowd.rings if not np.array_equal(ring, mine.ring)]
+    given: list[Vec2] = []
     for _ in range(TRIED):
         spot = free_place(SLIM, on.crowd, on.box, DRAWN, stream)
         if spot is None:
@@ -138,7 +139,10 @@ def _places(episode: Episode, world: World, thing: Body, on: _Destination, strea
         inside = (outline >= on.box[0]).all() and (outline <= on.box[1]).all()
         apart = on.moved <= math.dist(spot[:2], (x, y)) <= AROUND and all(separation(outline, other) >= on.apart for other in others)
         place = Pose((spot[0], spot[1], z), thing.pose.rotation)
+        if any(math.dist(spot[:2], other) < NUDGED for other in given):  # what is in the way of one would be in that of the other
+            continue
         if inside and apart and _fair(episode, world, thing, place, outline):
+            given.append(spot[:2])
             yield place
 
 
