@@ -36,7 +36,8 @@ def load(module: str) -> ModuleType:
         raise EtudeError(f"the plug-in {module!r} cannot be loaded: {error}") from None
     except ModuleNotFoundError as error:
         if error.name is not None and module.startswith(error.name):
-            raise EtudeError(f"the plug-in {module!r} cannot be loaded: there is no module {error.name!r} here") from None
+            advice = "install it, or put its folder on PYTHONPATH"
+            raise EtudeError(f"the plug-in {module!r} cannot be loaded: there is no module {error.name!r} here; {advice}") from None
         raise EtudeError(f"the plug-in {module!r} cannot be loaded: it needs {error.name!r}, which is not installed") from None
     except (Exception, SystemExit) as error:
         raise EtudeError(f"the plug-in {module!r} cannot be loaded: {type(error).__name__}: {error}") from error

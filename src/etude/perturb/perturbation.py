@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from etude.episodes import Episode
-from etude.names import EtudeError, Stream, pick, rng
+from etude.names import EtudeError, Stream, pick, rng, unknown
 
 if TYPE_CHECKING:
     from etude.suites.suite import Task
@@ -86,6 +86,8 @@ def observation_perturbation(name: str, *, plausible: bool, needs: Sequence[str]
 
 
 def _add(one: Perturbation) -> None:
+    if one.phase not in PHASES:
+        raise unknown("phase of a perturbation", one.phase, PHASES)
     there = PERTURBATIONS.setdefault(one.name, one)
     if there is not one:
         raise EtudeError(f"the perturbation {one.name!r} of {one.module} is there already, from {there.module}; choose another name")
