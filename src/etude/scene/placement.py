@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from etude.arithmetic import norms
-from etude.catalog.apart import circle_around, first_met, stood, within
 from etude.catalog.polygon import circle, hull
 from etude.catalog.shape import Shape
 from etude.names import EtudeError, Stream
@@ -37,6 +36,8 @@ class Taken:
     @classmethod
     def of(cls, name: str, outline: Array) -> Taken:
         """An occupied outline."""
+        from etude.catalog.apart import circle_around  # compiled: loaded where something is placed, not with this module
+
         return cls(name, outline, circle_around(outline))
 
 
@@ -86,6 +87,8 @@ class Layout:
         ``yaw`` is the range of headings (rad), ``rotation`` how it lies before it is turned (see ``Shape.rests``); with ``inside`` the
         whole footprint stays within the rectangle, otherwise only its origin does.
         """
+        from etude.catalog.apart import circle_around, first_met, stood, within
+
         gap = self.clearance if clearance is None else clearance
         footprint, lift = shape.outline(rotation), shape.lift(rotation)
         there = _together(self.taken)
@@ -118,6 +121,8 @@ class Layout:
         yield from self.stream.shuffled([(x, y, angle) for x in columns for y in rows for angle in yaws])
 
     def _met(self, new: Taken, gap: float) -> str | None:
+        from etude.catalog.apart import first_met
+
         number = first_met(new.outline, new.circle, *_together(self.taken), gap)
         return self.taken[number].name if number >= 0 else None
 

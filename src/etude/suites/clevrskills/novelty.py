@@ -69,7 +69,7 @@ def _portable(item: Item) -> bool:
     return held and _seen(model) >= LEAST_SEEN
 
 
-@functools.cache
+@functools.lru_cache(maxsize=512)
 def _seen(model: Shape) -> float:
     """Its area as seen from 45° above, m²: half of that of all faces, foreshortened; what a thing hides of itself counts too."""
     a, b, c = (model.mesh.vertices[model.mesh.faces[:, k]] for k in range(3))
