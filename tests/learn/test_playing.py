@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed (extra 'learn')")
@@ -10,11 +13,20 @@ pytest.importorskip("safetensors", reason="safetensors is not installed (extra '
 from refusing import refused, told  # noqa: E402
 from toys import SETTINGS, demonstrations  # noqa: E402
 
+from etude.envs.observer import Observer  # noqa: E402
+from etude.envs.simulation import Simulation  # noqa: E402
+from etude.evaluation.local import Local  # noqa: E402
 from etude.evaluation.play import Players, play  # noqa: E402
-from etude.learn.playing import play_all  # noqa: E402
-from etude.learn.policy import learned_policy  # noqa: E402
+from etude.evaluation.store import read_run  # noqa: E402
+from etude.evaluation.worker import Job  # noqa: E402
+from etude.learn.buffer import DemonstrationBuffer  # noqa: E402
+from etude.learn.checkpoint import load_model  # noqa: E402
+from etude.learn.mind import stroke_mind  # noqa: E402
+from etude.learn.policy import StrokeEyes, prompt_arrays, thing_arrays  # noqa: E402
 from etude.learn.recipes import recipe_named  # noqa: E402
+from etude.learn.samples import Demonstration, action_of, numbers_of  # noqa: E402
 from etude.learn.train import Trainer  # noqa: E402
+from etude.library import find  # noqa: E402
 from etude.names import EtudeError  # noqa: E402
 from etude.policies.loading import load_policy  # noqa: E402
 
@@ -32,24 +44,78 @@ def folder(tmp_path_factory):
     return tmp_path_factory.getbasetemp() / "run0"
 
 
-def test_a_policy_plays_alone_as_it_plays_in_a_batch(folder):
-    players = Players(f"learned:{folder}?device=cpu")
+def test_one_process_decides_for_all_simulations_as_each_would_alone(folder, tmp_path):
+    policy = f"learned:{folder}?device=cpu"
+    players = Players(policy)
     alone = {name: play(players, name)[0] for name in NAMES}
-    together = {o.episode: o for o in play_all(learned_policy(f"{folder}?device=cpu"), NAMES, workers=2, together=1)}
+    with Local(Job(policy, str(tmp_path)), workers=2, shared=True) as executor:
+        assert executor.hello()["code"]["policy"] == dict(players.policy.about)
+        together = {record.episode: record for record in executor.play([(name, "vanilla") for name in NAMES])}
     for name in NAMES:
-        assert alone[name].steps == together[name].steps
-        assert (alone[name].outcome == "success") == together[name].success
+        assert replace(alone[name], timings={}) == replace(together[name], timings={})
+
+
+def test_a_run_ends_in_one_line_when_nobody_decides_any_more(folder, tmp_path):
+    with Local(Job(f"learned:{folder}?device=cpu", str(tmp_path)), workers=2, shared=True) as executor:
+        executor.hello()
+        executor._mind.process.kill()
+        with pytest.raises(EtudeError, match="decides for all"):
+            list(executor.play([(name, "vanilla") for name in NAMES]))
+
+
+def test_a_checkpoint_that_cannot_be_read_is_told_by_the_process_that_decides(tmp_path):
+    with Local(Job(f"learned:{tmp_path}?device=cpu", str(tmp_path)), workers=2, shared=True) as executor:
+        with pytest.raises(EtudeError, match="cannot be read"):
+            executor.hello()
+
+
+def test_the_weights_and_what_computes_them_are_kept_with_a_run(folder):
+    about = Players(f"learned:{folder}?device=cpu").policy.about
+    assert about["device"] == "cpu" and about["backend"].startswith("torch") and len(about["weights"]) == 16
+
+
+def test_sessions_are_decided_apart_however_many_ask(folder):
+    found = [one for _, _, one in demonstrations()[:3]]
+    mind = stroke_mind(folder / "model.safetensors", "cpu")
+    for session, one in enumerate(found):
+        mind.begin(session, prompt_arrays(one.prompt))
+    together = mind.decide([0, 1, 2], [thing_arrays(one.seen[0]) for one in found])
+    for one, wanted in zip(found, together, strict=True):
+        other = stroke_mind(folder / "model.safetensors", "cpu")
+        other.begin(7, prompt_arrays(one.prompt))
+        assert np.array_equal(other.decide([7], [thing_arrays(one.seen[0])])[0], wanted)
+
+
+def test_what_was_made_before_gives_the_answers_of_a_batch(folder):
+    """The way of training and that of playing are one model: over three steps, with what was done between them."""
+    _, _, one = next(d for d in demonstrations() if len(d[2].seen) > 0)
+    model, _, _ = load_model(folder)
+    mind = stroke_mind(folder / "model.safetensors", "cpu")
+    mind.begin(0, prompt_arrays(one.prompt))
+    done = np.zeros((0, 5), np.float32)
+    for step in range(1, 4):
+        action = mind.decide([0], [thing_arrays(one.seen[0])])[0]
+        before = np.concatenate([done, np.zeros((1, 5), np.float32)])
+        whole = Demonstration(one.prompt, (one.seen[0],) * step, before, before, np.zeros(step, np.bool_))
+        buffer = DemonstrationBuffer()
+        buffer.add([whole])
+        with torch.no_grad():
+            wanted = model.answers(buffer.batch(torch.arange(1))).numpy()[0]
+        assert np.allclose(numbers_of(action), numbers_of(action_of(wanted)), atol=1e-4)
+        done = np.concatenate([done, numbers_of(action)[None]])
 
 
 def test_slots_are_shuffled_by_the_policy_itself(folder):
-    policy = learned_policy(str(folder))
-    _, name, one = next(d for d in demonstrations() if len(d[2].seen[0]) > 1)
+    _, recipe, contract = load_model(folder)
+    players = Players(f"learned:{folder}?device=cpu")
+    simulation = Simulation(find("vima/rearrange@L1#1"))
+    seen = Observer(simulation, contract.cameras, contract.size, contract.modalities).look()
     orders = set()
     for seed in range(8):
-        history = policy.begin(one.prompt, f"{name}{seed}")
-        policy.look(history, one.seen[0])
-        orders.add(history.seen[0].boxes.tobytes())
-    assert len(orders) > 1
+        eyes = StrokeEyes(recipe, contract)
+        eyes.told("", (), f"vima/rearrange@L1#{seed}")
+        orders.add(eyes.saw(seen)["boxes"].tobytes())
+    assert len(orders) > 1 and players.policy.contract == contract
 
 
 def test_another_suite_is_refused_by_name(folder):
@@ -63,7 +129,7 @@ def test_a_wrong_policy_gets_one_line(folder):
     with pytest.raises(EtudeError, match="cannot be read"):
         load_policy("learned:nowhere")
     with pytest.raises(EtudeError, match="before"):
-        learned_policy(str(folder)).act({})
+        load_policy(f"learned:{folder}").act({})
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
@@ -75,8 +141,9 @@ def test_the_command_trains_and_goes_on(capsys, monkeypatch, tmp_path):
     settings = [part for setting in (*SETTINGS, "data.start=3", "data.fresh=1", "data.most=4") for part in ("--set", setting)]
     command = ("train", "vima/objects-xattn", "--out", str(tmp_path), "--device", "cpu", "--workers", "1", "--steps", "2", *settings)
     said = told(capsys, monkeypatch, *command, "--validate", "1")
-    assert "parameters" in said and "| rotate | 0 of 1 |" in said
-    assert learned_policy(f"{tmp_path}?device=cpu").recipe.schedule.steps == 2
+    assert "parameters" in said and "held-out loss" in said and "rotate" in said
+    assert load_model(tmp_path)[1].schedule.steps == 2
+    assert len(read_run(tmp_path / "validation-2").records) == 1
     kept = (tmp_path / "model.safetensors").read_bytes()
     told(capsys, monkeypatch, *command)  # there is nothing left to do
     assert (tmp_path / "model.safetensors").read_bytes()[-1000:] == kept[-1000:]

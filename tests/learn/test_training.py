@@ -10,8 +10,9 @@ pytest.importorskip("safetensors", reason="safetensors is not installed (extra '
 from toys import SETTINGS, demonstrations  # noqa: E402
 
 from etude.learn.buffer import DemonstrationBuffer  # noqa: E402
-from etude.learn.checkpoint import NAME, load_model  # noqa: E402
+from etude.learn.checkpoint import load_model  # noqa: E402
 from etude.learn.demonstrating import demonstrate  # noqa: E402
+from etude.learn.header import NAME  # noqa: E402
 from etude.learn.models.cogelot import Cogelot, parameters_of  # noqa: E402
 from etude.learn.models.strokes import AXES, best, softened  # noqa: E402
 from etude.learn.recipes import recipe_named, recipe_names  # noqa: E402

@@ -27,7 +27,7 @@ def train(
     if minutes is not None and (steps is not None or minutes <= 0):
         raise EtudeError("training lasts so many --minutes (more than 0) or so many --steps, not both")
     try:
-        from etude.learn.policy import device_named
+        from etude.learn.mind import device_named
         from etude.learn.recipes import recipe_named
         from etude.learn.train import run
     except ModuleNotFoundError as error:

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from etude.policies.policy import DescribedPolicy
 from etude.policies.register import PLANNERS, POLICIES
 
 if TYPE_CHECKING:
@@ -22,8 +23,8 @@ INSTALLED = ("site-packages", "dist-packages")
 def code_of(players: Players, folder: Path) -> dict[str, Any]:
     """For policy and planner: their module, the digest of its source, commit and changes of its repository, if it is in one.
 
-    None for what comes with etude, whose version says it, and for a server, whose code is elsewhere. ``folder`` is the run's: what is
-    written there is no change of code.
+    None for what comes with etude, whose version says it, and for a server, whose code is elsewhere. What a policy says ``about`` itself
+    (its weights, what computes them) is told too. ``folder`` is the run's: what is written there is no change of code.
     """
     return {
         "policy": _code(players.policy, players.address, folder),
@@ -38,9 +39,10 @@ def _code(found: object, text: str, folder: Path) -> dict[str, str] | None:
     registered = named in POLICIES or named in PLANNERS
     names = [type(found).__module__] if registered else [named, type(found).__module__]
     modules = [m for name in names if (m := sys.modules.get(name)) is not None and _file(m) and not _etude(name)]
+    about = dict(found.about) if isinstance(found, DescribedPolicy) else {}
     if not modules:
-        return None
-    return {"module": modules[0].__name__, "source": _source(modules), **_repository(_file(modules[0]), folder)}
+        return about or None
+    return {"module": modules[0].__name__, "source": _source(modules), **_repository(_file(modules[0]), folder), **about}
 
 
 def _etude(name: str) -> bool:

@@ -14,8 +14,8 @@ import signal
 import subprocess
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -26,6 +26,7 @@ from etude.evaluation.keeper import Keeper, bury_group, end_group, lead_group
 from etude.evaluation.record import Record
 from etude.evaluation.worker import Job, one_thread
 from etude.names import EtudeError
+from etude.policies.halves import MindProcess
 
 _log = logging.getLogger(__name__)
 
@@ -42,6 +43,8 @@ def _main(connection: Connection, data: str, environment: dict[str, str]) -> Non
     os.environ.update(environment)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the parent's to handle
     job = Job.from_data(json.loads(data))
+    if job.mind:
+        os.nice(10)  # who decides for all of them comes first
     try:
         players = job.players()
         _send(connection, job.hello(players))
@@ -71,21 +74,27 @@ class _Worker:
 
 
 class Local:
-    """Plays episodes on ``workers`` processes. ``timeout``: seconds for one episode; ``memory``: GiB for one worker."""
+    """Plays episodes on ``workers`` processes. ``timeout``: seconds for one episode; ``memory``: GiB for one worker; ``shared``: one more
+    process decides for all of them (:mod:`etude.policies.halves`)."""
 
-    def __init__(self, job: Job, workers: int, timeout: float = 600.0, memory: float | None = None) -> None:
+    def __init__(self, job: Job, workers: int, timeout: float = 600.0, memory: float | None = None, shared: bool = False) -> None:
         self._job, self._timeout = job, timeout
         self.workers, self.memory = workers, memory
         self._team: list[_Worker] = []
         self._said: dict[str, Any] = {}
         self._failed, self._reason = 0, ""
         self._keeper = Keeper()
+        self._mind: MindProcess | None = None
+        if shared:
+            self._mind = MindProcess(job.policy, job.plugins, self._process)
+            self._job = replace(job, mind=self._mind.address)
 
     def hello(self) -> dict[str, Any]:
         """What the workers say of policy and planner (:meth:`Job.hello`): the first is started to find out."""
         while not self._said:
             self._fit(1)
             wait([w.connection for w in self._team], LOOK)
+            self._look_at_mind()
             for worker in [w for w in self._team if w.connection.poll()]:
                 self._welcome(worker)
             self._look_at_loading()
@@ -98,16 +107,20 @@ class Local:
         if not self._team:
             raise EtudeError(f"loading the policy {self._job.policy!r} ended its worker, {TRIES} times in a row ({self._reason})")
 
-    def _start(self) -> None:
-        ours, theirs = multiprocessing.Pipe()
+    def _process(self, target: Callable[..., None], arguments: tuple[Any, ...]) -> BaseProcess:
         # Never forked from this process: MuJoCo, numba and whatever a caller has loaded hold state that a fork would share. Not daemonic: a
         # policy may start processes too.
         with one_thread():
-            process = _processes().Process(target=_main, args=(theirs, json.dumps(self._job.to_data()), dict(os.environ)))
+            process: BaseProcess = _processes().Process(target=target, args=arguments)
             process.start()
-        theirs.close()
         assert process.pid is not None
         self._keeper.add(process.pid)
+        return process
+
+    def _start(self) -> None:
+        ours, theirs = multiprocessing.Pipe()
+        process = self._process(_main, (theirs, json.dumps(self._job.to_data()), dict(os.environ)))
+        theirs.close()
         self._team.append(_Worker(process, ours, self._failed, since=time.monotonic()))
 
     def _welcome(self, worker: _Worker) -> None:
@@ -131,6 +144,11 @@ class Local:
             fewer = f"{len(self._team)} of {self.workers} workers play"
             _log.warning("loading the policy %r ended its worker, %d times in a row (%s): %s", self._job.policy, TRIES, reason, fewer)
 
+    def _look_at_mind(self) -> None:
+        """What the workers say is believed only while there is somebody who decides for them."""
+        if self._mind is not None and (reason := self._mind.ended()):
+            raise EtudeError(reason)
+
     def _look_at_loading(self) -> None:
         for worker in [w for w in self._team if not w.ready]:
             if _dead(worker):
@@ -146,6 +164,7 @@ class Local:
         self._hand_out(queue)
         while queue or any(w.item for w in self._team):
             ready = wait([w.connection for w in self._team], LOOK)
+            self._look_at_mind()
             records = [self._take(w) for w in self._team[:] if w.connection in ready]
             self._hand_out(queue)  # before anybody writes down what has ended: nobody waits for a disk
             yield from (r for r in records if r is not None)
@@ -218,6 +237,12 @@ class Local:
     def close(self) -> None:
         """End all workers."""
         self._end(*self._team)
+        if self._mind is not None:
+            assert self._mind.process.pid is not None
+            end_group(self._mind.process.pid)
+            self._mind.process.kill()
+            self._mind.process.join()
+            self._mind.close()
         self._keeper.close()
 
     def __enter__(self) -> Self:

@@ -41,15 +41,21 @@ from etude.suites.suite import SUITES
 class Players:
     """The policy and the planner of a run, used for one episode after the other: given as live objects, or loaded from texts.
 
-    ``renderer`` and ``patience`` (control steps that a planner waits for a sub-task) can move a result, and so stand with them.
+    ``renderer`` and ``patience`` (control steps that a planner waits for a sub-task) can move a result, and so stand with them. ``mind``:
+    where the process is that decides for all simulations, if there is one.
     """
 
     def __init__(
-        self, policy: Policy | str, planner: Planner | str | None = None, renderer: str = "raster", patience: int = PATIENCE
+        self,
+        policy: Policy | str,
+        planner: Planner | str | None = None,
+        renderer: str = "raster",
+        patience: int = PATIENCE,
+        mind: str = "",
     ) -> None:
         self.address, self.planner_address = address_of(policy), address_of(planner)
         self.renderer, self.patience = renderer, patience
-        self.policy = load_policy(policy) if isinstance(policy, str) else fitting("policy", type(policy).__name__, policy)
+        self.policy = load_policy(policy, mind) if isinstance(policy, str) else fitting("policy", type(policy).__name__, policy)
         self.planner: Planner | None = None
         if isinstance(planner, str):
             self.planner = load_planner(planner) if planner else None

@@ -22,6 +22,7 @@ from etude.library import find
 from etude.names import EpisodeName, EtudeError, unknown
 from etude.plugins import named
 from etude.policies.contract import Contract, refuse_mismatches
+from etude.policies.loading import halves_of
 
 EXECUTORS = ("local", "ray")
 SYNC = 1.0  # seconds between writes to the disk itself; a crash of the machine loses no more than that
@@ -146,10 +147,13 @@ def make_executor(job: Job, settings: RunSettings, episodes: int) -> AbstractCon
         return Cluster(job, settings.address, settings.timeout)
     from etude.evaluation.local import Local
 
-    workers = min(settings.workers or machine.cores(), episodes)
+    halves = halves_of(job.policy) if settings.workers != 1 and episodes > 1 else None
+    shared = halves is not None and halves.shared()
+    together = 2 if shared else 1  # on each core, so that it has something to do while the other simulation waits for a decision
+    workers = min(settings.workers or together * machine.cores(), episodes)
     total = machine.memory()
     memory = settings.memory or (total / workers if total else None)
-    return Local(job, workers, settings.timeout, memory)
+    return Local(job, workers, settings.timeout, memory, shared)
 
 
 def _work_off(store: Store, executor: Executor, seen: Callable[[Record], None]) -> None:

@@ -112,5 +112,5 @@ def _roles(before: Sequence[str], more: Sequence[str]) -> list[str]:
 
 def _difference(before: Mapping[str, str] | None, now: Mapping[str, str] | None) -> str:
     one, two = before or {}, now or {}
-    parts = [key for key in ("module", "source", "commit", "changes") if one.get(key) != two.get(key)]
+    parts = [key for key in {**one, **two} if one.get(key) != two.get(key)]
     return ", ".join(f"{key}: {one.get(key) or 'none'} before, {two.get(key) or 'none'} now" for key in parts)

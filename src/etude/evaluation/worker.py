@@ -32,8 +32,9 @@ ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_
 class Job:
     """All that a worker is told, as plain data: a plan without its names, and what to do besides playing.
 
-    ``folder`` is the run's, ``keep`` says which episodes are filmed, ``plugins`` are modules to import before anything else. Where more
-    than playing is asked for, a subclass says what in :meth:`perform`.
+    ``folder`` is the run's, ``keep`` says which episodes are filmed, ``plugins`` are modules to import before anything else,
+    ``mind`` is where the process is that decides for all workers. Where more than playing is asked for, a subclass says what in
+    :meth:`perform`.
     """
 
     policy: str
@@ -43,12 +44,13 @@ class Job:
     patience: int = PATIENCE
     keep: Keep = "none"
     plugins: tuple[str, ...] = ()
+    mind: str = ""
 
     def players(self) -> Players:
         """Those who play; whatever goes wrong is one line for the user, for nothing has been played yet."""
         load_all(self.plugins)
         try:
-            return Players(self.policy, self.planner, self.renderer, self.patience)
+            return Players(self.policy, self.planner, self.renderer, self.patience, self.mind)
         except EtudeError:
             raise
         except (Exception, SystemExit) as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import struct
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,14 +15,12 @@ from safetensors.torch import load as read_tensors
 from safetensors.torch import save as written
 from torch import Tensor
 
+from etude.learn.header import FORMAT, checkpoint_bytes, checkpoint_file, metadata_in
 from etude.learn.models.cogelot import Cogelot
 from etude.learn.recipes import Recipe
 from etude.learn.samples import SIZE, contract_for
 from etude.names import PROTOCOL, EtudeError, parse_json
 from etude.policies.contract import Contract
-
-FORMAT = "etude-learned-1"
-NAME = "model.safetensors"
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
@@ -46,19 +43,12 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[s
 
 def read_file(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     """Tensors and metadata of a file of ours."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise EtudeError(f"the checkpoint {path} cannot be read: {error.strerror or error}") from None
+    data = checkpoint_bytes(path)
     try:
         tensors: dict[str, Tensor] = read_tensors(data)
-        (size,) = struct.unpack("<Q", data[:8])
-        metadata: dict[str, str] = json.loads(data[8 : 8 + size]).get("__metadata__", {})
-    except (SafetensorError, ValueError, struct.error) as error:
+    except SafetensorError as error:
         raise EtudeError(f"{path} is no checkpoint or a damaged one: {str(error)[:120]}") from None
-    if metadata.get("format") != FORMAT:
-        raise EtudeError(f"{path} holds tensors, but is no checkpoint of etude's (format {metadata.get('format')!r}, expected {FORMAT!r})")
-    return tensors, metadata
+    return tensors, metadata_in(data, path)
 
 
 def metadata_of(recipe: Recipe, **more: Any) -> dict[str, str]:
@@ -80,7 +70,7 @@ def save_model(path: Path, model: Cogelot, recipe: Recipe, **history: Any) -> No
 
 def load_model(path: Path, device: str | torch.device = "cpu") -> tuple[Cogelot, Recipe, Contract]:
     """The model of a checkpoint file or of a run's folder."""
-    file = path / NAME if path.is_dir() else path
+    file = checkpoint_file(path)
     tensors, metadata = read_file(file)
     recipe = Recipe.from_data(parse_json(metadata["recipe"]))
     contract = Contract.from_data(parse_json(metadata["contract"]))

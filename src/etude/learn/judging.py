@@ -1,4 +1,4 @@
-"""How good a policy is: single strokes against the oracle's on held-out demonstrations, and outcomes of episodes by task."""
+"""How good a policy is stroke by stroke: against the oracle's, on held-out demonstrations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import torch
 from etude.learn.buffer import DemonstrationBuffer
 from etude.learn.models.cogelot import Cogelot
 from etude.learn.samples import Demonstration
-from etude.learn.simulating import PlayedEpisode
 from etude.names import EpisodeName
 
 TOGETHER = 256  # episodes judged at once
@@ -46,19 +45,3 @@ def judged(model: Cogelot, found: Sequence[tuple[int, str, Demonstration]], devi
         lines.append(f"| {task} | {step} | {len(errors)} | {' | '.join(cells)} |")
     axes = torch.cat(losses).mean(0).tolist()
     return "\n".join([*lines, f"held-out loss {sum(axes):.3f} ({' '.join(f'{a:.2f}' for a in axes)})"])
-
-
-def table(outcomes: Sequence[PlayedEpisode], tasks: Sequence[str], splits: Sequence[str]) -> str:
-    """Successes by task and split (%), and the mean over tasks."""
-    groups: dict[tuple[str, str], list[PlayedEpisode]] = {}
-    for outcome in outcomes:
-        name = EpisodeName.parse(outcome.episode)
-        groups.setdefault((name.task, name.split), []).append(outcome)
-    rates = {cell: float(np.mean([o.success for o in found])) for cell, found in groups.items()}
-    lines = [f"| task | {' | '.join(splits)} |", "|---" * (1 + len(splits)) + "|"]
-    for task in tasks:
-        cells = [f"{100 * rates[task, split]:.0f} of {len(groups[task, split])}" if (task, split) in rates else "–" for split in splits]
-        lines.append(f"| {task} | {' | '.join(cells)} |")
-    means = [[rate for (_, which), rate in rates.items() if which == split] for split in splits]
-    lines.append(f"| mean | {' | '.join(f'{100 * float(np.mean(m)):.1f}' if m else '–' for m in means)} |")
-    return "\n".join(lines)

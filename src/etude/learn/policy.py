@@ -1,114 +1,79 @@
-"""A checkpoint as a policy: one at a time through the policies' own protocol, or many episodes in one batch."""
+"""A checkpoint as a policy. What stands here needs no torch: it is loaded beside every simulation; what decides is :mod:`etude.learn.mind`."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
-import numpy as np
-import torch
-from numpy.typing import NDArray
-
-from etude.learn.buffer import DemonstrationBuffer
-from etude.learn.checkpoint import load_model
-from etude.learn.models.cogelot import Cogelot
+from etude.learn.header import checkpoint_bytes, checkpoint_file, metadata_in
 from etude.learn.recipes import Recipe
-from etude.learn.samples import NUMBERS, Demonstration, Prompt, Things, action_of, contract_for, numbers_of, things_seen, told_prompt
-from etude.names import EtudeError, rng, unknown
+from etude.learn.samples import Prompt, Things, things_seen, told_prompt
+from etude.names import EtudeError, parse_json, rng, unknown
 from etude.policies.contract import Contract
+from etude.policies.halves import Arrays, Halves, Mind
 from etude.policies.policy import Observation
-from etude.pose import Array
 
 
-@dataclass
-class History:
-    """An episode as a policy knows it so far."""
+class StrokeEyes:
+    """Makes prompts and observations ready for a model of strokes. The order of slots is none that the environment could have given
+    anything away by."""
 
-    prompt: Prompt
-    episode: str
-    seen: list[Things] = field(default_factory=list)
-    done: list[NDArray[np.float32]] = field(default_factory=list)
+    def __init__(self, recipe: Recipe, contract: Contract) -> None:
+        self.recipe, self.contract = recipe, contract
+        self._episode, self._looks = "", 0
 
-    def so_far(self) -> Demonstration:
-        """As a demonstration in which there is nothing to learn."""
-        done = np.zeros((len(self.seen), NUMBERS), np.float32)
-        done[: len(self.done)] = np.reshape(self.done, (-1, NUMBERS))
-        return Demonstration(self.prompt, tuple(self.seen), done, np.zeros_like(done), np.zeros(len(done), np.bool_))
-
-
-class LearnedPolicy:
-    """Plays a trained model. ``act`` is for one episode; :meth:`act_all` decides for many histories at once."""
-
-    def __init__(self, model: Cogelot, recipe: Recipe, contract: Contract | None = None, device: str | torch.device = "cpu") -> None:
-        self.contract = contract or contract_for(recipe.model.look)
-        self.recipe, self.device = recipe, torch.device(device)
-        self.calls, self.decisions, self.seconds = 0, 0, 0.0  # spent on deciding, so far
-        self._model = model
-        self._history: History | None = None
-
-    def begin(self, prompt: Prompt, episode: str) -> History:
-        """The history of an episode in which nothing has happened yet."""
-        return History(prompt, episode)
-
-    def look(self, history: History, things: Things) -> None:
-        """Note what is seen now; the order of slots is none that the environment could have given anything away by."""
-        if self.recipe.data.shuffle and self.recipe.model.look == "objects":
-            order = rng(history.episode, f"learned/slots/{len(history.seen)}").shuffled(range(len(things)))
-            things = Things(things.crops[order], things.boxes[order], things.mask[order])
-        history.seen.append(things)
-
-    def act_all(self, histories: Sequence[History]) -> list[Array]:
-        """An action (12,) for each history; it is taken for done."""
-        begun = time.perf_counter()
-        buffer = DemonstrationBuffer(self.device)
-        buffer.add([history.so_far() for history in histories])
-        batch = buffer.batch(torch.arange(len(histories)))
-        with torch.no_grad(), torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
-            strokes = self._model.answers(batch).float().cpu().numpy()
-        actions = [action_of(stroke) for stroke in strokes]
-        for history, action in zip(histories, actions, strict=True):
-            history.done.append(numbers_of(action))
-        self.calls, self.decisions, self.seconds = (
-            self.calls + 1,
-            self.decisions + len(histories),
-            self.seconds + time.perf_counter() - begun,
-        )
-        return actions
-
-    def reset(self, instruction: str, pictures: Sequence[Any], episode: str) -> None:
+    def told(self, instruction: str, pictures: Sequence[Any], episode: str) -> Arrays:
         """A new episode begins; ``pictures`` are :class:`~etude.prompts.views.Views`."""
-        self._history = self.begin(told_prompt(instruction, pictures, self.recipe.model.look), episode)
+        self._episode, self._looks = episode, 0
+        return prompt_arrays(told_prompt(instruction, pictures, self.recipe.model.look))
 
-    def act(self, observation: Observation) -> Array:
-        """The next action."""
-        if self._history is None:
-            raise EtudeError("a learned policy acts after reset, not before")
-        self.look(self._history, things_seen(observation, self.contract))
-        return self.act_all([self._history])[0]
+    def saw(self, observation: Observation) -> Arrays:
+        """The things that are seen."""
+        things = things_seen(observation, self.contract)
+        if self.recipe.data.shuffle and self.recipe.model.look == "objects":
+            order = rng(self._episode, f"learned/slots/{self._looks}").shuffled(range(len(things)))
+            things = Things(things.crops[order], things.boxes[order], things.mask[order])
+        self._looks += 1
+        return thing_arrays(things)
 
 
-def learned_policy(text: str) -> LearnedPolicy:
-    """The policy of a checkpoint's path; on a GPU where there is one, unless ``?device=cpu`` follows."""
+def thing_arrays(things: Things) -> Arrays:
+    """Things as arrays with names."""
+    return {"crops": things.crops, "boxes": things.boxes, "mask": things.mask}
+
+
+def prompt_arrays(told: Prompt) -> Arrays:
+    """A prompt as arrays with names."""
+    return {"kinds": told.kinds, "words": told.words, "places": told.places, "rows": told.rows, **thing_arrays(told.things)}
+
+
+def learned_halves(text: str) -> Halves:
+    """The halves of the policy of a checkpoint's path; on a GPU where there is one, unless ``?device=cpu`` follows."""
     path, _, query = text.partition("?")
     options = dict(parse_qsl(query, keep_blank_values=True))
     for key in options:
         if key != "device":
             raise unknown("option of a learned policy:", key, ["device"])
-    where = device_named(options.get("device") or ("cuda" if torch.cuda.is_available() else "cpu"))
-    model, recipe, contract = load_model(Path(path), where)
-    return LearnedPolicy(model, recipe, contract, where)
+    file, device = checkpoint_file(Path(path)), options.get("device") or ""
+
+    def eyes() -> StrokeEyes:
+        metadata = metadata_in(checkpoint_bytes(file), file)
+        return StrokeEyes(Recipe.from_data(parse_json(metadata["recipe"])), Contract.from_data(parse_json(metadata["contract"])))
+
+    def mind() -> Mind:
+        return _torch().stroke_mind(file, device)
+
+    def shared() -> bool:
+        return bool(_torch().device_named(device).type != "cpu")
+
+    return Halves(eyes, mind, shared)
 
 
-def device_named(name: str) -> torch.device:
-    """The device of this name, if it is there."""
+def _torch() -> Any:
     try:
-        found = torch.device(name)
-    except RuntimeError:
-        raise EtudeError(f"{name!r} is no device; expected cuda or cpu") from None
-    if found.type == "cuda" and not torch.cuda.is_available():
-        raise EtudeError("no GPU is here that torch can use; --device cpu trains and plays without")
-    return found
+        from etude.learn import mind
+    except ModuleNotFoundError as error:
+        raise EtudeError(f"learned policies need {error.name!r}, which is not installed: pip install 'etude[learn]'") from None
+    return mind

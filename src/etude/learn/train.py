@@ -7,17 +7,18 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
+from etude.api import evaluate
 from etude.learn.buffer import DemonstrationBuffer
-from etude.learn.checkpoint import NAME, metadata_of, read_file, save_model, write_tensors
-from etude.learn.judging import table
+from etude.learn.checkpoint import metadata_of, read_file, save_model, write_tensors
+from etude.learn.header import NAME
+from etude.learn.judging import judged
 from etude.learn.models.cogelot import Cogelot, parameters_of
-from etude.learn.playing import play_all
-from etude.learn.policy import LearnedPolicy
 from etude.learn.recipes import Recipe
 from etude.learn.samples import SIZE, Demonstration
 from etude.learn.stream import DemonstrationStream
@@ -25,7 +26,6 @@ from etude.names import EtudeError, parse_json
 
 STATE = "state.safetensors"
 CURVE = "curve.jsonl"
-VALIDATION = "validation.jsonl"
 EVERY = 50  # steps between lines of the curve
 LEAST_RATE = 0.02  # of the full rate, at the end of the cosine
 
@@ -183,7 +183,7 @@ def run(
 ) -> Trainer:
     """Train a recipe from its stream, into a folder; a folder that holds a state of the same recipe is gone on with.
 
-    Afterwards, so many episodes of the training split that nobody trains on are played to ``validate`` it.
+    Afterwards, so many episodes of the training split that nobody trains on are played to ``validate`` it, as a run of their own.
     """
     trainer = Trainer(recipe, device)
     if (folder / STATE).exists():
@@ -207,9 +207,15 @@ def run(
         train(trainer, iter(stream), stream.ready, minutes, report)
     trainer.save(folder, time.perf_counter() - begun)
     if validate:
-        held_out = recipe.data.source.held_out()
-        policy = LearnedPolicy(trainer.averaged, recipe, device=device)
-        outcomes = list(play_all(policy, [held_out.name(k) for k in range(validate)], workers))
-        say(table(outcomes, held_out.chosen(), [held_out.split]))
-        (folder / VALIDATION).write_text("".join(json.dumps(outcome.__dict__) + "\n" for outcome in outcomes))
+        _validate(trainer, folder, workers, validate, say)
     return trainer
+
+
+def _validate(trainer: Trainer, folder: Path, workers: int, episodes: int, say: Callable[[str], None]) -> None:
+    """Compare strokes with the oracle's on demonstrations that nobody trains on, and play the same episodes."""
+    held_out = trainer.recipe.data.source.held_out()
+    with DemonstrationStream(held_out, workers) as stream:
+        say(judged(trainer.averaged, list(islice(stream, episodes)), trainer.device))
+    names = [held_out.name(k) for k in range(episodes)]
+    played = evaluate(f"learned:{folder}?device={trainer.device.type}", names, out=folder / f"validation-{trainer.done}")
+    say(str(played.table()))

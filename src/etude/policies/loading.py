@@ -14,6 +14,7 @@ from etude.episodes import ActionSpace
 from etude.names import EtudeError, pick, repeated, unknown
 from etude.policies.calling import called, fitting, with_frames
 from etude.policies.deciding import GuessingPolicy, KnowingPolicy, SilentPolicy
+from etude.policies.halves import Halves, NearPolicy, WholePolicy
 from etude.policies.planners import OraclePlanner, RulePlanner
 from etude.policies.policy import Planner, Policy
 from etude.policies.register import DECIDERS, PLANNERS, POLICIES, Maker, register_decider, register_planner, register_policy
@@ -69,14 +70,15 @@ def _remote(text: str) -> Policy:
     return RemotePolicy(text)
 
 
-@register_policy("learned", address=True)
+def _learned_halves(text: str) -> Halves:
+    from etude.learn.policy import learned_halves
+
+    return learned_halves(text.removeprefix("learned:"))
+
+
+@register_policy("learned", address=True, halves=_learned_halves)
 def _learned(text: str) -> Policy:
-    try:
-        module = importlib.import_module("etude.learn.policy")
-    except ModuleNotFoundError as error:
-        raise EtudeError(f"learned policies need {error.name!r}, which is not installed: pip install 'etude[learn]'") from None
-    found: Policy = module.learned_policy(text.removeprefix("learned:"))
-    return found
+    return WholePolicy(_learned_halves(text))
 
 
 @register_policy("chat", address=True)
@@ -107,12 +109,25 @@ def _chat_planner(text: str) -> Planner:
     return chat_planner(text)
 
 
-def load_policy(text: str) -> Policy:
+def load_policy(text: str, mind: str = "") -> Policy:
     """A policy: a registered name (``oracle``, ``oracle:noise=0.02``, ``random``, ``noop``), a registered address (``replay:RUN``,
     ``ws://host:port``, ``learned:PATH``, ``chat:MODEL@http://host:port/v1`` and ``answers:FILE`` for decisions,
-    ``takeover:CHANCE:POLICY``, from which the oracle takes over), or ``module:attribute`` (with ``?key=value&…`` as arguments)."""
+    ``takeover:CHANCE:POLICY``, from which the oracle takes over), or ``module:attribute`` (with ``?key=value&…`` as arguments).
+
+    ``mind``: the address of the process that decides, where there is one for all simulations."""
     name = text.partition(":")[0]
+    if mind:
+        halves = halves_of(text)
+        assert halves is not None
+        return NearPolicy(halves.eyes(), mind)
     return fitting("policy", text, _loaded("policy", text, DECIDERS if name in DECIDERS and name not in POLICIES else POLICIES))
+
+
+def halves_of(text: str) -> Halves | None:
+    """The halves of a policy that has them; None for all others."""
+    name = text.partition(":")[0]
+    maker = POLICIES[name] if name in POLICIES else None
+    return maker.halves(text) if maker is not None and maker.halves is not None else None
 
 
 def load_decider(text: str) -> Policy | None:

@@ -5,7 +5,7 @@ Write a class with these methods; nothing has to be inherited.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -60,6 +60,16 @@ class SpeakingPolicy(Protocol):
     @property
     def words(self) -> tuple[str, str]:
         """Sub-task and step of the latest action."""
+
+
+@runtime_checkable
+class DescribedPolicy(Protocol):
+    """Says what it is made of beyond its code, such as the digest of its weights and what computes them: runs keep it, and results of
+    different ones are not mixed."""
+
+    @property
+    def about(self) -> Mapping[str, str]:
+        """Each by its name."""
 
 
 @runtime_checkable

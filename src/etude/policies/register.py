@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from etude.policies.halves import Halves
 from etude.policies.policy import Planner, Policy
 from etude.registry import Registry
 
@@ -20,10 +21,12 @@ M = TypeVar("M", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Maker(Generic[T]):
-    """Makes what is registered under a name: from options, or from the whole ``address``."""
+    """Makes what is registered under a name: from options, or from the whole ``address``. ``halves``: of a policy in two halves
+    (:mod:`etude.policies.halves`)."""
 
     make: Callable[..., T]
     address: bool = False
+    halves: Callable[[str], Halves] | None = None
 
 
 def _ours() -> None:
@@ -36,9 +39,10 @@ DECIDERS: Registry[Maker[Policy]] = Registry("decider", _ours)
 """The form that a policy has for decisions, where it is not the one it has for robots."""
 
 
-def register_policy(name: str, *, address: bool = False) -> Callable[[M], M]:
-    """Make a class, or a function that gives a policy, known as ``--policy NAME``."""
-    return _registering(POLICIES, name, address)
+def register_policy(name: str, *, address: bool = False, halves: Callable[[str], Halves] | None = None) -> Callable[[M], M]:
+    """Make a class, or a function that gives a policy, known as ``--policy NAME``. With ``halves`` one process can decide for all
+    workers of a run (:mod:`etude.policies.halves`)."""
+    return _registering(POLICIES, name, address, halves)
 
 
 def register_planner(name: str, *, address: bool = False) -> Callable[[M], M]:
@@ -51,9 +55,9 @@ def register_decider(name: str, *, address: bool = False) -> Callable[[M], M]:
     return _registering(DECIDERS, name, address)
 
 
-def _registering(table: Registry[Maker[Any]], name: str, address: bool) -> Callable[[M], M]:
+def _registering(table: Registry[Maker[Any]], name: str, address: bool, halves: Callable[[str], Halves] | None = None) -> Callable[[M], M]:
     def register(make: M) -> M:
-        table.add(name, Maker(make, address), make.__module__)
+        table.add(name, Maker(make, address, halves), make.__module__)
         return make
 
     return register

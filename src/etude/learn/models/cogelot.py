@@ -27,7 +27,8 @@ class Cogelot(nn.Module):
 
     def __init__(self, recipe: ModelRecipe, size: tuple[int, int]) -> None:
         super().__init__()
-        width, heads = recipe.width, recipe.heads
+        self.width = width = recipe.width
+        heads = recipe.heads
         self.concat = recipe.conditioning == "concat"
         self.things, self.words = ThingTokens(width, size, recipe.jitter), WordTokens(width)
         self.kinds, self.places = nn.Embedding(SCENE + 2, width), nn.Embedding(PLACES, width)
@@ -54,9 +55,11 @@ class Cogelot(nn.Module):
             x = block(x, there[:, None, None])
         return self.told(x), there
 
-    def _read(self, batch: Batch, where: Tensor) -> Evidence:
-        """What there is to read strokes from, for N steps given by their episode and number (N, 2)."""
-        things = self.things(batch.crops, batch.boxes, batch.mask)
+    def _read(self, batch: Batch, where: Tensor, things: Tensor | None = None) -> Evidence:
+        """What there is to read strokes from, for N steps given by their episode and number (N, 2). ``things`` (N, width) are the batch's
+        where they have been made before."""
+        if things is None:
+            things = self.things(batch.crops, batch.boxes, batch.mask)
         prompts, told = self._prompts(batch, things)
         episodes, steps, slots = batch.seen.shape
         there = batch.seen >= 0
@@ -103,10 +106,10 @@ class Cogelot(nn.Module):
         """Strokes (N, 5) for the N steps that count, each from what was known then."""
         return self.head.answers(self._read(batch, batch.counts.nonzero()))
 
-    def answers(self, batch: Batch) -> Tensor:
+    def answers(self, batch: Batch, things: Tensor | None = None) -> Tensor:
         """Strokes (B, 5) for the last step that each history has."""
         last = batch.steps - 1
-        return self.head.answers(self._read(batch, torch.stack([torch.arange(len(last), device=last.device), last], 1)))
+        return self.head.answers(self._read(batch, torch.stack([torch.arange(len(last), device=last.device), last], 1), things))
 
 
 def parameters_of(model: nn.Module) -> int:
