@@ -64,9 +64,9 @@ def test_a_run_ends_in_one_line_when_nobody_decides_any_more(folder, tmp_path):
 
 
 def test_a_checkpoint_that_cannot_be_read_is_told_by_the_process_that_decides(tmp_path):
-    with Local(Job(f"learned:{tmp_path}?device=cpu", str(tmp_path)), workers=2, shared=True) as executor:
-        with pytest.raises(EtudeError, match="cannot be read"):
-            executor.hello()
+    executor = Local(Job(f"learned:{tmp_path}?device=cpu", str(tmp_path)), workers=2, shared=True)
+    with executor, pytest.raises(EtudeError, match="cannot be read"):
+        executor.hello()
 
 
 def test_the_weights_and_what_computes_them_are_kept_with_a_run(folder):

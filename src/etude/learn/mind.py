@@ -62,14 +62,14 @@ class StrokeMind:
             raise EtudeError(f"a learned policy plays at most {SESSIONS} episodes at once; use fewer --workers")
         self._sessions[session] = _Session(told)
 
-    @torch.no_grad()
     def decide(self, sessions: Sequence[int], seen: Sequence[Arrays]) -> list[Array]:
         """An action (12,) for each; it is taken for done."""
-        if self._all is None:
-            strokes = [self._alone(session, things) for session, things in zip(sessions, seen, strict=True)]
-        else:
-            strokes = self._at_once(self._all, sessions, seen)
-        actions = [action_of(stroke) for stroke in strokes]
+        with torch.no_grad():
+            if self._all is None:
+                strokes = [self._alone(session, things) for session, things in zip(sessions, seen, strict=True)]
+            else:
+                strokes = self._at_once(self._all, sessions, seen)
+        actions = [action_of(stroke.tolist()) for stroke in strokes]
         for session, action in zip(sessions, actions, strict=True):
             self._sessions[session].done.append(numbers_of(action))
         return actions

@@ -1,4 +1,4 @@
-"""A checkpoint as a policy. What stands here needs no torch: it is loaded beside every simulation; what decides is :mod:`etude.learn.mind`."""
+"""A checkpoint as a policy. What stands here needs no torch, and is loaded beside every simulation; :mod:`etude.learn.mind` decides."""
 
 from __future__ import annotations
 
@@ -63,7 +63,8 @@ def learned_halves(text: str) -> Halves:
         return StrokeEyes(Recipe.from_data(parse_json(metadata["recipe"])), Contract.from_data(parse_json(metadata["contract"])))
 
     def mind() -> Mind:
-        return _torch().stroke_mind(file, device)
+        found: Mind = _torch().stroke_mind(file, device)
+        return found
 
     def shared() -> bool:
         return bool(_torch().device_named(device).type != "cpu")

@@ -1,7 +1,8 @@
 """Policies in two halves: what is told and seen is made ready beside every simulation, and one process decides for all of them.
 
-A graphics card works best for one process that decides for many episodes at once; the simulations around it need neither its weights nor its
-libraries. Where a policy's address has halves (:func:`~etude.policies.register.register_policy`), a run starts one mind for all its workers.
+A graphics card works best for one process that decides for many episodes at once; the simulations around it need neither its weights nor
+its libraries. Where a policy's address has halves (:func:`~etude.policies.register.register_policy`), a run may start one mind for all
+its workers.
 """
 
 from __future__ import annotations

@@ -126,7 +126,7 @@ def load_policy(text: str, mind: str = "") -> Policy:
 def halves_of(text: str) -> Halves | None:
     """The halves of a policy that has them; None for all others."""
     name = text.partition(":")[0]
-    maker = POLICIES[name] if name in POLICIES else None
+    maker = POLICIES.get(name)
     return maker.halves(text) if maker is not None and maker.halves is not None else None
 
 
