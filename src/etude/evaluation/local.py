@@ -23,10 +23,10 @@ from types import TracebackType
 from typing import Any, Self
 
 from etude.evaluation.keeper import Keeper, bury_group, end_group, lead_group
+from etude.evaluation.mind import MindProcess
 from etude.evaluation.record import Record
 from etude.evaluation.worker import Job, one_thread
 from etude.names import EtudeError
-from etude.policies.halves import MindProcess
 
 _log = logging.getLogger(__name__)
 

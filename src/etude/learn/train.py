@@ -13,7 +13,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from etude.api import evaluate
+from etude.evaluation.plan import Plan
+from etude.evaluation.run import Quiet, RunSettings, evaluate
 from etude.learn.buffer import DemonstrationBuffer
 from etude.learn.checkpoint import metadata_of, read_file, save_model, write_tensors
 from etude.learn.header import NAME
@@ -216,6 +217,6 @@ def _validate(trainer: Trainer, folder: Path, workers: int, episodes: int, say: 
     held_out = trainer.recipe.data.source.held_out()
     with DemonstrationStream(held_out, workers) as stream:
         say(judged(trainer.averaged, list(islice(stream, episodes)), trainer.device))
-    names = [held_out.name(k) for k in range(episodes)]
-    played = evaluate(f"learned:{folder}?device={trainer.device.type}", names, out=folder / f"validation-{trainer.done}")
+    plan = Plan(f"learned:{folder}?device={trainer.device.type}", tuple(held_out.name(k) for k in range(episodes)))
+    played = evaluate(plan, folder / f"validation-{trainer.done}", RunSettings(), Quiet())
     say(str(played.table()))

@@ -71,9 +71,8 @@ def _remote(text: str) -> Policy:
 
 
 def _learned_halves(text: str) -> Halves:
-    from etude.learn.policy import learned_halves
-
-    return learned_halves(text.removeprefix("learned:"))
+    found: Halves = importlib.import_module("etude.learn.policy").learned_halves(text.removeprefix("learned:"))
+    return found
 
 
 @register_policy("learned", address=True, halves=_learned_halves)
