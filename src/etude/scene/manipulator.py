@@ -44,6 +44,7 @@ class Manipulator:
         self._closed = False
         self._held: str | None = None
         self._parting = 0  # control periods left in which the cups do not touch what they have just let go
+        self.cups = np.isin(np.arange(model.ngeom), proto.robot.cups)  # which geoms they are
         # Views into MuJoCo's memory, which stays where it is as long as the data lives.
         self._qpos, self._qvel = data.qpos[self._index.joints], data.qvel[self._index.dofs]
         self._set_point, self._velocity = data.act[self._index.set_points], data.ctrl[self._index.actuators]
@@ -233,20 +234,12 @@ class Manipulator:
         """Is the vacuum on with nothing held yet?"""
         return self._closed and self._held is None and self.hand.kind == "suction"
 
-    def seize(self) -> bool:
-        """Hold what the cups touch: every cup in contact must touch the same loose entity (ClevrSkills 1.4)."""
-        cups, data, proto = self._index.cups, self._data, self._proto
-        found = set()
-        for (g1, g2), k in zip(data.contact.geom.tolist(), data.contact.efc_address.tolist(), strict=True):
-            if k >= 0 and (g1 in cups or g2 in cups):
-                found.add(int(proto.geom_owner[g2 if g1 in cups else g1]))
-        if len(found) != 1:
+    def seize(self, pressed: str | None) -> bool:
+        """Hold what the cups press on: every cup in contact must touch the same loose entity (ClevrSkills 1.4)."""
+        if pressed is None or pressed not in self._welds:
             return False
-        name = proto.owners[found.pop()]
-        if name not in self._welds:
-            return False
-        mujoco.mj_kinematics(self._model, data)
-        self.hold(name)
+        mujoco.mj_kinematics(self._model, self._data)
+        self.hold(pressed)
         return True
 
     def _stick(self) -> None:

@@ -59,7 +59,7 @@ class World:
         self._proto: Prototype = prototype(self._structure)
         self.model = copy.copy(self._proto.model)
         self.data = mujoco.MjData(self.model)
-        self._contacts = ContactTable(self._proto.owners, self._proto.geom_owner, self.model.geom_bodyid)
+        self._contacts = ContactTable(self._proto.owners, self._proto.geom_owner, self.model.geom_bodyid, self.data)
         self.robot = Manipulator(self.model, self.data, self._proto) if self._proto.robot else None
         self._geoms: dict[str, list[int]] = {}
         self._supports: dict[str, Array] = {}
@@ -87,7 +87,7 @@ class World:
         if self.robot is not None:
             assert scene.robot is not None
             self.robot.reset(scene.robot.joints)
-        self._contacts = ContactTable(self._proto.owners, self._proto.geom_owner, self.model.geom_bodyid)
+        self._contacts = ContactTable(self._proto.owners, self._proto.geom_owner, self.model.geom_bodyid, self.data)
         self._stand_fixed()
         mujoco.mj_forward(self.model, self.data)
         self._refuse_overlaps()
@@ -196,15 +196,16 @@ class World:
         latched = bool(self._proto.latches)
         for _ in range(substeps):
             step(model, data)
-            if data.ncon or not quiet:  # most steps of a resting scene have nothing to record
-                quiet = record(data)
+            count = data.ncon
+            if count or not quiet:  # most steps of a resting scene have nothing to record
+                quiet = record(count)
             if searching:
                 assert robot is not None
-                searching = not robot.seize()
+                searching = not robot.seize(contacts.sole(count, robot.cups))
             if latched:
                 self._turn_latches()
         mujoco.mj_kinematics(model, data)
-        contacts.close(data, substeps)
+        contacts.close(substeps)
         if robot is not None:
             robot.end_period()
 
