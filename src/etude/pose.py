@@ -49,7 +49,20 @@ class Pose:
     def of(position: ArrayLike, rotation: ArrayLike = IDENTITY) -> Pose:
         """A pose from any two sequences; the quaternion is brought to unit length."""
         x, y, z = np.asarray(position, float).tolist()
-        return _posed(x, y, z, _unit_quat(*np.asarray(rotation, float).tolist()))
+        return Pose.trusted(x, y, z, _unit_quat(*np.asarray(rotation, float).tolist()))
+
+    @staticmethod
+    def trusted(x: float, y: float, z: float, rotation: Quat) -> Pose:
+        """A pose of numbers that come from our own arithmetic: kept to nine decimals like all others, but not asked again whether the
+        quaternion is one of unit length. What is not finite is refused as ever."""
+        if not -1e9 < x + y + z < 1e9:
+            return Pose((x, y, z), rotation)
+        w, a, b, c = rotation
+        pose = object.__new__(Pose)
+        made = pose.__dict__
+        made["position"] = _nine(x), _nine(y), _nine(z)
+        made["rotation"] = _nine(w), _nine(a), _nine(b), _nine(c)
+        return pose
 
     @staticmethod
     def flat(x: float, y: float, z: float = 0.0, yaw: float = 0.0) -> Pose:
@@ -60,13 +73,13 @@ class Pose:
         """``other``, given in this frame, in the parent of this frame."""
         x, y, z = _turned(_rows(*self.rotation), *other.position)
         px, py, pz = self.position
-        return _posed(px + x, py + y, pz + z, _unit_quat(*_times(self.rotation, other.rotation)))
+        return Pose.trusted(px + x, py + y, pz + z, _unit_quat(*_times(self.rotation, other.rotation)))
 
     def inverse(self) -> Pose:
         """The parent seen from this frame."""
         w, x, y, z = self.rotation
         px, py, pz = _turned(_rows(w, -x, -y, -z), *self.position)
-        return _posed(-px, -py, -pz, _unit_quat(w, -x, -y, -z))
+        return Pose.trusted(-px, -py, -pz, _unit_quat(w, -x, -y, -z))
 
     def apply(self, points: ArrayLike) -> Array:
         """Points (..., 3) given in this frame, in the parent of this frame."""
@@ -76,7 +89,7 @@ class Pose:
     def moved(self, x: float = 0.0, y: float = 0.0, z: float = 0.0) -> Pose:
         """The pose shifted along the axes of its parent, in metres."""
         px, py, pz = self.position
-        return _posed(px + x, py + y, pz + z, self.rotation)
+        return Pose.trusted(px + x, py + y, pz + z, self.rotation)
 
     @property
     def yaw(self) -> float:
@@ -94,19 +107,6 @@ def _nine(v: float) -> float:
     billion = v * 1e9
     whole = billion + WHOLE - WHOLE
     return whole / 1e9 if -0.4999 < billion - whole < 0.4999 and -1e11 < billion < 1e11 else round(v, 9) + 0.0
-
-
-def _posed(x: float, y: float, z: float, rotation: Quat) -> Pose:
-    """A pose of numbers from our own arithmetic: kept to nine decimals like all others, but known to be of unit length. What is not finite
-    is refused as ever."""
-    if not -1e9 < x + y + z < 1e9:
-        return Pose((x, y, z), rotation)
-    w, a, b, c = rotation
-    pose = object.__new__(Pose)
-    made = pose.__dict__
-    made["position"] = _nine(x), _nine(y), _nine(z)
-    made["rotation"] = _nine(w), _nine(a), _nine(b), _nine(c)
-    return pose
 
 
 def _unit_quat(w: float, x: float, y: float, z: float) -> Quat:

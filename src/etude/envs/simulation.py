@@ -204,7 +204,7 @@ class Simulation:
 
     def _command(self, values: Array) -> None:
         if self.episode.control == "ee_delta":
-            self.robot.move_by(np.clip(values[:6], -1.0, 1.0))
+            self.robot.move_by([min(max(v, -1.0), 1.0) for v in values[:6].tolist()])
         elif self.episode.control == "ee_pose":
             self.robot.move_to(pose_of(values, "ee_pose"))
         else:

@@ -161,12 +161,13 @@ class Manipulator:
         return share
 
     def _followed(self, delta: Sequence[float] | Array) -> tuple[Array, float]:
-        values = [float(v) for v in delta]
+        values: list[float] = delta.tolist() if isinstance(delta, np.ndarray) else [float(v) for v in delta]
         if len(values) != 6 or not all(map(math.isfinite, values)):
             raise EtudeError(f"expected 6 finite numbers, got {values}")
-        turn = DELTA_ROTATION / max(1.0, math.hypot(*values[3:]))
-        shift = [min(max(v, -1.0), 1.0) * DELTA_POSITION for v in values[:3]]
-        return self.chain.follow(np.array([*shift, *(v * turn for v in values[3:])]), self._qpos, CONTROL_PERIOD)
+        x, y, z, a, b, c = values
+        turn = DELTA_ROTATION / max(1.0, math.hypot(a, b, c))
+        shift = (min(max(x, -1.0), 1.0) * DELTA_POSITION, min(max(y, -1.0), 1.0) * DELTA_POSITION, min(max(z, -1.0), 1.0) * DELTA_POSITION)
+        return self.chain.follow((*shift, a * turn, b * turn, c * turn), self._qpos, CONTROL_PERIOD)
 
     def delta_target(self, delta: Sequence[float] | Array) -> Array:
         """The joint values (n,) that :meth:`move_by` would go to: the same action in another space."""
