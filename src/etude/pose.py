@@ -86,6 +86,12 @@ class Pose:
         result: Array = rotate(self.rotation, points) + np.array(self.position)
         return result
 
+    def point(self, x: float, y: float, z: float) -> Vec3:
+        """One point given in this frame, in the parent of this frame."""
+        px, py, pz = self.position
+        x, y, z = _turned(_rows(*self.rotation), x, y, z)
+        return px + x, py + y, pz + z
+
     def moved(self, x: float = 0.0, y: float = 0.0, z: float = 0.0) -> Pose:
         """The pose shifted along the axes of its parent, in metres."""
         px, py, pz = self.position

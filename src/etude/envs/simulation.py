@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -109,9 +110,9 @@ class Simulation:
     def proprioception(self) -> NDArray[np.float32]:
         """What the robot feels: joint values (n) and velocities (n), pose of the tip (position, quaternion wxyz), hand closed, something
         held, opening (m)."""
-        tip = self.monitor.watch.tip
-        hand = (float(self.robot.closed), float(self.robot.held is not None), self.robot.opening())
-        return np.concatenate([self.robot.joints(), self.robot.joint_velocities(), tip.position, tip.rotation, hand]).astype(np.float32)
+        tip, robot = self.monitor.watch.tip, self.robot
+        arm = (*robot.joints().tolist(), *robot.joint_velocities().tolist(), *tip.position, *tip.rotation)
+        return np.array([*arm, robot.closed, robot.held is not None, robot.opening()], np.float32)
 
     def save(self) -> Snapshot:
         """The exact state; whatever is done afterwards, ``restore`` brings it back to the last bit."""
@@ -138,7 +139,7 @@ class Simulation:
         values = numbers(action, "the action", f"{self.action_size} numbers of {self.episode.control!r}")
         if values.shape != (self.action_size,):
             raise EtudeError(f"an action of {self.episode.control!r} has {self.action_size} numbers, got shape {values.shape}")
-        if not np.isfinite(values).all():
+        if not all(map(math.isfinite, values.tolist())):
             raise EtudeError(f"an action must be finite, got {values.tolist()}")
         if self.episode.control in PRIMITIVES:
             self._stroke(values)

@@ -8,8 +8,9 @@ import math
 from etude.arithmetic import norm, norms
 from etude.catalog.registry import shape
 from etude.catalog.shape import Shape
+from etude.compiled import compiled
 from etude.names import EtudeError
-from etude.pose import Array, Pose
+from etude.pose import Array, Pose, Vec3
 from etude.scene.contacts import FAINT
 from etude.scene.manipulator import Manipulator
 from etude.scene.materials import CONTROL_PERIOD
@@ -19,6 +20,16 @@ from etude.scene.world import World
 GRAVITY = 9.81
 STATIC_SPEED = 1e-3  # m/s (ClevrSkills 1.1)
 STATIC_SPIN = 1e-2  # rad/s
+
+
+@compiled
+def _apart(now: Array, before: Array, row: int) -> float:
+    """The length of the difference between two rows."""
+    total = 0.0
+    for k in range(now.shape[1]):
+        difference = now[row, k] - before[row, k]
+        total += difference * difference
+    return math.sqrt(total)
 
 
 class Watch:
@@ -62,15 +73,22 @@ class Watch:
         """Position (3,) of a body."""
         return self._frame(name)[0]
 
+    def point(self, name: str, x: float, y: float, z: float) -> Vec3:
+        """Where a point of a body's frame is in the world."""
+        position, axes = self._frame(name)
+        (px, py, pz), ((a, b, c), (d, e, f), (g, h, i)) = position.tolist(), axes.tolist()
+        return px + (x * a + y * b + z * c), py + (x * d + y * e + z * f), pz + (x * g + y * h + z * i)
+
     def axes(self, name: str) -> Array:
         """Rotation matrix (3, 3) of a body."""
         return self._frame(name)[1]
 
     def _frame(self, name: str) -> tuple[Array, Array]:
-        if name not in self._poses:
+        found = self._poses.get(name)
+        if found is None:
             body = self.world.body(name)
-            self._poses[name] = self.places[0][body], self.places[1][body].reshape(3, 3)
-        return self._poses[name]
+            found = self._poses[name] = self.places[0][body], self.places[1][body].reshape(3, 3)
+        return found
 
     def extent(self, name: str) -> tuple[float, float]:
         """Heights of the lowest and highest point."""
@@ -107,9 +125,9 @@ class Watch:
             linear, angular = self.world.velocity(name)
             return bool(norm(linear) <= STATIC_SPEED and norm(angular) <= STATIC_SPIN)
         body = self.world.body(name)
-        moved = norm(self.places[0][body] - self.earlier[0][body])
+        moved = _apart(self.places[0], self.earlier[0], body)
         # The distance between two rotation matrices is √2 times the angle, for small angles.
-        turned = norm(self.places[1][body] - self.earlier[1][body]) / math.sqrt(2.0)
+        turned = _apart(self.places[1], self.earlier[1], body) / math.sqrt(2.0)
         return moved <= STATIC_SPEED * CONTROL_PERIOD and turned <= STATIC_SPIN * CONTROL_PERIOD
 
     def grasped(self, name: str) -> bool:
@@ -156,9 +174,9 @@ class Watch:
 
     def reach(self, name: str) -> float:
         """The common shaping for bringing the tip to a thing: from 0 to 2 (ClevrSkills' REACH)."""
-        p = self.position(name)
-        across = math.hypot(self.tip.position[0] - p[0], self.tip.position[1] - p[1])
+        p, tip = self.position(name), self.tip.position
+        across = math.hypot(tip[0] - p.item(0), tip[1] - p.item(1))
         if across >= 0.03:
             return math.exp(-(across - 0.03))
-        above = self.tip.position[2] - self.extent(name)[1]
+        above = tip[2] - self.extent(name)[1]
         return 2.0 if above < 0.005 else 1.0 + math.exp(-above)

@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
-from etude.arithmetic import dot, norm
+from etude.arithmetic import dot, norm, total
 from etude.names import EtudeError
 from etude.pose import Array, Pose, Vec3, angle_between, matrix
 from etude.scene.compile import CLOSED, SERVO_DAMPING
@@ -111,7 +111,10 @@ class Manipulator:
 
     def opening(self) -> float:
         """Distance between the finger pads, metres (0 for other hands)."""
-        return float(2 * self._data.qpos[self._index.fingers].mean()) if self._index.grip >= 0 else 0.0
+        if self._index.grip < 0:
+            return 0.0
+        fingers: list[float] = self._data.qpos[self._index.fingers].tolist()
+        return 2 * (total(fingers) / len(fingers))
 
     def spread(self, data: Any, opening: float | None = None) -> None:
         """In another copy of the state, put the fingers so far apart (m); fully if nothing is said."""

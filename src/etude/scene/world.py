@@ -13,6 +13,7 @@ import numpy as np
 
 from etude.arithmetic import dots, norm, norms, product
 from etude.catalog.registry import shape as find_shape
+from etude.compiled import compiled
 from etude.names import EtudeError, unknown
 from etude.pose import Array, Pose, Vec3
 from etude.scene.appearance import segmentation_ids, visuals
@@ -32,6 +33,17 @@ STILL_SPIN = 5e-2  # rad/s
 
 # MuJoCo would write its warnings into a file in the user's folder.
 mujoco.set_mju_user_warning(lambda message: warnings.warn(f"MuJoCo: {message}", RuntimeWarning, stacklevel=2))
+
+
+@compiled
+def _heights(points: Array, rotations: Array, positions: Array, body: int) -> tuple[float, float]:
+    """The least and the greatest height of points (n, 3) in the frame of a body, metres."""
+    x, y, z = rotations[body, 6], rotations[body, 7], rotations[body, 8]
+    low, high = np.inf, -np.inf
+    for i in range(len(points)):
+        height = points[i, 0] * x + points[i, 1] * y + points[i, 2] * z + positions[body, 2]
+        low, high = min(low, height), max(high, height)
+    return low, high
 
 
 @dataclass(frozen=True, eq=False)
@@ -413,8 +425,7 @@ class World:
                 raise EtudeError(f"{name!r} is not a rigid body")
             pieces = find_shape(entity.shape, entity.size).pieces
             self._supports[name] = np.vstack([p.support() for p in pieces])
-        heights = product(self._supports[name], self.data.xmat[body, 6:9]) + self.data.xpos[body, 2]
-        return float(heights.min()), float(heights.max())
+        return _heights(self._supports[name], self.data.xmat, self.data.xpos, body)
 
     def restyle(self, *entities: Entity) -> None:
         """Change how things look, not what they are: entities of the same names with other textures, or markers and areas elsewhere."""
