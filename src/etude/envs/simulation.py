@@ -78,6 +78,8 @@ class Simulation:
         self._begin()
 
     def _begin(self) -> None:
+        self._shape = (self.action_size,)
+        self._expected = f"{self.action_size} numbers of {self.episode.control!r}"
         self.steps = 0
         self.periods = 0  # control steps, of which a primitive takes many
         self.happened: list[int | None] = [None] * len(self.episode.events)  # the action during which each event came about
@@ -105,7 +107,8 @@ class Simulation:
     @property
     def over(self) -> bool:
         """Is there nothing left to play for: success, a goal that can never be reached any more, or no time left?"""
-        return self.status.satisfied or self.status.violated or self.steps >= self.episode.horizon + self.granted
+        status = self.monitor.root.status
+        return status.satisfied or status.violated or self.steps >= self.episode.horizon + self.granted
 
     def proprioception(self) -> NDArray[np.float32]:
         """What the robot feels: joint values (n) and velocities (n), pose of the tip (position, quaternion wxyz), hand closed, something
@@ -136,8 +139,8 @@ class Simulation:
 
     def step(self, action: ArrayLike) -> Status:
         """One control step of 50 ms. Actions outside their bounds are clipped; those that are not numbers are refused."""
-        values = numbers(action, "the action", f"{self.action_size} numbers of {self.episode.control!r}")
-        if values.shape != (self.action_size,):
+        values = numbers(action, "the action", self._expected)
+        if values.shape != self._shape:
             raise EtudeError(f"an action of {self.episode.control!r} has {self.action_size} numbers, got shape {values.shape}")
         if not all(map(math.isfinite, values.tolist())):
             raise EtudeError(f"an action must be finite, got {values.tolist()}")

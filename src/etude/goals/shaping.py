@@ -18,7 +18,7 @@ def judged(satisfied: bool, reward: float, ceiling: float, violated: bool = Fals
 
 def across_of(a: Array | Vec3, b: Array | Vec3) -> float:
     """Distance seen from above, metres."""
-    return math.hypot(float(a[0]) - float(b[0]), float(a[1]) - float(b[1]))
+    return math.hypot(a[0] - b[0], a[1] - b[1])
 
 
 def carrying(across: float, above: float, turn: float | None = None) -> float:

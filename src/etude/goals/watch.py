@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 
 from etude.arithmetic import norm, norms
@@ -41,9 +40,9 @@ class Watch:
         self.places: tuple[Array, Array] = (world.data.xpos.copy(), world.data.xmat.copy())
         self.earlier = before.places if before is not None else None
         self.held: str | None = world.robot.held if world.robot is not None else None
-        self._poses: dict[str, tuple[Array, Array]] = {}
+        self._tip: Pose | None = None
+        self._spots: dict[str, Vec3] = {}
         self._extents: dict[str, tuple[float, float]] = {}
-        self._touching: dict[str, tuple[str, ...]] = {}
         self._gaps: dict[tuple[str, str], float] = {}
 
     @property
@@ -64,31 +63,35 @@ class Watch:
         bx, by, _ = self.base.position
         return math.hypot(x - bx, y - by), math.atan2(y - by, x - bx)
 
-    @functools.cached_property
+    @property
     def tip(self) -> Pose:
         """Measured pose of the hand's tip."""
-        return self.world.robot.tip() if self.world.robot is not None else Pose()
+        if self._tip is None:
+            self._tip = self.world.robot.tip() if self.world.robot is not None else Pose()
+        return self._tip
 
     def position(self, name: str) -> Array:
         """Position (3,) of a body."""
-        return self._frame(name)[0]
+        place: Array = self.places[0][self.world.body(name)]
+        return place
+
+    def spot(self, name: str) -> Vec3:
+        """The same as plain numbers."""
+        found = self._spots.get(name)
+        if found is None:
+            x, y, z = self.places[0][self.world.body(name)].tolist()
+            found = self._spots[name] = (x, y, z)
+        return found
 
     def point(self, name: str, x: float, y: float, z: float) -> Vec3:
         """Where a point of a body's frame is in the world."""
-        position, axes = self._frame(name)
-        (px, py, pz), ((a, b, c), (d, e, f), (g, h, i)) = position.tolist(), axes.tolist()
+        px, py, pz = self.spot(name)
+        a, b, c, d, e, f, g, h, i = self.places[1][self.world.body(name)].tolist()
         return px + (x * a + y * b + z * c), py + (x * d + y * e + z * f), pz + (x * g + y * h + z * i)
 
     def axes(self, name: str) -> Array:
         """Rotation matrix (3, 3) of a body."""
-        return self._frame(name)[1]
-
-    def _frame(self, name: str) -> tuple[Array, Array]:
-        found = self._poses.get(name)
-        if found is None:
-            body = self.world.body(name)
-            found = self._poses[name] = self.places[0][body], self.places[1][body].reshape(3, 3)
-        return found
+        return self.places[1][self.world.body(name)].reshape(3, 3)
 
     def extent(self, name: str) -> tuple[float, float]:
         """Heights of the lowest and highest point."""
@@ -144,9 +147,7 @@ class Watch:
 
     def touching(self, name: str) -> tuple[str, ...]:
         """What it touched during the last control step."""
-        if name not in self._touching:
-            self._touching[name] = self.world.touching(name)
-        return self._touching[name]
+        return self.world.touching(name)
 
     def touches(self, first: str, second: str) -> bool:
         """Did these two touch? Names of wholes include their parts."""
@@ -174,8 +175,8 @@ class Watch:
 
     def reach(self, name: str) -> float:
         """The common shaping for bringing the tip to a thing: from 0 to 2 (ClevrSkills' REACH)."""
-        p, tip = self.position(name), self.tip.position
-        across = math.hypot(tip[0] - p.item(0), tip[1] - p.item(1))
+        p, tip = self.spot(name), self.tip.position
+        across = math.hypot(tip[0] - p[0], tip[1] - p[1])
         if across >= 0.03:
             return math.exp(-(across - 0.03))
         above = tip[2] - self.extent(name)[1]

@@ -41,24 +41,24 @@ def _record(
     numbers: Array, codes: NDArray[np.int32], at: NDArray[np.intp], count: int, forces: Array, geoms: NDArray[np.int32],
     awake: NDArray[np.int32], dt: float, table: Array,
 ) -> None:  # fmt: skip
-    """Add one physics step of ``count`` contacts. ``table`` is (2, owners, owners, 7), over the period and of the last step: impulse or
+    """Add one physics step of ``count`` contacts. ``table`` is (2, 7, owners, owners), over the period and of the last step: impulse or
     force, weighted position, weight. ``geoms`` (2, n) are owners and bodies."""
     total, last, owner = table[0], table[1], geoms[0]
     pos, frame, geom, address = at[0], at[1], at[2], at[3]
-    n = len(total)
+    n = total.shape[1]
     up = np.zeros(n, np.bool_)
     for g in range(len(owner)):
         if awake[geoms[1, g]] == 1:
             up[owner[g]] = True
     for a in range(n):
         for b in range(a, n):
-            if last[a, b, 6] != 0.0 and (up[a] or up[b]):
-                last[a, b, :] = 0.0
+            if last[6, a, b] != 0.0 and (up[a] or up[b]):
+                last[:, a, b] = 0.0
     for c in range(count):  # a pair that has just fallen asleep is overwritten, not added to
         a, b = owner[codes[c, geom]], owner[codes[c, geom + 1]]
         if b < a:
             a, b = b, a
-        last[a, b, :] = 0.0
+        last[:, a, b] = 0.0
     for c in range(count):
         k = codes[c, address]
         if k < 0:
@@ -72,14 +72,14 @@ def _record(
         for i in range(frame, frame + 3):
             f = numbers[c, i] * forces[k] + numbers[c, 3 + i] * forces[k + 1] + numbers[c, 6 + i] * forces[k + 2]
             norm += f * f
-            last[a, b, i - frame] += sign * f
-            total[a, b, i - frame] += sign * f * dt
+            last[i - frame, a, b] += sign * f
+            total[i - frame, a, b] += sign * f * dt
         weight = np.sqrt(norm)
         for i in range(3):
-            last[a, b, 3 + i] += weight * numbers[c, pos + i]
-            total[a, b, 3 + i] += weight * dt * numbers[c, pos + i]
-        last[a, b, 6] += weight
-        total[a, b, 6] += weight * dt
+            last[3 + i, a, b] += weight * numbers[c, pos + i]
+            total[3 + i, a, b] += weight * dt * numbers[c, pos + i]
+        last[6, a, b] += weight
+        total[6, a, b] += weight * dt
 
 
 @compiled
@@ -93,8 +93,8 @@ def _touched(table: Array, geoms: NDArray[np.int32], awake: NDArray[np.int32], s
     found = np.empty((n * n, 2), np.intp)
     count = 0
     for a in range(n):
-        for b in range(n):
-            weight = table[0, a, b, 6] if up[a] or up[b] else table[1, a, b, 6] * seconds
+        for b in range(a, n):
+            weight = table[0, 6, a, b] if up[a] or up[b] else table[1, 6, a, b] * seconds
             if weight > FAINT:
                 found[count, 0], found[count, 1] = a, b
                 count += 1
@@ -123,10 +123,11 @@ class ContactTable:
         self.owners = owners
         self._geoms = np.stack([geom_owner, geom_body]).astype(np.int32)
         n = len(owners)
-        self._table = np.zeros((2, n, n, 7))
+        self._table = np.zeros((2, 7, n, n))
+        self._filled = False  # is there anything in the period's half of it?
         self._elapsed = 0.0
-        self._pairs: list[tuple[int, int]] | None = None  # who touched in the last period, once that was asked for
-        self._touching: dict[str, tuple[str, ...]] = {}
+        self._pairs: list[list[int]] | None = None  # who touched in the last period, once that was asked for
+        self._near: dict[str, list[str]] = {}  # the same by owner
         self._up = np.zeros(n, np.bool_)
         self._members: dict[str, list[int]] = {}
         self.quiet = True  # nothing touched in the last physics step
@@ -137,15 +138,11 @@ class ContactTable:
 
     def begin(self) -> None:
         """Forget the last control period."""
-        self._forget()
-        if self._elapsed:
+        self._pairs = None
+        if self._filled:
             self._table[0] = 0.0
+            self._filled = False
         self._elapsed = 0.0
-
-    def _forget(self) -> None:
-        if self._pairs is not None:
-            self._pairs = None
-            self._touching.clear()
 
     def _found(self) -> tuple[Array, NDArray[np.int32], NDArray[np.intp]]:
         """MuJoCo's contacts as rows of doubles and as rows of integers, and where in them position, frame, geoms and address stand.
@@ -166,13 +163,12 @@ class ContactTable:
         """Take in the physics step just made, with so many contacts; gives whether nothing touched in it."""
         numbers, codes, at = self._found() if count else NONE
         _record(numbers, codes, at, count, self._data.efc_force, self._geoms, self._awake_now, TIMESTEP, self._table)
+        self._filled = True
         self.quiet = count == 0
         return self.quiet
 
     def sole(self, count: int, chosen: NDArray[np.bool_]) -> str | None:
-        """The one owner on which the chosen geoms press in the physics step just made, which had so many contacts."""
-        if not count:
-            return None
+        """The one owner on which the chosen geoms press in the physics step just made, which had so many contacts, one at least."""
         _, codes, at = self._found()
         found = _sole(codes, at, count, self._geoms, chosen)
         return self.owners[found] if found >= 0 else None
@@ -181,19 +177,24 @@ class ContactTable:
         """End a control period of so many physics steps: note its length and who is awake."""
         self._elapsed = steps * TIMESTEP
         self._awake[:] = self._awake_now
-        self._forget()
+        self._pairs = None
 
-    def _touched(self) -> list[tuple[int, int]]:
+    def _touched(self) -> list[list[int]]:
         """The pairs of owners that touched, sleeping ones included."""
         if self._pairs is None:
             found = _touched(self._table, self._geoms, self._awake, max(self._elapsed, TIMESTEP), self._up)
-            self._pairs = [(a, b) for a, b in found.tolist()]
+            self._pairs, self._near = found.tolist(), {}
+            for a, b in self._pairs:  # in their order, so that everything by owner comes in the order of owners as well
+                if a != b:
+                    first, second = self.owners[a], self.owners[b]
+                    self._near.setdefault(first, []).append(second)
+                    self._near.setdefault(second, []).append(first)
         return self._pairs
 
     def _row(self, a: int, b: int) -> Array:
         """What passed between two owners over the period, (7,): impulse, weighted position, weight."""
         self._touched()
-        row: Array = self._table[0, a, b] if self._up[a] or self._up[b] else self._table[1, a, b] * max(self._elapsed, TIMESTEP)
+        row: Array = self._table[0, :, a, b] if self._up[a] or self._up[b] else self._table[1, :, a, b] * max(self._elapsed, TIMESTEP)
         return row
 
     def pairs(self) -> tuple[Contact, ...]:
@@ -208,9 +209,10 @@ class ContactTable:
 
     def members(self, name: str) -> list[int]:
         """The owners that belong to ``name``."""
-        if name not in self._members:
-            self._members[name] = [i for i, owner in enumerate(self.owners) if owner == name or owner.startswith(f"{name}/")]
-        return self._members[name]
+        found = self._members.get(name)
+        if found is None:
+            found = self._members[name] = [i for i, owner in enumerate(self.owners) if owner == name or owner.startswith(f"{name}/")]
+        return found
 
     def impulse(self, first: str, second: str) -> Array:
         """Impulse (3,) N·s that ``second`` received from ``first``; zero if they did not touch."""
@@ -222,17 +224,16 @@ class ContactTable:
 
     def touching(self, name: str) -> tuple[str, ...]:
         """Everything that ``name`` touched, by owner."""
-        pairs = self._touched()
-        if name not in self._touching:
-            own = self.members(name)
-            others = {b if a in own else a for a, b in pairs if (a in own) != (b in own)}
-            self._touching[name] = tuple(self.owners[j] for j in sorted(others))
-        return self._touching[name]
+        pairs, own = self._touched(), self.members(name)
+        if len(own) == 1:
+            return tuple(self._near.get(self.owners[own[0]], ()))
+        others = {b if a in own else a for a, b in pairs if (a in own) != (b in own)}
+        return tuple(self.owners[j] for j in sorted(others))
 
     def copy_from(self, other: ContactTable) -> None:
         """Take over the state of another table of the same world."""
         self._table[:] = other._table
-        self._forget()
+        self._pairs, self._filled = None, other._filled
         self._elapsed, self.quiet, self._awake = other._elapsed, other.quiet, other._awake.copy()
 
     def snapshot(self) -> ContactTable:

@@ -211,7 +211,7 @@ class World:
             count = data.ncon
             if count or not quiet:  # most steps of a resting scene have nothing to record
                 quiet = record(count)
-            if searching:
+            if searching and count:
                 assert robot is not None
                 searching = not robot.seize(contacts.sole(count, robot.cups))
             if latched:
@@ -302,10 +302,12 @@ class World:
         """Where an entity, or a part of a fixture ("cabinet/top"), is now."""
         if name == "hand" and self.robot is not None:
             return self.robot.tip()
-        for entity in self.scene.entities:  # areas and markers have no body
-            if entity.name == name and name not in self._proto.bodies and hasattr(entity, "pose"):
-                return Pose.of(entity.pose.position, entity.pose.rotation)
-        body = self._known(name)
+        body = self._proto.bodies.get(name)
+        if body is None:
+            for entity in self.scene.entities:  # areas and markers have no body
+                if entity.name == name and hasattr(entity, "pose"):
+                    return Pose.of(entity.pose.position, entity.pose.rotation)
+            body = self._known(name)
         pose = Pose.of(self.data.xpos[body], self.data.xquat[body])
         return pose * self._proto.frames[name] if name in self._proto.frames else pose
 
