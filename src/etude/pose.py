@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from etude.arithmetic import Array as Array
-from etude.arithmetic import cross, dot, total, turned, unit
+from etude.arithmetic import cross, dot, turned, unit
 from etude.names import EtudeError
 
 Vec2 = tuple[float, float]
@@ -33,55 +32,87 @@ class Pose:
     rotation: Quat = IDENTITY
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "position", tuple(round(float(v), 9) + 0.0 for v in self.position))  # + 0.0 makes −0 a plain 0
-        object.__setattr__(self, "rotation", tuple(round(float(v), 9) + 0.0 for v in self.rotation))
         if len(self.position) != 3 or len(self.rotation) != 4:
             raise EtudeError("a pose is 3 metres and a quaternion of 4 numbers (wxyz)")
-        if not all(math.isfinite(v) for v in (*self.position, *self.rotation)):
+        x, y, z = map(float, self.position)
+        w, a, b, c = map(float, self.rotation)
+        given = self.__dict__  # a frozen dataclass has no other way in that costs less than all of its arithmetic
+        given["position"] = x, y, z = _nine(x), _nine(y), _nine(z)
+        given["rotation"] = w, a, b, c = _nine(w), _nine(a), _nine(b), _nine(c)
+        length = math.sqrt(w * w + a * a + b * b + c * c)
+        if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z) and math.isfinite(length)):
             raise EtudeError(f"a pose must be finite, got position {self.position} and rotation {self.rotation}")
-        length = math.sqrt(total(v * v for v in self.rotation))
         if abs(length - 1.0) > 1e-6:
             raise EtudeError(f"a rotation must be a unit quaternion (wxyz), got one of length {length:.6g}")
 
-    @classmethod
-    def of(cls, position: ArrayLike, rotation: ArrayLike = IDENTITY) -> Self:
+    @staticmethod
+    def of(position: ArrayLike, rotation: ArrayLike = IDENTITY) -> Pose:
         """A pose from any two sequences; the quaternion is brought to unit length."""
         x, y, z = np.asarray(position, float).tolist()
-        return cls((x, y, z), _unit_quat(*np.asarray(rotation, float).tolist()))
+        return Pose.trusted(x, y, z, _unit_quat(*np.asarray(rotation, float).tolist()))
 
-    @classmethod
-    def flat(cls, x: float, y: float, z: float = 0.0, yaw: float = 0.0) -> Self:
+    @staticmethod
+    def trusted(x: float, y: float, z: float, rotation: Quat) -> Pose:
+        """A pose of numbers that come from our own arithmetic: kept to nine decimals like all others, but not asked again whether the
+        quaternion is one of unit length. What is not finite is refused as ever."""
+        if not -1e9 < x + y + z < 1e9:
+            return Pose((x, y, z), rotation)
+        w, a, b, c = rotation
+        pose = object.__new__(Pose)
+        made = pose.__dict__
+        made["position"] = _nine(x), _nine(y), _nine(z)
+        made["rotation"] = _nine(w), _nine(a), _nine(b), _nine(c)
+        return pose
+
+    @staticmethod
+    def flat(x: float, y: float, z: float = 0.0, yaw: float = 0.0) -> Pose:
         """A pose turned by ``yaw`` radians about the vertical."""
-        return cls((x, y, z), yaw_quat(yaw))
+        return Pose((x, y, z), yaw_quat(yaw))
 
     def __mul__(self, other: Pose) -> Pose:
         """``other``, given in this frame, in the parent of this frame."""
         x, y, z = _turned(_rows(*self.rotation), *other.position)
         px, py, pz = self.position
-        return Pose((px + x, py + y, pz + z), _unit_quat(*_times(self.rotation, other.rotation)))
+        return Pose.trusted(px + x, py + y, pz + z, _unit_quat(*_times(self.rotation, other.rotation)))
 
     def inverse(self) -> Pose:
         """The parent seen from this frame."""
         w, x, y, z = self.rotation
-        back = (w, -x, -y, -z)
-        px, py, pz = _turned(_rows(*back), *self.position)
-        return Pose((-px, -py, -pz), _unit_quat(*back))
+        px, py, pz = _turned(_rows(w, -x, -y, -z), *self.position)
+        return Pose.trusted(-px, -py, -pz, _unit_quat(w, -x, -y, -z))
 
     def apply(self, points: ArrayLike) -> Array:
         """Points (..., 3) given in this frame, in the parent of this frame."""
-        result: Array = rotate(self.rotation, points) + np.asarray(self.position)
+        result: Array = rotate(self.rotation, points) + np.array(self.position)
         return result
+
+    def point(self, x: float, y: float, z: float) -> Vec3:
+        """One point given in this frame, in the parent of this frame."""
+        px, py, pz = self.position
+        x, y, z = _turned(_rows(*self.rotation), x, y, z)
+        return px + x, py + y, pz + z
 
     def moved(self, x: float = 0.0, y: float = 0.0, z: float = 0.0) -> Pose:
         """The pose shifted along the axes of its parent, in metres."""
         px, py, pz = self.position
-        return Pose((px + x, py + y, pz + z), self.rotation)
+        return Pose.trusted(px + x, py + y, pz + z, self.rotation)
 
     @property
     def yaw(self) -> float:
         """Heading of the x axis about the vertical, radians in (−π, π]."""
         w, x, y, z = self.rotation
         return math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
+
+
+WHOLE = 1.5 * 2.0**52  # added and taken away again, it leaves the nearest whole number
+
+
+def _nine(v: float) -> float:
+    """``round(v, 9) + 0.0``, which makes −0 a plain 0, at a third of its price: only where the product may have been rounded across a half
+    does the decimal expansion have to be asked."""
+    billion = v * 1e9
+    whole = billion + WHOLE - WHOLE
+    return whole / 1e9 if -0.4999 < billion - whole < 0.4999 and -1e11 < billion < 1e11 else round(v, 9) + 0.0
 
 
 def _unit_quat(w: float, x: float, y: float, z: float) -> Quat:
@@ -129,22 +160,26 @@ def euler_quat(roll: float, pitch: float, yaw: float) -> Quat:
     return _times(axis_quat((0, 0, 1), yaw), _times(axis_quat((0, 1, 0), pitch), axis_quat((1, 0, 0), roll)))
 
 
+def _four(q: ArrayLike) -> Quat:
+    """The numbers of a quaternion; those of a pose are at hand."""
+    w, x, y, z = q if type(q) is tuple else np.asarray(q, float).tolist()
+    return float(w), float(x), float(y), float(z)
+
+
 def multiply(a: ArrayLike, b: ArrayLike) -> Quat:
     """Quaternion product: first ``b``, then ``a``."""
-    aw, ax, ay, az = np.asarray(a, float).tolist()
-    bw, bx, by, bz = np.asarray(b, float).tolist()
-    return _times((aw, ax, ay, az), (bw, bx, by, bz))
+    return _times(_four(a), _four(b))
 
 
 def conjugate(q: ArrayLike) -> Quat:
     """The opposite turn of a unit quaternion."""
-    w, x, y, z = np.asarray(q, float).tolist()
+    w, x, y, z = _four(q)
     return (w, -x, -y, -z)
 
 
 def matrix(q: ArrayLike) -> Array:
     """The 3×3 rotation matrix of a unit quaternion."""
-    return np.array(_rows(*np.asarray(q, float).tolist()))
+    return np.array(_rows(*_four(q)))
 
 
 def matrix_quat(m: ArrayLike) -> Quat:
@@ -169,7 +204,7 @@ def rotate(q: ArrayLike, v: ArrayLike) -> Array:
     """A vector (3,) or vectors (N, 3) turned by a unit quaternion."""
     points = np.asarray(v, float)
     if points.ndim == 1:
-        return np.array(_turned(_rows(*np.asarray(q, float).tolist()), *points.tolist()))
+        return np.array(_turned(_rows(*_four(q)), *points.tolist()))
     return turned(points, matrix(q))
 
 
@@ -191,7 +226,7 @@ def angle_between(a: ArrayLike, b: ArrayLike) -> float:
 
 def rotation_vector(q: ArrayLike) -> Array:
     """A unit quaternion as axis times angle (3,), rad; the shorter way round."""
-    w, x, y, z = np.asarray(q, float).tolist()
+    w, x, y, z = _four(q)
     sine = math.sqrt(x * x + y * y + z * z)
     if sine < 1e-12:
         return np.zeros(3)

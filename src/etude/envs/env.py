@@ -197,7 +197,7 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
             "progress": status.progress,
             "violated": status.violated,
             "episode": sim.episode.name,
-            "subgoals": {path: (s.satisfied, s.progress) for path, s in sim.monitor.statuses().items()},
+            "subgoals": {n.path: (n.status.satisfied, n.status.progress) for n in sim.monitor.nodes()},
         }
         if "objects" in self._modalities and self._observer is not None:
             info["objects"] = self._observer.objects

@@ -14,6 +14,7 @@ from etude.episodes import MODALITIES
 from etude.names import EtudeError, unknown
 from etude.perturb.perturbation import observed
 from etude.pose import matrix
+from etude.prompts.instruction import Instruction
 from etude.render.camera import intrinsics, seen_points
 from etude.render.picture import Picture
 from etude.render.studio import Studio
@@ -61,6 +62,7 @@ class Observer:
         self._simulation, self._cameras, self._modalities = simulation, tuple(cameras), tuple(modalities)
         self._size = size or SUITES[simulation.episode.parsed.suite].size
         self._renderer, self._smooth, self._pictured = renderer, smooth, pictured
+        self._heard: tuple[Instruction | None, str] = (None, "")  # the latest instruction, as it is told
         self.segmentations: dict[str, NDArray[np.uint16]] = {}  # of the latest look
         self.objects: tuple[str, ...] = ()  # whose slots they were in the latest look
 
@@ -87,8 +89,10 @@ class Observer:
             seen.update(self._cut(pictures))
         episode = self._simulation.episode
         seen["proprioception"] = self._simulation.proprioception()
-        told = episode.instruction
-        seen["instruction"] = (told.template() if self._pictured else told.text)[:LONGEST_TEXT]
+        if self._heard[0] is not episode.instruction:
+            told = episode.instruction
+            self._heard = told, (told.template() if self._pictured else told.text)[:LONGEST_TEXT]
+        seen["instruction"] = self._heard[1]
         seen = observed(seen, episode, self._simulation.steps)
         # Names go along, so that what changes the slots changes them as well, but they are not for the policy's eyes.
         self.objects = seen.pop("objects_names", ())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -77,6 +78,8 @@ class Simulation:
         self._begin()
 
     def _begin(self) -> None:
+        self._shape = (self.action_size,)
+        self._expected = f"{self.action_size} numbers of {self.episode.control!r}"
         self.steps = 0
         self.periods = 0  # control steps, of which a primitive takes many
         self.happened: list[int | None] = [None] * len(self.episode.events)  # the action during which each event came about
@@ -104,14 +107,15 @@ class Simulation:
     @property
     def over(self) -> bool:
         """Is there nothing left to play for: success, a goal that can never be reached any more, or no time left?"""
-        return self.status.satisfied or self.status.violated or self.steps >= self.episode.horizon + self.granted
+        status = self.monitor.root.status
+        return status.satisfied or status.violated or self.steps >= self.episode.horizon + self.granted
 
     def proprioception(self) -> NDArray[np.float32]:
         """What the robot feels: joint values (n) and velocities (n), pose of the tip (position, quaternion wxyz), hand closed, something
         held, opening (m)."""
-        tip = self.monitor.watch.tip
-        hand = (float(self.robot.closed), float(self.robot.held is not None), self.robot.opening())
-        return np.concatenate([self.robot.joints(), self.robot.joint_velocities(), tip.position, tip.rotation, hand]).astype(np.float32)
+        tip, robot = self.monitor.watch.tip, self.robot
+        arm = (*robot.joints().tolist(), *robot.joint_velocities().tolist(), *tip.position, *tip.rotation)
+        return np.array([*arm, robot.closed, robot.held is not None, robot.opening()], np.float32)
 
     def save(self) -> Snapshot:
         """The exact state; whatever is done afterwards, ``restore`` brings it back to the last bit."""
@@ -135,10 +139,10 @@ class Simulation:
 
     def step(self, action: ArrayLike) -> Status:
         """One control step of 50 ms. Actions outside their bounds are clipped; those that are not numbers are refused."""
-        values = numbers(action, "the action", f"{self.action_size} numbers of {self.episode.control!r}")
-        if values.shape != (self.action_size,):
+        values = numbers(action, "the action", self._expected)
+        if values.shape != self._shape:
             raise EtudeError(f"an action of {self.episode.control!r} has {self.action_size} numbers, got shape {values.shape}")
-        if not np.isfinite(values).all():
+        if not all(map(math.isfinite, values.tolist())):
             raise EtudeError(f"an action must be finite, got {values.tolist()}")
         if self.episode.control in PRIMITIVES:
             self._stroke(values)
@@ -204,7 +208,7 @@ class Simulation:
 
     def _command(self, values: Array) -> None:
         if self.episode.control == "ee_delta":
-            self.robot.move_by(np.clip(values[:6], -1.0, 1.0))
+            self.robot.move_by([min(max(v, -1.0), 1.0) for v in values[:6].tolist()])
         elif self.episode.control == "ee_pose":
             self.robot.move_to(pose_of(values, "ee_pose"))
         else:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from etude.arithmetic import hypot, norm, norms, product, turned
+from etude.arithmetic import hypot, norm, norms, product
 from etude.goals.goal import Goal, GoalNode, Status
 from etude.pose import Vec2, Vec3
 from etude.scene.scene import Entity, Scene, Specks
@@ -42,9 +42,8 @@ class Detected(Goal):
         return change.in_frame(change.in_frame(self, self.by, "lower", "upper"), self.thing, "points")
 
     def judge(self, watch: Watch, node: GoalNode) -> Status:
-        points = watch.position(self.thing) + turned(np.asarray(self.points), watch.axes(self.thing))
-        local = watch.world.pose(self.by).inverse().apply(points)
-        off = float(norms(local - np.clip(local, self.lower, self.upper)).min())
+        frame = watch.world.pose(self.by).inverse()
+        off = min(_outside(frame.point(*watch.point(self.thing, *point)), self.lower, self.upper) for point in self.points)
         seen = off == 0.0 and not watch.by_robot(self.thing) and watch.static(self.thing)
         return Status(seen, 1.0 if seen else max(0.0, 0.99 - off), float(seen))
 
@@ -78,6 +77,12 @@ class OnTable(Goal):
         let_go = not watch.by_robot(self.thing) and watch.static(self.thing)
         done = off == 0.0 and let_go and watch.rests_on(self.thing, "table")
         return Status(done, 1.0 if done else max(0.0, 0.9 - off), float(done))
+
+
+def _outside(point: Vec3, lower: Vec3, upper: Vec3) -> float:
+    """How far a point is from a box, metres; 0 inside it."""
+    x, y, z = (v - min(max(v, low), high) for v, low, high in zip(point, lower, upper, strict=True))
+    return math.sqrt(x * x + y * y + z * z)
 
 
 def _at_rest(value: float, memory: dict[str, Any]) -> bool:

@@ -59,9 +59,10 @@ class GoalNode:
         if not self.begun:
             self.begun = True
             self.goal.begin(watch, self.memory)
-        self.status = self.goal.judge(watch, self)
-        self.reached |= self.status.satisfied
-        return self.status
+        self.status = status = self.goal.judge(watch, self)
+        if status.satisfied:
+            self.reached = True
+        return status
 
 
 class Goal(Family):
@@ -211,15 +212,18 @@ class All(_Group):
     members: tuple[Goal, ...]
 
     def judge(self, watch: Watch, node: GoalNode) -> Status:
-        found = [m.judge(watch) for m in node.members]
-        done = [s for s in found if s.satisfied]
-        open_ = [s.reward for s in found if not s.satisfied]
-        return Status(
-            not open_,
-            total(s.progress for s in found) / max(1, len(found)),
-            total(s.reward for s in done) + max(open_, default=0.0),
-            any(s.violated for s in found),
-        )
+        done = progress = 0.0
+        best: float | None = None  # of those that are open
+        violated = False
+        for member in node.members:
+            satisfied, share, reward, lost = member.judge(watch)
+            progress += share
+            violated = violated or lost
+            if satisfied:
+                done += reward
+            elif best is None or reward > best:
+                best = reward
+        return Status(best is None, progress / max(1, len(node.members)), done + (best or 0.0), violated)
 
     def choices(self, node: GoalNode) -> list[GoalNode]:
         return self._any_order(node)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from etude.goals.goal import Goal, GoalNode, Status, every, listed, spoken_place
-from etude.goals.shaping import across_of, carrying, judged
+from etude.goals.shaping import carrying, judged
 from etude.pose import Array, Vec2
 
 if TYPE_CHECKING:
@@ -43,16 +43,15 @@ class Laid(Goal):
         return f"Put {{{self.thing}}} {where}{turned}"
 
     def judge(self, watch: Watch, node: GoalNode) -> Status:
-        p = watch.position(self.thing)
-        target = (*self.place, 0.0)
-        across = across_of(p, target)
+        p = watch.spot(self.thing)
+        across = math.hypot(p[0] - self.place[0], p[1] - self.place[1])
         turn = None if self.yaw is None else abs(self.off_by(watch))
         there = across < self.tolerance and (turn is None or turn < self.angle)
         grasped = watch.grasped(self.thing)
         if there and not grasped and watch.static(self.thing):
             return judged(True, 6.0, 6.0)
         if grasped:
-            return judged(False, carrying(across, float(p[2]), turn), 6.0)
+            return judged(False, carrying(across, p[2], turn), 6.0)
         return judged(False, 5.0 if there else watch.reach(self.thing), 6.0)
 
     def off_by(self, watch: Watch) -> float:
@@ -94,8 +93,8 @@ class Clear(Goal):
         return None
 
     def _near(self, watch: Watch, thing: str) -> bool:
-        p = watch.position(thing)
-        return any(math.hypot(p[0] - x, p[1] - y) < self.tolerance for x, y in self.places)
+        px, py, _ = watch.spot(thing)
+        return any(math.hypot(px - x, py - y) < self.tolerance for x, y in self.places)
 
 
 @dataclass(frozen=True)
@@ -125,8 +124,9 @@ class OnBoard(Goal):
         return f"Keep {listed(self.things)} on the table"
 
     def judge(self, watch: Watch, node: GoalNode) -> Status:
-        inside = all(
-            self.lower[0] <= p[0] <= self.upper[0] and self.lower[1] <= p[1] <= self.upper[1]
-            for p in (watch.position(t) for t in self.things)
-        )
-        return Status(inside, float(inside), 0.0)
+        (west, south), (east, north) = self.lower, self.upper
+        for thing in self.things:
+            x, y, _ = watch.spot(thing)
+            if not (west <= x <= east and south <= y <= north):
+                return Status(False, 0.0, 0.0)
+        return Status(True, 1.0, 0.0)

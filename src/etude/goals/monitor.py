@@ -17,6 +17,11 @@ def _node(goal: Goal, path: str) -> GoalNode:
     return GoalNode(goal, path, [_node(part, f"{path}.{i}") for i, part in enumerate(goal.parts())])
 
 
+def _listed(node: GoalNode) -> list[GoalNode]:
+    """A node and all below it, parents first."""
+    return [node, *(one for member in node.members for one in _listed(member))]
+
+
 class Monitor:
     """Watches one goal in one world. ``update`` after every control step; everything else reads what it found."""
 
@@ -24,6 +29,7 @@ class Monitor:
         self.goal = goal
         self._world = world
         self.root = _node(goal, "goal")
+        self._nodes = _listed(self.root)
         self.watch = Watch(world)
         self.interventions = 0  # times that somebody else has moved a thing
         self.root.judge(self.watch)
@@ -48,6 +54,7 @@ class Monitor:
         """Take up what was remembered; the world must stand as it did then."""
         root, earlier = saved
         self.root = copy.deepcopy(root)
+        self._nodes = _listed(self.root)
         self.watch = Watch(self._world)
         self.watch.earlier = earlier
 
@@ -58,11 +65,7 @@ class Monitor:
 
     def nodes(self) -> Iterator[GoalNode]:
         """Every node of the tree, parents first."""
-        stack = [self.root]
-        while stack:
-            node = stack.pop()
-            yield node
-            stack.extend(reversed(node.members))
+        return iter(self._nodes)
 
     def statuses(self) -> dict[str, Status]:
         """Every sub-goal's status by its path: "goal" is the whole, "goal.0" its first member, and so on."""

@@ -124,7 +124,7 @@ class RotatedBy(AtPose):
 
 
 def _placed(watch: Watch, thing: str, target: Vec3, tolerance: float, turn: float | None, angle: float) -> Status:
-    p = watch.position(thing)
+    p = watch.spot(thing)
     across = across_of(p, target)
     there = across < tolerance and (turn is None or turn < angle)
     grasped = watch.grasped(thing)
@@ -134,7 +134,7 @@ def _placed(watch: Watch, thing: str, target: Vec3, tolerance: float, turn: floa
     if there and down:
         return judged(False, 5.0 if grasped else 5.9, 6.0)
     if grasped:
-        return judged(False, carrying(across, float(p[2]) - target[2], turn), 6.0)
+        return judged(False, carrying(across, p[2] - target[2], turn), 6.0)
     return judged(False, watch.reach(thing), 6.0)
 
 
@@ -164,8 +164,8 @@ class OnTop(Goal):
                 return judged(True, 6.0, 6.0)
             return judged(False, 5.9 if let_go else 5.0, 6.0)
         if grasped:
-            p, q = watch.position(self.top), watch.position(self.bottom)
-            memory["last"] = carrying(across_of(p, q), float(p[2] - q[2]))
+            p, q = watch.spot(self.top), watch.spot(self.bottom)
+            memory["last"] = carrying(across_of(p, q), p[2] - q[2])
             return judged(False, memory["last"], 6.0)
         if memory["since"] < FALL_STEPS and all(t.startswith(("hand", "robot")) for t in watch.touching(self.top)):
             return judged(False, memory.get("last", 2.0), 6.0)  # on its way down

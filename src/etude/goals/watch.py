@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 import math
 
 from etude.arithmetic import norm, norms
 from etude.catalog.registry import shape
 from etude.catalog.shape import Shape
+from etude.compiled import compiled
 from etude.names import EtudeError
-from etude.pose import Array, Pose
+from etude.pose import Array, Pose, Vec3
 from etude.scene.contacts import FAINT
 from etude.scene.manipulator import Manipulator
 from etude.scene.materials import CONTROL_PERIOD
@@ -21,6 +21,16 @@ STATIC_SPEED = 1e-3  # m/s (ClevrSkills 1.1)
 STATIC_SPIN = 1e-2  # rad/s
 
 
+@compiled
+def _apart(now: Array, before: Array, row: int) -> float:
+    """The length of the difference between two rows."""
+    total = 0.0
+    for k in range(now.shape[1]):
+        difference = now[row, k] - before[row, k]
+        total += difference * difference
+    return math.sqrt(total)
+
+
 class Watch:
     """One look at a world. Positions in metres, world frame."""
 
@@ -30,9 +40,9 @@ class Watch:
         self.places: tuple[Array, Array] = (world.data.xpos.copy(), world.data.xmat.copy())
         self.earlier = before.places if before is not None else None
         self.held: str | None = world.robot.held if world.robot is not None else None
-        self._poses: dict[str, tuple[Array, Array]] = {}
+        self._tip: Pose | None = None
+        self._spots: dict[str, Vec3] = {}
         self._extents: dict[str, tuple[float, float]] = {}
-        self._touching: dict[str, tuple[str, ...]] = {}
         self._gaps: dict[tuple[str, str], float] = {}
 
     @property
@@ -53,24 +63,35 @@ class Watch:
         bx, by, _ = self.base.position
         return math.hypot(x - bx, y - by), math.atan2(y - by, x - bx)
 
-    @functools.cached_property
+    @property
     def tip(self) -> Pose:
         """Measured pose of the hand's tip."""
-        return self.world.robot.tip() if self.world.robot is not None else Pose()
+        if self._tip is None:
+            self._tip = self.world.robot.tip() if self.world.robot is not None else Pose()
+        return self._tip
 
     def position(self, name: str) -> Array:
         """Position (3,) of a body."""
-        return self._frame(name)[0]
+        place: Array = self.places[0][self.world.body(name)]
+        return place
+
+    def spot(self, name: str) -> Vec3:
+        """The same as plain numbers."""
+        found = self._spots.get(name)
+        if found is None:
+            x, y, z = self.places[0][self.world.body(name)].tolist()
+            found = self._spots[name] = (x, y, z)
+        return found
+
+    def point(self, name: str, x: float, y: float, z: float) -> Vec3:
+        """Where a point of a body's frame is in the world."""
+        px, py, pz = self.spot(name)
+        a, b, c, d, e, f, g, h, i = self.places[1][self.world.body(name)].tolist()
+        return px + (x * a + y * b + z * c), py + (x * d + y * e + z * f), pz + (x * g + y * h + z * i)
 
     def axes(self, name: str) -> Array:
         """Rotation matrix (3, 3) of a body."""
-        return self._frame(name)[1]
-
-    def _frame(self, name: str) -> tuple[Array, Array]:
-        if name not in self._poses:
-            body = self.world.body(name)
-            self._poses[name] = self.places[0][body], self.places[1][body].reshape(3, 3)
-        return self._poses[name]
+        return self.places[1][self.world.body(name)].reshape(3, 3)
 
     def extent(self, name: str) -> tuple[float, float]:
         """Heights of the lowest and highest point."""
@@ -107,9 +128,9 @@ class Watch:
             linear, angular = self.world.velocity(name)
             return bool(norm(linear) <= STATIC_SPEED and norm(angular) <= STATIC_SPIN)
         body = self.world.body(name)
-        moved = norm(self.places[0][body] - self.earlier[0][body])
+        moved = _apart(self.places[0], self.earlier[0], body)
         # The distance between two rotation matrices is √2 times the angle, for small angles.
-        turned = norm(self.places[1][body] - self.earlier[1][body]) / math.sqrt(2.0)
+        turned = _apart(self.places[1], self.earlier[1], body) / math.sqrt(2.0)
         return moved <= STATIC_SPEED * CONTROL_PERIOD and turned <= STATIC_SPIN * CONTROL_PERIOD
 
     def grasped(self, name: str) -> bool:
@@ -126,9 +147,7 @@ class Watch:
 
     def touching(self, name: str) -> tuple[str, ...]:
         """What it touched during the last control step."""
-        if name not in self._touching:
-            self._touching[name] = self.world.touching(name)
-        return self._touching[name]
+        return self.world.touching(name)
 
     def touches(self, first: str, second: str) -> bool:
         """Did these two touch? Names of wholes include their parts."""
@@ -156,9 +175,9 @@ class Watch:
 
     def reach(self, name: str) -> float:
         """The common shaping for bringing the tip to a thing: from 0 to 2 (ClevrSkills' REACH)."""
-        p = self.position(name)
-        across = math.hypot(self.tip.position[0] - p[0], self.tip.position[1] - p[1])
+        p, tip = self.spot(name), self.tip.position
+        across = math.hypot(tip[0] - p[0], tip[1] - p[1])
         if across >= 0.03:
             return math.exp(-(across - 0.03))
-        above = self.tip.position[2] - self.extent(name)[1]
+        above = tip[2] - self.extent(name)[1]
         return 2.0 if above < 0.005 else 1.0 + math.exp(-above)

@@ -6,6 +6,7 @@ touched when they fell asleep stays true until one of them wakes.
 
 from __future__ import annotations
 
+import ctypes
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,100 +38,168 @@ class Contact:
 
 @compiled
 def _record(
-    geoms: NDArray[np.int32], addresses: NDArray[np.int32], frames: Array, positions: Array, forces: Array,
-    geom_owner: NDArray[np.int32], geom_body: NDArray[np.int32], awake: NDArray[np.int32], dt: float,
-    total: Array, last: Array,
+    numbers: Array, codes: NDArray[np.int32], at: NDArray[np.intp], count: int, forces: Array, geoms: NDArray[np.int32],
+    awake: NDArray[np.int32], dt: float, table: Array,
 ) -> None:  # fmt: skip
-    """Add one physics step. ``total`` and ``last`` are (owners, owners, 7): impulse or force, weighted position, weight."""
-    n = len(total)
+    """Add one physics step of ``count`` contacts. ``table`` is (2, 7, owners, owners), over the period and of the last step: impulse or
+    force, weighted position, weight. ``geoms`` (2, n) are owners and bodies."""
+    total, last, owner = table[0], table[1], geoms[0]
+    pos, frame, geom, address = at[0], at[1], at[2], at[3]
+    n = total.shape[1]
     up = np.zeros(n, np.bool_)
-    for g in range(len(geom_owner)):
-        if awake[geom_body[g]] == 1:
-            up[geom_owner[g]] = True
+    for g in range(len(owner)):
+        if awake[geoms[1, g]] == 1:
+            up[owner[g]] = True
     for a in range(n):
         for b in range(a, n):
-            if up[a] or up[b]:
-                last[a, b, :] = 0.0
-    for c in range(len(geoms)):  # a pair that has just fallen asleep is overwritten, not added to
-        a, b = geom_owner[geoms[c, 0]], geom_owner[geoms[c, 1]]
+            if last[6, a, b] != 0.0 and (up[a] or up[b]):
+                last[:, a, b] = 0.0
+    for c in range(count):  # a pair that has just fallen asleep is overwritten, not added to
+        a, b = owner[codes[c, geom]], owner[codes[c, geom + 1]]
         if b < a:
             a, b = b, a
-        last[a, b, :] = 0.0
-    for c in range(len(geoms)):
-        k = addresses[c]
+        last[:, a, b] = 0.0
+    for c in range(count):
+        k = codes[c, address]
         if k < 0:
             continue
-        a, b = geom_owner[geoms[c, 0]], geom_owner[geoms[c, 1]]
+        a, b = owner[codes[c, geom]], owner[codes[c, geom + 1]]
         sign = 1.0
         if b < a:
             a, b = b, a
             sign = -1.0
         norm = 0.0
-        for i in range(3):
-            f = frames[c, i] * forces[k] + frames[c, 3 + i] * forces[k + 1] + frames[c, 6 + i] * forces[k + 2]
+        for i in range(frame, frame + 3):
+            f = numbers[c, i] * forces[k] + numbers[c, 3 + i] * forces[k + 1] + numbers[c, 6 + i] * forces[k + 2]
             norm += f * f
-            last[a, b, i] += sign * f
-            total[a, b, i] += sign * f * dt
+            last[i - frame, a, b] += sign * f
+            total[i - frame, a, b] += sign * f * dt
         weight = np.sqrt(norm)
         for i in range(3):
-            last[a, b, 3 + i] += weight * positions[c, i]
-            total[a, b, 3 + i] += weight * dt * positions[c, i]
-        last[a, b, 6] += weight
-        total[a, b, 6] += weight * dt
+            last[3 + i, a, b] += weight * numbers[c, pos + i]
+            total[3 + i, a, b] += weight * dt * numbers[c, pos + i]
+        last[6, a, b] += weight
+        total[6, a, b] += weight * dt
+
+
+@compiled
+def _touched(table: Array, geoms: NDArray[np.int32], awake: NDArray[np.int32], seconds: float, up: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """The pairs of owners (k, 2) that touched over a period, in their order; fills ``up`` with who is awake."""
+    n = len(up)
+    up[:] = False
+    for g in range(geoms.shape[1]):
+        if awake[geoms[1, g]] == 1:
+            up[geoms[0, g]] = True
+    found = np.empty((n * n, 2), np.intp)
+    count = 0
+    for a in range(n):
+        for b in range(a, n):
+            weight = table[0, 6, a, b] if up[a] or up[b] else table[1, 6, a, b] * seconds
+            if weight > FAINT:
+                found[count, 0], found[count, 1] = a, b
+                count += 1
+    return found[:count]
+
+
+@compiled
+def _sole(codes: NDArray[np.int32], at: NDArray[np.intp], count: int, geoms: NDArray[np.int32], chosen: NDArray[np.bool_]) -> int:
+    """The one owner that the chosen geoms press on; −1 if there is none, or more."""
+    found = -1
+    for c in range(count):
+        first, second = codes[c, at[2]], codes[c, at[2] + 1]
+        if codes[c, at[3]] < 0 or not (chosen[first] or chosen[second]):
+            continue
+        other = geoms[0, second if chosen[first] else first]
+        if found >= 0 and other != found:
+            return -1
+        found = other
+    return found
 
 
 class ContactTable:
     """The pairs of one world. Owners are named like paths: asking for "cabinet" includes "cabinet/top"."""
 
-    def __init__(self, owners: list[str], geom_owner: NDArray[np.int32], geom_body: NDArray[np.int32]) -> None:
+    def __init__(self, owners: list[str], geom_owner: NDArray[np.int32], geom_body: NDArray[np.int32], data: Any) -> None:
         self.owners = owners
-        self._geom_owner, self._geom_body = geom_owner, np.ascontiguousarray(geom_body, np.int32)
+        self._geoms = np.stack([geom_owner, geom_body]).astype(np.int32)
         n = len(owners)
-        self.total, self.last = np.zeros((n, n, 7)), np.zeros((n, n, 7))
+        self._table = np.zeros((2, 7, n, n))
+        self._filled = False  # is there anything in the period's half of it?
         self._elapsed = 0.0
-        self._seen: Array | None = None  # the table with sleeping pairs filled in, once it was asked for
+        self._pairs: list[list[int]] | None = None  # who touched in the last period, once that was asked for
+        self._near: dict[str, list[str]] = {}  # the same by owner
+        self._up = np.zeros(n, np.bool_)
         self._members: dict[str, list[int]] = {}
         self.quiet = True  # nothing touched in the last physics step
-        self._awake: NDArray[np.int32] = np.zeros(int(self._geom_body.max(initial=0)) + 1, np.int32)
+        self._data = data
+        self._awake_now: NDArray[np.int32] = data.body_awake  # a view that later steps change
+        self._awake = self._awake_now.copy()
+        self._memory: tuple[Array, NDArray[np.int32], NDArray[np.intp]] | None = None
 
     def begin(self) -> None:
         """Forget the last control period."""
-        self._seen = None
-        if self._elapsed:
-            self.total[:] = 0.0
+        self._pairs = None
+        if self._filled:
+            self._table[0] = 0.0
+            self._filled = False
         self._elapsed = 0.0
 
-    def record(self, data: Any) -> bool:
-        """Take in the physics step just made; gives whether nothing touched in it."""
-        contact = data.contact
-        _record(
-            contact.geom, contact.efc_address, contact.frame, contact.pos, data.efc_force,
-            self._geom_owner, self._geom_body, data.body_awake, TIMESTEP, self.total, self.last,
-        )  # fmt: skip
-        self.quiet = data.ncon == 0
+    def _found(self) -> tuple[Array, NDArray[np.int32], NDArray[np.intp]]:
+        """MuJoCo's contacts as rows of doubles and as rows of integers, and where in them position, frame, geoms and address stand.
+
+        They begin at the same place after every step, the start of its arena: looking it up five times a step costs more than all else.
+        """
+        if self._memory is None:
+            contact = self._data.contact
+            begin, size = _place(contact.dist), contact.dist.strides[0]
+            rows = self._data.narena // size
+            raw = np.frombuffer((ctypes.c_char * (rows * size)).from_address(begin), np.uint8)
+            places = [(contact.pos, 8), (contact.frame, 8), (contact.geom, 4), (contact.efc_address, 4)]
+            at = np.array([(_place(field) - begin) // width for field, width in places])
+            self._memory = raw.view(np.float64).reshape(rows, -1), raw.view(np.int32).reshape(rows, -1), at
+        return self._memory
+
+    def record(self, count: int) -> bool:
+        """Take in the physics step just made, with so many contacts; gives whether nothing touched in it."""
+        numbers, codes, at = self._found() if count else NONE
+        _record(numbers, codes, at, count, self._data.efc_force, self._geoms, self._awake_now, TIMESTEP, self._table)
+        self._filled = True
+        self.quiet = count == 0
         return self.quiet
 
-    def close(self, data: Any, steps: int) -> None:
+    def sole(self, count: int, chosen: NDArray[np.bool_]) -> str | None:
+        """The one owner on which the chosen geoms press in the physics step just made, which had so many contacts, one at least."""
+        _, codes, at = self._found()
+        found = _sole(codes, at, count, self._geoms, chosen)
+        return self.owners[found] if found >= 0 else None
+
+    def close(self, steps: int) -> None:
         """End a control period of so many physics steps: note its length and who is awake."""
         self._elapsed = steps * TIMESTEP
-        self._awake = data.body_awake.copy()
-        self._seen = None
+        self._awake[:] = self._awake_now
+        self._pairs = None
 
-    def _rows(self) -> Array:
-        """The table of impulses with sleeping pairs filled in, (owners, owners, 7)."""
-        if self._seen is not None:
-            return self._seen
-        awake = np.zeros(len(self.owners), bool)
-        awake[self._geom_owner[self._awake[self._geom_body] == 1]] = True
-        asleep = ~(awake[:, None] | awake[None, :])
-        self._seen = np.where(asleep[..., None], self.last * max(self._elapsed, TIMESTEP), self.total)
-        return self._seen
+    def _touched(self) -> list[list[int]]:
+        """The pairs of owners that touched, sleeping ones included."""
+        if self._pairs is None:
+            found = _touched(self._table, self._geoms, self._awake, max(self._elapsed, TIMESTEP), self._up)
+            self._pairs, self._near = found.tolist(), {}
+            for a, b in self._pairs:  # in their order, so that everything by owner comes in the order of owners as well
+                if a != b:
+                    first, second = self.owners[a], self.owners[b]
+                    self._near.setdefault(first, []).append(second)
+                    self._near.setdefault(second, []).append(first)
+        return self._pairs
+
+    def _row(self, a: int, b: int) -> Array:
+        """What passed between two owners over the period, (7,): impulse, weighted position, weight."""
+        self._touched()
+        row: Array = self._table[0, :, a, b] if self._up[a] or self._up[b] else self._table[1, :, a, b] * max(self._elapsed, TIMESTEP)
+        return row
 
     def pairs(self) -> tuple[Contact, ...]:
         """Every pair that touched, in the order of owners."""
-        rows = self._rows()
-        found = np.argwhere(rows[:, :, 6] > FAINT)
-        return tuple(self._contact(self.owners[a], self.owners[b], rows[a, b]) for a, b in found.tolist())
+        return tuple(self._contact(self.owners[a], self.owners[b], self._row(a, b)) for a, b in self._touched())
 
     @staticmethod
     def _contact(first: str, second: str, row: Array) -> Contact:
@@ -140,36 +209,44 @@ class ContactTable:
 
     def members(self, name: str) -> list[int]:
         """The owners that belong to ``name``."""
-        if name not in self._members:
-            self._members[name] = [i for i, owner in enumerate(self.owners) if owner == name or owner.startswith(f"{name}/")]
-        return self._members[name]
+        found = self._members.get(name)
+        if found is None:
+            found = self._members[name] = [i for i, owner in enumerate(self.owners) if owner == name or owner.startswith(f"{name}/")]
+        return found
 
     def impulse(self, first: str, second: str) -> Array:
         """Impulse (3,) N·s that ``second`` received from ``first``; zero if they did not touch."""
-        rows, out = self._rows(), np.zeros(3)
+        out = np.zeros(3)
         for a in self.members(first):
             for b in self.members(second):
-                out += rows[a, b, :3] if a <= b else -rows[b, a, :3]
+                out += self._row(a, b)[:3] if a <= b else -self._row(b, a)[:3]
         return out
 
     def touching(self, name: str) -> tuple[str, ...]:
         """Everything that ``name`` touched, by owner."""
-        own = self.members(name)
-        weights = self._rows()[:, :, 6]
-        found = np.zeros(len(self.owners), bool)
-        for i in own:
-            found |= (weights[i] > FAINT) | (weights[:, i] > FAINT)
-        found[own] = False
-        return tuple(self.owners[j] for j in np.flatnonzero(found).tolist())
+        pairs, own = self._touched(), self.members(name)
+        if len(own) == 1:
+            return tuple(self._near.get(self.owners[own[0]], ()))
+        others = {b if a in own else a for a, b in pairs if (a in own) != (b in own)}
+        return tuple(self.owners[j] for j in sorted(others))
 
     def copy_from(self, other: ContactTable) -> None:
         """Take over the state of another table of the same world."""
-        self.total[:], self.last[:] = other.total, other.last
-        self._seen = None
+        self._table[:] = other._table
+        self._pairs, self._filled = None, other._filled
         self._elapsed, self.quiet, self._awake = other._elapsed, other.quiet, other._awake.copy()
 
     def snapshot(self) -> ContactTable:
         """A copy that later steps do not touch."""
-        twin = ContactTable(self.owners, self._geom_owner, self._geom_body)
+        twin = ContactTable(self.owners, *self._geoms, self._data)
         twin.copy_from(self)
         return twin
+
+
+NONE = np.zeros((0, 0)), np.zeros((0, 0), np.int32), np.zeros(4, np.intp)
+
+
+def _place(array: NDArray[Any]) -> int:
+    """Where an array begins in memory."""
+    place: int = array.__array_interface__["data"][0]
+    return place

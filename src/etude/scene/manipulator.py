@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
-from etude.arithmetic import dot, norm
+from etude.arithmetic import dot, norm, total
 from etude.names import EtudeError
 from etude.pose import Array, Pose, Vec3, angle_between, matrix
 from etude.scene.compile import CLOSED, SERVO_DAMPING
@@ -44,6 +44,7 @@ class Manipulator:
         self._closed = False
         self._held: str | None = None
         self._parting = 0  # control periods left in which the cups do not touch what they have just let go
+        self.cups = np.isin(np.arange(model.ngeom), proto.robot.cups)  # which geoms they are
         # Views into MuJoCo's memory, which stays where it is as long as the data lives.
         self._qpos, self._qvel = data.qpos[self._index.joints], data.qvel[self._index.dofs]
         self._set_point, self._velocity = data.act[self._index.set_points], data.ctrl[self._index.actuators]
@@ -110,7 +111,10 @@ class Manipulator:
 
     def opening(self) -> float:
         """Distance between the finger pads, metres (0 for other hands)."""
-        return float(2 * self._data.qpos[self._index.fingers].mean()) if self._index.grip >= 0 else 0.0
+        if self._index.grip < 0:
+            return 0.0
+        fingers: list[float] = self._data.qpos[self._index.fingers].tolist()
+        return 2 * (total(fingers) / len(fingers))
 
     def spread(self, data: Any, opening: float | None = None) -> None:
         """In another copy of the state, put the fingers so far apart (m); fully if nothing is said."""
@@ -160,12 +164,13 @@ class Manipulator:
         return share
 
     def _followed(self, delta: Sequence[float] | Array) -> tuple[Array, float]:
-        values = [float(v) for v in delta]
+        values: list[float] = delta.tolist() if isinstance(delta, np.ndarray) else [float(v) for v in delta]
         if len(values) != 6 or not all(map(math.isfinite, values)):
             raise EtudeError(f"expected 6 finite numbers, got {values}")
-        turn = DELTA_ROTATION / max(1.0, math.hypot(*values[3:]))
-        shift = [min(max(v, -1.0), 1.0) * DELTA_POSITION for v in values[:3]]
-        return self.chain.follow(np.array([*shift, *(v * turn for v in values[3:])]), self._qpos, CONTROL_PERIOD)
+        x, y, z, a, b, c = values
+        turn = DELTA_ROTATION / max(1.0, math.hypot(a, b, c))
+        shift = (min(max(x, -1.0), 1.0) * DELTA_POSITION, min(max(y, -1.0), 1.0) * DELTA_POSITION, min(max(z, -1.0), 1.0) * DELTA_POSITION)
+        return self.chain.follow((*shift, a * turn, b * turn, c * turn), self._qpos, CONTROL_PERIOD)
 
     def delta_target(self, delta: Sequence[float] | Array) -> Array:
         """The joint values (n,) that :meth:`move_by` would go to: the same action in another space."""
@@ -233,20 +238,12 @@ class Manipulator:
         """Is the vacuum on with nothing held yet?"""
         return self._closed and self._held is None and self.hand.kind == "suction"
 
-    def seize(self) -> bool:
-        """Hold what the cups touch: every cup in contact must touch the same loose entity (ClevrSkills 1.4)."""
-        cups, data, proto = self._index.cups, self._data, self._proto
-        found = set()
-        for (g1, g2), k in zip(data.contact.geom.tolist(), data.contact.efc_address.tolist(), strict=True):
-            if k >= 0 and (g1 in cups or g2 in cups):
-                found.add(int(proto.geom_owner[g2 if g1 in cups else g1]))
-        if len(found) != 1:
+    def seize(self, pressed: str | None) -> bool:
+        """Hold what the cups press on: every cup in contact must touch the same loose entity (ClevrSkills 1.4)."""
+        if pressed is None or pressed not in self._welds:
             return False
-        name = proto.owners[found.pop()]
-        if name not in self._welds:
-            return False
-        mujoco.mj_kinematics(self._model, data)
-        self.hold(name)
+        mujoco.mj_kinematics(self._model, self._data)
+        self.hold(pressed)
         return True
 
     def _stick(self) -> None:

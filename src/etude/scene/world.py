@@ -13,6 +13,7 @@ import numpy as np
 
 from etude.arithmetic import dots, norm, norms, product
 from etude.catalog.registry import shape as find_shape
+from etude.compiled import compiled
 from etude.names import EtudeError, unknown
 from etude.pose import Array, Pose, Vec3
 from etude.scene.appearance import segmentation_ids, visuals
@@ -32,6 +33,17 @@ STILL_SPIN = 5e-2  # rad/s
 
 # MuJoCo would write its warnings into a file in the user's folder.
 mujoco.set_mju_user_warning(lambda message: warnings.warn(f"MuJoCo: {message}", RuntimeWarning, stacklevel=2))
+
+
+@compiled
+def _heights(points: Array, rotations: Array, positions: Array, body: int) -> tuple[float, float]:
+    """The least and the greatest height of points (n, 3) in the frame of a body, metres."""
+    x, y, z = rotations[body, 6], rotations[body, 7], rotations[body, 8]
+    low, high = np.inf, -np.inf
+    for i in range(len(points)):
+        height = points[i, 0] * x + points[i, 1] * y + points[i, 2] * z + positions[body, 2]
+        low, high = min(low, height), max(high, height)
+    return low, high
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +71,7 @@ class World:
         self._proto: Prototype = prototype(self._structure)
         self.model = copy.copy(self._proto.model)
         self.data = mujoco.MjData(self.model)
-        self._contacts = ContactTable(self._proto.owners, self._proto.geom_owner, self.model.geom_bodyid)
+        self._contacts = ContactTable(self._proto.owners, self._proto.geom_owner, self.model.geom_bodyid, self.data)
         self.robot = Manipulator(self.model, self.data, self._proto) if self._proto.robot else None
         self._geoms: dict[str, list[int]] = {}
         self._supports: dict[str, Array] = {}
@@ -87,7 +99,7 @@ class World:
         if self.robot is not None:
             assert scene.robot is not None
             self.robot.reset(scene.robot.joints)
-        self._contacts = ContactTable(self._proto.owners, self._proto.geom_owner, self.model.geom_bodyid)
+        self._contacts = ContactTable(self._proto.owners, self._proto.geom_owner, self.model.geom_bodyid, self.data)
         self._stand_fixed()
         mujoco.mj_forward(self.model, self.data)
         self._refuse_overlaps()
@@ -196,15 +208,16 @@ class World:
         latched = bool(self._proto.latches)
         for _ in range(substeps):
             step(model, data)
-            if data.ncon or not quiet:  # most steps of a resting scene have nothing to record
-                quiet = record(data)
-            if searching:
+            count = data.ncon
+            if count or not quiet:  # most steps of a resting scene have nothing to record
+                quiet = record(count)
+            if searching and count:
                 assert robot is not None
-                searching = not robot.seize()
+                searching = not robot.seize(contacts.sole(count, robot.cups))
             if latched:
                 self._turn_latches()
         mujoco.mj_kinematics(model, data)
-        contacts.close(data, substeps)
+        contacts.close(substeps)
         if robot is not None:
             robot.end_period()
 
@@ -289,10 +302,12 @@ class World:
         """Where an entity, or a part of a fixture ("cabinet/top"), is now."""
         if name == "hand" and self.robot is not None:
             return self.robot.tip()
-        for entity in self.scene.entities:  # areas and markers have no body
-            if entity.name == name and name not in self._proto.bodies and hasattr(entity, "pose"):
-                return Pose.of(entity.pose.position, entity.pose.rotation)
-        body = self._known(name)
+        body = self._proto.bodies.get(name)
+        if body is None:
+            for entity in self.scene.entities:  # areas and markers have no body
+                if entity.name == name and hasattr(entity, "pose"):
+                    return Pose.of(entity.pose.position, entity.pose.rotation)
+            body = self._known(name)
         pose = Pose.of(self.data.xpos[body], self.data.xquat[body])
         return pose * self._proto.frames[name] if name in self._proto.frames else pose
 
@@ -412,8 +427,7 @@ class World:
                 raise EtudeError(f"{name!r} is not a rigid body")
             pieces = find_shape(entity.shape, entity.size).pieces
             self._supports[name] = np.vstack([p.support() for p in pieces])
-        heights = product(self._supports[name], self.data.xmat[body, 6:9]) + self.data.xpos[body, 2]
-        return float(heights.min()), float(heights.max())
+        return _heights(self._supports[name], self.data.xmat, self.data.xpos, body)
 
     def restyle(self, *entities: Entity) -> None:
         """Change how things look, not what they are: entities of the same names with other textures, or markers and areas elsewhere."""

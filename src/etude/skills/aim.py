@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from etude.arithmetic import norm
 from etude.pose import Array, Pose, conjugate, multiply
 from etude.scene.manipulator import DELTA_POSITION, DELTA_ROTATION
 
@@ -32,14 +31,14 @@ class Aim:
 
 def delta_action(aim: Aim, tip: Pose) -> Array:
     """The ``ee_delta`` action (7,) in [−1, 1] that brings the tip, now at ``tip``, towards the aim."""
-    offset = tip.inverse().apply(aim.tip.position)
-    length = norm(offset)
-    if length > aim.speed:
-        offset = offset * (aim.speed / length)
+    offset = tip.inverse().point(*aim.tip.position)
+    length = math.sqrt(offset[0] * offset[0] + offset[1] * offset[1] + offset[2] * offset[2])
+    pace = aim.speed / length if length > aim.speed else 1.0
     w, x, y, z = multiply(conjugate(tip.rotation), aim.tip.rotation)
     if w < 0:
         w, x, y, z = -w, -x, -y, -z
     sine = math.sqrt(x * x + y * y + z * z)
-    angle = 2.0 * math.atan2(sine, w)
-    turn = np.zeros(3) if sine < 1e-12 else np.array([x, y, z]) / sine * min(angle, DELTA_ROTATION)
-    return np.concatenate([np.clip(offset / DELTA_POSITION, -1.0, 1.0), turn / DELTA_ROTATION, [1.0 if aim.closed else -1.0]])
+    angle = min(2.0 * math.atan2(sine, w), DELTA_ROTATION)
+    shift = [min(max(v * pace / DELTA_POSITION, -1.0), 1.0) for v in offset]
+    turn = [0.0, 0.0, 0.0] if sine < 1e-12 else [v / sine * angle / DELTA_ROTATION for v in (x, y, z)]
+    return np.array([*shift, *turn, 1.0 if aim.closed else -1.0])
