@@ -18,9 +18,10 @@ from etude.compiled import compiled
 from etude.pose import Array
 from etude.render.geometry import Geometry
 
-BEYOND = 1e9  # samples: farther than any picture is wide
+BEYOND = 1e9  # samples: more than any picture is wide
 GUARD = 1 << 19  # pixels: beyond this, polygons are cut, so that edge functions fit in 64 bits
-WIDE = 32  # samples: from this width on, the covered span of a row is computed instead of tested sample by sample
+EXACT = 1 << 22  # 1/256 pixel: of triangles up to this size, the covered span of a row follows from a quotient alone
+SLACK = 2.0**-33
 
 
 class Projection(NamedTuple):
@@ -44,14 +45,14 @@ class Scratch(NamedTuple):
     """Room for the vertices of one view: camera coordinates, snapped pixels, and whether a vertex needs clipping."""
 
     local: Array  # (N, 3)
-    snapped: NDArray[np.int64]  # (N, 2)
+    snapped: NDArray[np.int32]  # (N, 2)
     astray: NDArray[np.uint8]  # (N,)
     polygon: Array  # (2, 10, 3)
 
 
 def scratch(vertices: int) -> Scratch:
     """Working memory for views of so many vertices."""
-    return Scratch(np.zeros((vertices, 3)), np.zeros((vertices, 2), np.int64), np.zeros(vertices, np.uint8), np.zeros((2, 10, 3)))
+    return Scratch(np.zeros((vertices, 3)), np.zeros((vertices, 2), np.int32), np.zeros(vertices, np.uint8), np.zeros((2, 10, 3)))
 
 
 @compiled(error_model="numpy")
@@ -81,20 +82,33 @@ def _out_of_sight(view: Projection, x: float, y: float, z: float, radius: float)
 
 
 @compiled(error_model="numpy", inline="always")
+def _box(view: Projection, x0: int, y0: int, x1: int, y1: int, x2: int, y2: int) -> tuple[int, int, int, int]:
+    """The samples (left, top, right, bottom) that a triangle of snapped corners can cover; none where right < left or bottom < top."""
+    shift, origin = view.shift, view.origin
+    one_less = (1 << shift) - 1
+    return (
+        max((min(x0, x1, x2) - origin + one_less) >> shift, 0), max((min(y0, y1, y2) - origin + one_less) >> shift, 0),
+        min((max(x0, x1, x2) - origin) >> shift, view.width - 1), min((max(y0, y1, y2) - origin) >> shift, view.height - 1),
+    )  # fmt: skip
+
+
+@compiled(error_model="numpy", inline="always")
+def _limits(rise: int, width: int) -> tuple[float, float, float]:
+    """How an edge function e that grows by ``rise`` from sample to sample bounds the covered ones: from e · first to e · last + room."""
+    if rise > 0:
+        return -1.0 / rise, 0.0, float(width)
+    if rise < 0:
+        return 0.0, -1.0 / rise, 0.0
+    return 0.0, BEYOND, float(width)  # a row is wholly on one side
+
+
+@compiled(error_model="numpy", inline="always")
 def _fill(
-    view: Projection, x0: int, y0: int, x1: int, y1: int, x2: int, y2: int,
-    wx: float, wy: float, wc: float, low: float, high: float, triangle: int,
-    nearness: NDArray[np.float32], owner: NDArray[np.int32],
+    view: Projection, xs: Array, left: int, top: int, right: int, bottom: int, x0: int, y0: int, x1: int, y1: int, x2: int, y2: int,
+    wx: float, wy: float, wc: float, low: float, high: float, triangle: int, nearness: NDArray[np.float32], owner: NDArray[np.int32],
 ) -> None:  # fmt: skip
     """Draw one triangle of snapped corners, clockwise on the screen, with nearness wx·x + wy·y + wc at (x, y), kept in [low, high]."""
     shift, origin = view.shift, view.origin
-    one_less = (1 << shift) - 1
-    left = max((min(x0, x1, x2) - origin + one_less) >> shift, 0)
-    right = min((max(x0, x1, x2) - origin) >> shift, view.width - 1)
-    top = max((min(y0, y1, y2) - origin + one_less) >> shift, 0)
-    bottom = min((max(y0, y1, y2) - origin) >> shift, view.height - 1)
-    if left > right or top > bottom:
-        return
     dx0, dy0, dx1, dy1, dx2, dy2 = x1 - x0, y1 - y0, x2 - x1, y2 - y1, x0 - x2, y0 - y2
     px, py = (left << shift) + origin, (top << shift) + origin
     # A sample exactly on an edge belongs to the triangle for which this is a top or a left edge.
@@ -103,33 +117,38 @@ def _fill(
     e2 = dx2 * (py - y2) - dy2 * (px - x2) - (0 if dy2 < 0 or (dy2 == 0 and dx2 > 0) else 1)
     right0, right1, right2 = -dy0 << shift, -dy1 << shift, -dy2 << shift
     down0, down1, down2 = dx0 << shift, dx1 << shift, dx2 << shift
-    step = (1 << shift) / 256.0
-    x_first = px / 256.0
-    wide = right - left >= WIDE
+    width = right - left
+    first0, last0, room0 = _limits(right0, width)
+    first1, last1, room1 = _limits(right1, width)
+    first2, last2, room2 = _limits(right2, width)
+    # Up to EXACT, quotients are off by less than SLACK, and what is no whole number is farther from one than that. Beyond it, a sample more
+    # on both ends is tested in whole numbers.
+    huge = max(abs(dx0), abs(dx1), abs(dx2), abs(dy0), abs(dy1), abs(dy2)) > EXACT
+    slack = 1.0 if huge else SLACK
     who = np.int32(triangle)
     for j in range(top, bottom + 1):
         row, at = wc + wy * (((j << shift) + origin) / 256.0), j * view.width + left
-        first, last = 0, right - left
-        if wide:  # leave out most of what the edges exclude; what is on the line is decided below, exactly
-            for e, r in ((e0, right0), (e1, right1), (e2, right2)):
-                crossing = -e / (r if r else 1)
-                if r > 0:
-                    first = max(first, int(min(crossing, BEYOND)) - 1)
-                elif r < 0:
-                    last = min(last, int(max(crossing, -BEYOND)) + 1)
-                elif e < 0:
-                    last = -1
-        if owner.shape[0]:
-            for k in range(first, last + 1):
-                w, old = np.float32(min(max(row + wx * (x_first + k * step), low), high)), nearness[np.uintp(at + k)]
-                seen = (((e0 + k * right0) | (e1 + k * right1) | (e2 + k * right2)) >= 0) & (w > old)
-                nearness[np.uintp(at + k)] = w if seen else old
-                owner[np.uintp(at + k)] = who if seen else owner[np.uintp(at + k)]
-        else:
-            for k in range(first, last + 1):
-                w, old = np.float32(min(max(row + wx * (x_first + k * step), low), high)), nearness[np.uintp(at + k)]
-                seen = (((e0 + k * right0) | (e1 + k * right1) | (e2 + k * right2)) >= 0) & (w > old)
-                nearness[np.uintp(at + k)] = w if seen else old
+        f0, f1, f2 = float(e0), float(e1), float(e2)
+        begin = max(f0 * first0, f1 * first1, f2 * first2, 0.0) - slack
+        end = min(f0 * last0 + room0, f1 * last1 + room1, f2 * last2 + room2, float(width)) + slack
+        if begin <= end:
+            first, last = max(int(np.ceil(begin)), 0), min(int(np.floor(end)), width)
+            if huge:
+                while first <= last and ((e0 + first * right0) | (e1 + first * right1) | (e2 + first * right2)) < 0:
+                    first += 1
+                while first <= last and ((e0 + last * right0) | (e1 + last * right1) | (e2 + last * right2)) < 0:
+                    last -= 1
+            if owner.shape[0]:
+                for k in range(first, last + 1):
+                    w, old = np.float32(min(max(row + wx * xs[np.uintp(left + k)], low), high)), nearness[np.uintp(at + k)]
+                    before = owner[np.uintp(at + k)]
+                    seen = (w > old) | ((w == old) & (who < before))
+                    nearness[np.uintp(at + k)] = w if seen else old
+                    owner[np.uintp(at + k)] = who if seen else before
+            else:
+                for k in range(first, last + 1):
+                    w, old = np.float32(min(max(row + wx * xs[np.uintp(left + k)], low), high)), nearness[np.uintp(at + k)]
+                    nearness[np.uintp(at + k)] = w if w > old else old
         e0 += down0
         e1 += down1
         e2 += down2
@@ -205,7 +224,7 @@ def _place(view: Projection, g: Geometry, s: Scratch, visual: int) -> None:
 
 @compiled(error_model="numpy")
 def _fill_clipped(
-    view: Projection, s: Scratch, i0: int, i1: int, i2: int, wx: float, wy: float, wc: float, triangle: int,
+    view: Projection, xs: Array, s: Scratch, i0: int, i1: int, i2: int, wx: float, wy: float, wc: float, triangle: int,
     nearness: NDArray[np.float32], owner: NDArray[np.int32],
 ) -> None:  # fmt: skip
     """Draw a triangle that crosses the near plane or leaves the guard band, as a fan of what remains of it."""
@@ -225,19 +244,28 @@ def _fill_clipped(
     for k in range(1, count - 1):
         area = (sx[k] - sx[0]) * (sy[k + 1] - sy[0]) - (sx[k + 1] - sx[0]) * (sy[k] - sy[0])
         if area < 0:
-            _fill(view, sx[0], sy[0], sx[k + 1], sy[k + 1], sx[k], sy[k], wx, wy, wc, low, high, triangle, nearness, owner)
+            ax, ay, bx, by, cx, cy = sx[0], sy[0], sx[k + 1], sy[k + 1], sx[k], sy[k]
+            left, top, right, bottom = _box(view, ax, ay, bx, by, cx, cy)
+            _fill(
+                view, xs, left, top, right, bottom, ax, ay, bx, by, cx, cy, wx, wy, wc, low, high, triangle, nearness, owner
+            )  # fmt: skip
 
 
 @compiled(error_model="numpy")
 def draw(
     view: Projection, g: Geometry, shown: NDArray[np.uint8], s: Scratch, nearness: NDArray[np.float32], owner: NDArray[np.int32]
 ) -> None:
-    """Draw the visuals with shown[v] = 1 over what the buffers (height, width) hold; the first of two equally near triangles stays.
+    """Draw the visuals with shown[v] = 1 over what the buffers (height, width) hold; of two equally near triangles, the first stays.
 
-    An empty ``owner`` is not written to.
+    The order of drawing does not matter, so that what was drawn once can be kept and drawn over. An empty ``owner`` is not written to.
     """
     m, e, f = view.axes, view.eye, view.focal
     near, who = nearness.reshape(nearness.size), owner.reshape(owner.size)
+    xs = np.empty(view.width)
+    for i in range(view.width):
+        xs[i] = ((i << view.shift) + view.origin) / 256.0
+    left, top, right, bottom = 0, 0, 0, 0
+    x0, y0, x1, y1, x2, y2 = 0, 0, 0, 0, 0, 0
     for v in range(shown.shape[0]):
         if shown[v] == 0:
             continue
@@ -252,11 +280,14 @@ def draw(
             i0, i1, i2 = np.uintp(g.faces[t, 0]), np.uintp(g.faces[t, 1]), np.uintp(g.faces[t, 2])
             astray = s.astray[i0] | s.astray[i1] | s.astray[i2]
             if astray == 0:
-                x0, y0, x1, y1, x2, y2 = (
-                    s.snapped[i0, 0], s.snapped[i0, 1], s.snapped[i1, 0], s.snapped[i1, 1], s.snapped[i2, 0], s.snapped[i2, 1]
-                )  # fmt: skip
+                x0, y0 = np.int64(s.snapped[i0, 0]), np.int64(s.snapped[i0, 1])
+                x1, y1 = np.int64(s.snapped[i1, 0]), np.int64(s.snapped[i1, 1])
+                x2, y2 = np.int64(s.snapped[i2, 0]), np.int64(s.snapped[i2, 1])
                 # Counter-clockwise in space is a negative area on a screen whose y points down.
                 if (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0) >= 0:
+                    continue
+                left, top, right, bottom = _box(view, x0, y0, x1, y1, x2, y2)
+                if left > right or top > bottom:
                     continue
             ax, ay, az = s.local[i0, 0], s.local[i0, 1], s.local[i0, 2]
             bx, by, bz = s.local[i1, 0] - ax, s.local[i1, 1] - ay, s.local[i1, 2] - az
@@ -276,7 +307,7 @@ def draw(
             else:  # edge-on: only snapping made it visible, and leaving it out could open a pinhole
                 wx, wy, wc = 0.0, 0.0, 1.0 / az if view.perspective else -az
             if astray:
-                _fill_clipped(view, s, i0, i1, i2, wx, wy, wc, t, near, who)
+                _fill_clipped(view, xs, s, i0, i1, i2, wx, wy, wc, t, near, who)
                 continue
             z0, z1, z2 = az, az + bz, az + cz
             low, high = min(z0, z1, z2), max(z0, z1, z2)
@@ -284,4 +315,4 @@ def draw(
                 low, high = 1.0 / high, 1.0 / low
             else:
                 low, high = -high, -low
-            _fill(view, x0, y0, x2, y2, x1, y1, wx, wy, wc, low, high, t, near, who)
+            _fill(view, xs, left, top, right, bottom, x0, y0, x2, y2, x1, y1, wx, wy, wc, low, high, t, near, who)
