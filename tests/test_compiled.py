@@ -43,7 +43,7 @@ def tiny(tmp_path, monkeypatch):
 
     def load() -> ModuleType:
         compiled.private_folder.cache_clear()
-        compiled._tell.cache_clear()
+        compiled.tell.cache_clear()
         spec = importlib.util.spec_from_file_location("tiny", site / "tiny.py")
         assert spec is not None and spec.loader is not None
         module = importlib.util.module_from_spec(spec)
@@ -52,7 +52,7 @@ def tiny(tmp_path, monkeypatch):
 
     yield load
     compiled.private_folder.cache_clear()
-    compiled._tell.cache_clear()
+    compiled.tell.cache_clear()
 
 
 def own(tmp_path: Path) -> Path:
@@ -83,7 +83,7 @@ def test_a_folder_that_others_could_fill_is_not_used_and_that_is_said_once(laid,
     module = tiny()
     assert module.half(3.0) == 1.5 and compiled.compiled(lambda x: x + 1)(2) == 3
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("note: compiled code cannot be kept") and "NUMBA_CACHE_DIR" in line
+    assert line.startswith("note: compiled code and meshes cannot be kept") and "NUMBA_CACHE_DIR" in line
     assert not list((tmp_path / "temporary").rglob("*.nb?"))
 
 

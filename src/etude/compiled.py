@@ -8,17 +8,13 @@ every process compiles anew.
 from __future__ import annotations
 
 import functools
-import multiprocessing
-import os
 import pickle
-import stat
-import sys
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Literal, TypeVar, overload
 
 from numba import config, njit
+
+from etude.kept import private_folder, tell
 
 T = TypeVar("T")
 
@@ -67,34 +63,7 @@ def _kept_privately(make: Callable[..., Any]) -> Any:
     try:
         return _tolerant(make(cache=True)) if folder else None
     except RuntimeError:
-        _tell()
+        tell()
         return None
     finally:
         config.CACHE_DIR = before
-
-
-@functools.cache
-def private_folder() -> str:
-    """A temporary folder that this user alone can write to, for machine code must not come from others; "" where there is none."""
-    owner = os.getuid() if hasattr(os, "getuid") else None  # elsewhere temporary folders belong to one user anyway
-    try:
-        folder = Path(tempfile.gettempdir()) / f"etude-{owner if owner is not None else 'compiled'}"
-        folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.lstat()
-    except OSError:
-        _tell()
-        return ""
-    if owner is not None and (not stat.S_ISDIR(found.st_mode) or found.st_uid != owner or found.st_mode & 0o077):
-        _tell()
-        return ""
-    return str(folder)
-
-
-@functools.cache
-def _tell() -> None:
-    """Say once, for all processes of a command, that it will take longer."""
-    if multiprocessing.parent_process() is None:
-        print(
-            "note: compiled code cannot be kept, so every process compiles anew; set NUMBA_CACHE_DIR to a folder that can be written",
-            file=sys.stderr,
-        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 
@@ -35,7 +36,13 @@ def extruded(drawing: Drawing, size: Vec3, density: float = 500.0, rough: float 
 
 def enter_drawing(name: str, size: Vec3, draw: Callable[[], Drawing], group: str = "flat") -> None:
     """Enter the extrusion of a drawing into the catalogue, under its usual extents in metres."""
-    shape_maker(name, size=size, group=group)(lambda wanted: extruded(draw(), wanted))
+    drawn = functools.cache(draw)
+
+    def make(wanted: Vec3) -> Shape:
+        return extruded(drawn(), wanted)
+
+    make.__module__ = draw.__module__  # whose drawing it is
+    shape_maker(name, size=size, group=group)(make)
 
 
 def bevel_for(size: Vec3) -> float:

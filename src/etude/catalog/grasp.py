@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from etude.arithmetic import dot, dots, norm, norms, total
+from etude.catalog.keeping import kept_finding
 from etude.catalog.mesh import Mesh
 from etude.catalog.shape import Shape
-from etude.pose import Array, Pose, matrix_quat
+from etude.pose import Array, Pose, Quat, Vec3, matrix_quat
 
 # The parallel hand, metres: between the open fingers, widest thing held, half width of a finger, its thickness, how far a finger
 # reaches beyond the tip, and how far the palm is above it.
@@ -65,7 +66,12 @@ def surface_samples(mesh: Mesh, spacing: float = SPACING) -> tuple[Array, Array]
 @functools.lru_cache(maxsize=512)
 def finger_grasps(shape: Shape, opening: float = OPENING) -> tuple[Grasp, ...]:
     """Grasps from above, best first. Empty where no part of the shape fits between the fingers."""
-    return tuple(sorted(_grasps(shape, opening), key=lambda g: -g.score))
+    found = kept_finding("grasps", shape, [opening], lambda: [_said(g) for g in sorted(_grasps(shape, opening), key=lambda g: -g.score)])
+    return tuple(Grasp(Pose(tuple(position), tuple(rotation)), width, score) for position, rotation, width, score in found)
+
+
+def _said(grasp: Grasp) -> tuple[Vec3, Quat, float, float]:
+    return grasp.tip.position, grasp.tip.rotation, grasp.width, grasp.score
 
 
 def graspable(shape: Shape, opening: float = OPENING) -> bool:

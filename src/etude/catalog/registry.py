@@ -61,7 +61,10 @@ def shape(name: str, size: Sequence[float] | None = None) -> Shape:
 
 @functools.lru_cache(maxsize=4096)
 def _made(name: str, size: Vec3) -> Shape:
-    return replace(SHAPES[name].make(size), name=name)
+    from etude.catalog.keeping import kept_shape  # here, because the catalogue's listing needs no digest of its source
+
+    make = SHAPES[name].make
+    return kept_shape(name, size, SHAPES.module_of(name), lambda: replace(make(size), name=name))
 
 
 def default_size(name: str) -> Vec3:

@@ -170,10 +170,12 @@ class Shape:
     @functools.cached_property
     def rests(self) -> tuple[Rest, ...]:
         """The stable resting poses: the usual one first if it is stable, then by decreasing lean, of equal ones the least turned first."""
-        found = [
-            Rest(turn, self.lift(turn), lean)
-            for turn, lean in _resting_turns(np.vstack([p.support() for p in self.pieces]), self.mass_properties[1])
-        ]
+        from etude.catalog.keeping import kept_finding
+
+        turns = kept_finding(
+            "rests", self, [], lambda: _resting_turns(np.vstack([p.support() for p in self.pieces]), self.mass_properties[1])
+        )
+        found = [Rest(turn, self.lift(turn), lean) for turn, lean in ((tuple(turn), lean) for turn, lean in turns)]
         return tuple(sorted(found, key=lambda r: (not _upright(r), -round(r.lean, 6), [-round(v, 6) for v in r.rotation])))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from etude.arithmetic import hypot, norms
+from etude.catalog.keeping import kept_finding
 from etude.catalog.shape import Shape
 from etude.pose import Array, Vec3
 
@@ -21,6 +22,11 @@ ENOUGH = 0.015  # more room than this around the cup is not worth going away fro
 @functools.lru_cache(maxsize=1024)
 def suction_spot(shape: Shape, cup: float = 0.005) -> Vec3 | None:
     """A point on the top, in the frame of the shape, with at least ``cup`` metres of level surface around it; None if there is none."""
+    found = kept_finding("suction", shape, [cup], lambda: _spot(shape, cup))
+    return None if found is None else (found[0], found[1], found[2])
+
+
+def _spot(shape: Shape, cup: float) -> Vec3 | None:
     x, y, heights, level = _height_map(shape)
     drop = np.zeros_like(level)
     for axis in (0, 1):

@@ -105,7 +105,6 @@ def household(
             YCB[ycb] = name
         default_texture[name] = texture
 
-        @shape_maker(name, size=size, group=GROUP)
         def make(wanted: Vec3) -> Shape:
             model = build().fitted(wanted)
             grow = np.asarray(wanted) / np.asarray(size)
@@ -120,6 +119,8 @@ def household(
                 cavity=model.cavity,
             )
 
+        make.__module__ = build.__module__  # whose model it is
+        shape_maker(name, size=size, group=GROUP)(make)
         return build
 
     return enter

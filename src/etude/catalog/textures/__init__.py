@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from etude.catalog.colours import TABLEAU, colour, colour_names, is_colour
+from etude.catalog.keeping import kept_array
 from etude.catalog.textures import designs, materials
 from etude.catalog.textures.canvas import SIZE, Image, quantised
 from etude.catalog.textures.numbered import NUMBERED, invented
@@ -121,9 +122,13 @@ def texture(name: str) -> NDArray[np.uint8]:
     if is_colour(name):
         pixels = np.array([[colour(name)]], dtype=np.uint8)
     else:
-        image = np.asarray(TEXTURES[name](rng("catalogue/textures", name)), float)
-        if image.ndim > 3 or any(n not in (1, m) for n, m in zip(image.shape[::-1], (SIZE, SIZE, 3), strict=False)):
-            raise EtudeError(f"the texture {name!r} is painted as {image.shape}; expected what broadcasts to (3, {SIZE}, {SIZE})")
-        pixels = quantised(image)
+        pixels = kept_array("texture", [name], TEXTURES.module_of(name), lambda: _painted(name))
     pixels.flags.writeable = False
     return pixels
+
+
+def _painted(name: str) -> NDArray[np.uint8]:
+    image = np.asarray(TEXTURES[name](rng("catalogue/textures", name)), float)
+    if image.ndim > 3 or any(n not in (1, m) for n, m in zip(image.shape[::-1], (SIZE, SIZE, 3), strict=False)):
+        raise EtudeError(f"the texture {name!r} is painted as {image.shape}; expected what broadcasts to (3, {SIZE}, {SIZE})")
+    return quantised(image)
