@@ -110,7 +110,10 @@ def _tip(
     best = np.array(
         [1 + R[0, 0] + R[1, 1] + R[2, 2], 1 + R[0, 0] - R[1, 1] - R[2, 2], 1 - R[0, 0] + R[1, 1] - R[2, 2], 1 - R[0, 0] - R[1, 1] + R[2, 2]]
     )
-    k = np.argmax(best)  # the largest of the four keeps the division well away from zero
+    k = 0  # the largest of the four keeps the division well away from zero; numba's argmax would load scipy into every process
+    for i in range(1, 4):
+        if best[i] > best[k]:
+            k = i
     s = 2.0 * math.sqrt(best[k])
     if k == 0:
         w, x, y, z = s / 4, (R[2, 1] - R[1, 2]) / s, (R[0, 2] - R[2, 0]) / s, (R[1, 0] - R[0, 1]) / s
