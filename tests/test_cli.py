@@ -123,13 +123,22 @@ def test_the_version_is_told_by_the_command_and_by_the_module():
     assert module.stdout == f"etude {__version__}\n" and version("etude") == __version__
 
 
+COMPUTING = ("mujoco", "numba", "scipy", "torch", "av", "pyarrow", "ray", "PIL", "networkx", "msgpack", "websockets")
+
+
 @pytest.mark.parametrize(
-    "program",
-    ["import etude, etude.names, etude.scene", "import sys; sys.argv = ['etude', '--help']; from etude.cli import main; main()"],
-    ids=["the package", "the command line"],
+    ("program", "heavy"),
+    [
+        ("import etude, etude.names", (*COMPUTING, "numpy", "gymnasium", "rich", "typer")),
+        ("import etude.scene", COMPUTING),
+        (
+            "import sys; sys.argv = ['etude', '--help']; from etude.cli import main; main()",
+            (*COMPUTING, "numpy", "gymnasium", "rich.markdown", "rich.progress"),
+        ),
+    ],
+    ids=["the package", "scenes", "the command line"],
 )
-def test_starting_loads_nothing_that_takes_long(program):
-    heavy = ("mujoco", "numba", "scipy", "torch", "av", "pyarrow", "ray", "PIL", "networkx", "msgpack", "websockets")
+def test_starting_loads_nothing_that_takes_long(program, heavy):
     watched = f"import atexit, sys; atexit.register(lambda: print([m for m in {heavy} if m in sys.modules], file=sys.stderr)); {program}"
     done = subprocess.run([sys.executable, "-c", watched], capture_output=True, text=True, check=True)
     assert done.stderr.strip() == "[]"

@@ -124,3 +124,15 @@ def test_what_an_earlier_release_kept_under_other_names_is_compiled_anew(tmp_pat
         paths = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
         done = subprocess.run(command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, check=False)
         assert done.stdout == "3.0\n", done.stderr
+
+
+def test_what_was_kept_is_loaded_without_the_whole_of_the_compiler(tmp_path):
+    program = "import sys\nfrom etude.compiled import compiled\n"
+    program += "@compiled\ndef doubled(x):\n    return [2 * v for v in x]\n"
+    program += "print(doubled((1, 2)), 'numba.np.linalg' in sys.modules)\n"
+    (tmp_path / "kept.py").write_text(program)
+    paths = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {**os.environ, "PYTHONPATH": paths}
+    for compiles in (True, False):
+        done = subprocess.run([sys.executable, "-c", "import kept"], env=environment, capture_output=True, text=True, check=True)
+        assert done.stdout == f"[2, 4] {compiles}\n"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from etude.names import EtudeError
@@ -49,3 +51,14 @@ def test_a_registering_function_learns_who_called_it():
         return caller()
 
     assert register() == __name__
+
+
+def test_what_is_registered_for_later_is_listed_at_once_and_imported_when_asked_for(tmp_path, monkeypatch):
+    (tmp_path / "late_orchard.py").write_text("PLUM = 3")
+    monkeypatch.syspath_prepend(tmp_path)
+    table: Registry[int] = Registry("fruit")
+    table.add_later("plum", "late_orchard", "PLUM")
+    assert list(table) == ["plum"] and "plum" in table and "late_orchard" not in sys.modules
+    with pytest.raises(EtudeError, match="late_orchard has the fruit 'plum' already"):
+        table.add("plum", 2, "orchard")
+    assert table["plum"] == 3 and table.module_of("plum") == "late_orchard"

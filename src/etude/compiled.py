@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, Literal, TypeVar, overload
 
 from numba import config, njit
+from numba.core.runtime import rtsys
 
 from etude.kept import private_folder, tell
 
@@ -42,7 +43,7 @@ def compiled(function: Any = None, *, error_model: str = "python", inline: str =
 
 def _tolerant(made: Any) -> Any:
     """The function, compiled anew where what an earlier release has kept cannot be read: numba reads it before it looks at its age, and
-    stumbles over types that have another name since."""
+    stumbles over types that have another name since. What can be read is loaded without numba's whole library."""
     kept = made._cache._cache_file
     load = kept._load_index
 
@@ -53,7 +54,16 @@ def _tolerant(made: Any) -> Any:
             return {}
 
     kept._load_index = read
+    made._cache.load_overload = functools.partial(_loaded, made._cache)
     return made
+
+
+def _loaded(cache: Any, signature: Any, target: Any) -> Any:
+    """Machine code that was kept, or None. numba would first load everything that can be compiled, and scipy with it, for a third of the
+    time to a process's first step; finished code needs only the run time beneath it, and a compiler loads the rest itself."""
+    rtsys.initialize(target)
+    with cache._guard_against_spurious_io_errors():
+        return cache._load_overload(signature, target)
 
 
 def _kept_privately(make: Callable[..., Any]) -> Any:

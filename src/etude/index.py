@@ -6,8 +6,13 @@ The index is ``suites/index.json``; ``python -m etude.suites.index`` writes it a
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import json
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 INDEX: dict[str, dict[str, Any]] = json.loads((Path(__file__).parent / "suites" / "index.json").read_text("utf-8"))
@@ -25,13 +30,17 @@ def env_id(suite: str, task: str) -> str:
     return f"etude/{suite}.{task}-v1"
 
 
-def register_env(suite: str, task: str, control: str) -> None:
-    """Tell Gymnasium about a task, once. Cheap: the environment's class is imported when one is made."""
-    import gymnasium
+REGISTRATION = "gymnasium.envs.registration"
+_waiting: list[tuple[str, str, str]] = []
 
-    if env_id(suite, task) not in gymnasium.registry:
-        entry = "etude.envs.decision_env:DecisionEnv" if control == "answer" else "etude.envs.env:EpisodeEnv"
-        gymnasium.register(id=env_id(suite, task), entry_point=entry, kwargs={"suite": suite, "task": task}, order_enforce=True)
+
+def register_env(suite: str, task: str, control: str) -> None:
+    """Tell Gymnasium about a task, once: now, or as soon as somebody imports it. The environment's class is imported when one is made."""
+    _waiting.append((suite, task, control))
+    if REGISTRATION in sys.modules:
+        _tell_gymnasium()
+    elif not any(isinstance(finder, _Registrar) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Registrar())
 
 
 def register_envs() -> None:
@@ -39,3 +48,33 @@ def register_envs() -> None:
     for suite, entry in INDEX.items():
         for task, control in entry["tasks"].items():
             register_env(suite, task, control)
+
+
+def _tell_gymnasium() -> None:
+    found: Any = sys.modules[REGISTRATION]
+    for suite, task, control in _waiting:
+        if env_id(suite, task) not in found.registry:
+            entry = "etude.envs.decision_env:DecisionEnv" if control == "answer" else "etude.envs.env:EpisodeEnv"
+            found.register(id=env_id(suite, task), entry_point=entry, kwargs={"suite": suite, "task": task}, order_enforce=True)
+    _waiting.clear()
+
+
+class _Registrar:
+    """Waits for the import of Gymnasium's registry: Gymnasium takes longer to load than most commands, and most do without it."""
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        """The registry as the other finders find it, with the tasks told to it when it has been executed."""
+        if fullname != REGISTRATION:
+            return None
+        sys.meta_path.remove(self)
+        found = importlib.util.find_spec(fullname)
+        if found is None or found.loader is None:
+            return found
+        execute = found.loader.exec_module
+
+        def executed_and_told(module: ModuleType) -> None:
+            execute(module)
+            _tell_gymnasium()
+
+        found.loader.exec_module = executed_and_told  # type: ignore[method-assign]
+        return found

@@ -12,16 +12,18 @@ import functools
 import hashlib
 import json
 import math
+import numbers
 import re
 import types
 import typing
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:  # names are read by commands that count nothing, and numpy takes longer to load than they do
+    import numpy as np
+    from numpy.typing import NDArray
 
 PROTOCOL = "etude-v2-draft"  # what names stand for; a draft may still change
 SALT = "etude-v1"  # of random streams: what is drawn need not change with the protocol
@@ -202,18 +204,26 @@ def encode(value: Any) -> Any:
         return value
     if isinstance(value, bool) or value is None:
         return value
-    if isinstance(value, (int, np.integer)):
-        if abs(int(value)) >= BITS:
-            raise EtudeError(f"{int(value):.4g} cannot be part of an episode; every number must fit into 64 bits")
-        return int(value)
-    if isinstance(value, (float, np.floating)):
-        if not math.isfinite(value):
-            raise EtudeError(f"{value} cannot be part of an episode; every number must be finite")
-        return float(value)
     if isinstance(value, (tuple, list)):
         return [encode(item) for item in value]
     if isinstance(value, Mapping):
         return {str(key): encode(item) for key, item in value.items()}
+    number = value if isinstance(value, (int, float)) else _number(value)
+    if isinstance(number, int):
+        if abs(number) >= BITS:
+            raise EtudeError(f"{number:.4g} cannot be part of an episode; every number must fit into 64 bits")
+        return int(number)
+    if not math.isfinite(number):
+        raise EtudeError(f"{number} cannot be part of an episode; every number must be finite")
+    return float(number)
+
+
+def _number(value: Any) -> int | float:
+    """A number of numpy's as one of Python's."""
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if isinstance(value, numbers.Real) and not isinstance(value, numbers.Rational):
+        return float(value)
     raise EtudeError(f"a value of type {type(value).__name__} cannot be part of an episode")
 
 
@@ -369,7 +379,9 @@ class Stream:
     """
 
     def __init__(self, seed: bytes) -> None:
-        self._bits = np.random.PCG64(int.from_bytes(seed, "big"))
+        from numpy.random import PCG64
+
+        self._bits = PCG64(int.from_bytes(seed, "big"))
 
     def uniform(self, low: float = 0.0, high: float = 1.0) -> float:
         """A float in [low, high)."""
@@ -377,7 +389,7 @@ class Stream:
 
     def uniforms(self, low: float, high: float, count: int) -> NDArray[np.float64]:
         """``count`` floats in [low, high), shape (count,)."""
-        return np.asarray(low + (high - low) * ((self._bits.random_raw(count) >> np.uint64(11)) * 2.0**-53), np.float64)
+        return low + (high - low) * ((self._bits.random_raw(count) >> 11) * 2.0**-53)
 
     def normal(self, mean: float = 0.0, deviation: float = 1.0) -> float:
         """A normally distributed float (Box-Muller), to twelve decimals: the last bits of a cosine depend on the machine."""

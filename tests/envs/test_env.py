@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import gymnasium
 import numpy as np
 import pytest
 
 import etude  # noqa: F401  (registers the environments)
+from etude.index import INDEX
 from etude.names import EtudeError
 from etude.policies.scripted import OraclePolicy
 
@@ -131,6 +135,16 @@ def test_labels_say_what_is_to_be_done_from_whatever_state():
 def test_wrong_settings_are_refused_when_the_environment_is_made(change, message):
     with pytest.raises(EtudeError, match=message):
         gymnasium.make(PICK, **change)
+
+
+@pytest.mark.parametrize(
+    "imports",
+    ["import etude, gymnasium", "import gymnasium, etude", "import etude; from gymnasium.envs.registration import make; import gymnasium"],
+)
+def test_gymnasium_knows_the_tasks_in_whatever_order_it_is_imported(imports):
+    program = f"{imports}; print(sum(name.startswith('etude/') for name in gymnasium.registry), gymnasium.spec('{PICK}').id)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [str(sum(len(suite["tasks"]) for suite in INDEX.values())), PICK]
 
 
 def test_specs_round_trip_through_json():

@@ -27,6 +27,10 @@ from etude.plugins import load
 
 __all__ = ["app", "main"]
 
+for _command in app.registered_commands:
+    if _command.callback is not None:
+        _command.short_help = (_command.callback.__doc__ or "").partition("\n")[0]  # one that is given is wrapped, another is cut
+
 
 def main() -> None:
     """Run the command; a user's mistake ends in one line, not in a traceback."""

@@ -17,6 +17,7 @@ app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # it would take as long as all the rest of --help
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 console = Console()

@@ -11,8 +11,6 @@ from urllib.parse import quote
 
 import typer
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as Bar
 
 from etude.cli.app import app, console, given, notes, print_json, refuse_place, say
 from etude.names import PROTOCOL, EtudeError, pick
@@ -184,6 +182,9 @@ class ProgressBar:
     """Progress on standard error: rate, remaining time, running success. Where nobody watches a terminal, a line every so often."""
 
     def __init__(self, folder: Path | None = None) -> None:
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+
         columns = (
             TextColumn("{task.description}"), BarColumn(bar_width=30), MofNCompleteColumn(), TextColumn("{task.fields[speed]}"),
             TimeRemainingColumn(),

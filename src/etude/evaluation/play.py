@@ -14,7 +14,6 @@ from etude.envs.actions import numbers
 from etude.envs.observer import Observer
 from etude.envs.simulation import Simulation
 from etude.episodes import PRIMITIVES, ActionSpace, Episode
-from etude.evaluation.decide import deciding
 from etude.evaluation.guide import Guide
 from etude.evaluation.hand import HandTransitions
 from etude.evaluation.plan import PATIENCE, PLANNED
@@ -135,6 +134,8 @@ class Rollout:
         return self._record
 
     def _decided(self, policy: Policy, trial: Trial) -> Iterator[PlayedStep]:
+        from etude.evaluation.decide import deciding
+
         self._record = yield from deciding(policy, trial)
 
     def _played(self, stage: _Stage, found: Episode, mode: str) -> Iterator[PlayedStep]:

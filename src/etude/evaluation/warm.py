@@ -7,13 +7,17 @@ A worker is then ready in a fraction of the time, and where compiled code cannot
 from __future__ import annotations
 
 import etude.evaluation.worker  # noqa: F401 (for those that are forked)
+from etude.pose import Pose
 from etude.render.studio import Studio
-from etude.scene.examples import example
+from etude.scene.rooms import TABLE_TOP, furnished, rlbench_room
+from etude.scene.scene import Body
 from etude.scene.world import World
 
-_world = World(example("tower"))
+# Plain colours, because to paint a texture takes longer than all the rest, and is done where one is seen.
+_block = Body("block", "cube", "red", Pose((0.25, 0.0, TABLE_TOP + 0.025)), (0.05, 0.05, 0.05))
+_world = World(furnished(rlbench_room("white", "white"), _block))
 if _world.robot is not None:
     _world.robot.move_by((0.1, 0.0, 0.0, 0.0, 0.0, 0.0))
 _world.step()
 Studio(_world).shoot(_world.scene.cameras[0], (16, 16))
-del _world
+del _world, _block

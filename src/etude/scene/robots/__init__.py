@@ -3,9 +3,6 @@
 from etude.registry import Registry, caller
 from etude.scene.robots.anatomy import Arm, Hand
 from etude.scene.robots.hands import GLUING, PARALLEL, SPATULA, SUCTION, VACUUM
-from etude.scene.robots.panda import PANDA
-from etude.scene.robots.ur5 import UR5
-from etude.scene.robots.xarm6 import XARM6
 
 ARMS: Registry[Arm] = Registry("arm")
 HANDS: Registry[Hand] = Registry("hand")
@@ -33,8 +30,8 @@ def hand(name: str) -> Hand:
     return HANDS[name]
 
 
-for _arm in (PANDA, XARM6, UR5):
-    register_arm(_arm)
+for _name in ("panda", "xarm6", "ur5"):  # each takes a while to shape, and most processes need one
+    ARMS.add_later(_name, f"{__name__}.{_name}", _name.upper())
 for _hand in (PARALLEL, GLUING, VACUUM, SUCTION, SPATULA):
     register_hand(_hand)
 
