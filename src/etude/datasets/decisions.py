@@ -14,11 +14,12 @@ from etude.decisions.operator import Operator
 from etude.decisions.prompts import expected, messages, used
 from etude.decisions.showing import PIXELS, crosses, drawn, space_of, stimuli, told
 from etude.decisions.space import LOCATION, NUMBER, VIEW, SeenThing, StimulusSpace
+from etude.decisions.stimuli.canvas import cell_pixels, corner, frame
 from etude.decisions.trial import SILENT, Trial
 from etude.library import trial as find_trial
 from etude.names import EtudeError, digest, encode, pick
 from etude.policies.chat_decider import questions
-from etude.render.png import png
+from etude.render.png import PackedPicture, laid, packed, png
 
 SHARD = 2000  # trials in one parquet file: about 100 MB at 224 pixels
 GROUP = 100  # trials that are held in memory, and written together
@@ -33,9 +34,34 @@ def png_frames(trial: Trial, size: int = PIXELS) -> list[bytes]:
     return [_frame(trial.stimuli, trial.grid, things, cross, size) for things, cross in zip(trial.frames, crosses(trial), strict=True)]
 
 
-@functools.lru_cache(maxsize=4096)  # frames of one object repeat soon, blank ones always; 25 MB at 224 pixels
+def write_frames(trial: Trial, folder: str, size: int = PIXELS) -> list[str]:
+    """Write every frame as a PNG file into a folder that is there; gives their names."""
+    names = []
+    for k, data in enumerate(png_frames(trial, size)):
+        names.append(f"{k}.png")
+        with open(f"{folder}/{k}.png", "wb") as file:  # a Path for each would take longer than the frame
+            file.write(data)
+    return names
+
+
+@functools.lru_cache(maxsize=4096)  # frames of one object repeat at times, blank ones always; 25 MB at 224 pixels
 def _frame(set_name: str, grid: tuple[int, int], things: tuple[SeenThing, ...], cross: bool, size: int) -> bytes:
-    return png(drawn(set_name, grid, things, cross, size))
+    """The objects and the cross are packed once and laid side by side; only where they touch, the frame is drawn and packed as a whole."""
+    pixels = cell_pixels(size, grid)
+    pieces = [(_object(set_name, t.item, t.view, pixels), *corner(size, grid, t.location)) for t in things]
+    if cross:
+        pieces.append((_cross(size), 0, 0))
+    return laid(size, size, pieces) or png(drawn(set_name, grid, things, cross, size))
+
+
+@functools.lru_cache(maxsize=8192)  # all training views of the procedural set; 50 MB at 224 pixels
+def _object(set_name: str, item: int, view: int, pixels: int) -> PackedPicture:
+    return packed(frame(pixels, (1, 1), [(stimuli(set_name).picture(item, view, pixels), 0)]))
+
+
+@functools.lru_cache(maxsize=8)
+def _cross(size: int) -> PackedPicture:
+    return packed(frame(size, (1, 1), fixation="cross"))
 
 
 def described(trial: Trial) -> dict[str, Any]:
@@ -135,10 +161,8 @@ def _write_lines(names: Sequence[str], folder: Path, size: int) -> int:
             row = described(trial)
             place = Path("images") / re.sub(r"[^\w.]+", "-", name)  # with its options: variants of a trial may stand beside each other
             (folder / place).mkdir(parents=True, exist_ok=True)
-            row["frames"] = [(place / f"{k}.png").as_posix() for k in range(len(trial.frames))]
+            row["frames"] = [f"{place.as_posix()}/{file}" for file in write_frames(trial, str(folder / place), size)]
             row["questions"] = _chats(trial, row["frames"])
-            for path, data in zip(row["frames"], png_frames(trial, size), strict=True):
-                (folder / path).write_bytes(data)
             files += len(trial.frames)
             lines.write(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n")
     unfinished.replace(folder / LINES)
