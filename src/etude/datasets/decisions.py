@@ -14,7 +14,7 @@ from etude.decisions.operator import Operator
 from etude.decisions.prompts import expected, messages, used
 from etude.decisions.showing import PIXELS, crosses, drawn, space_of, stimuli, told
 from etude.decisions.space import LOCATION, NUMBER, VIEW, SeenThing, StimulusSpace
-from etude.decisions.stimuli.canvas import cell_pixels, corner, frame
+from etude.decisions.stimuli import canvas
 from etude.decisions.trial import SILENT, Trial
 from etude.library import trial as find_trial
 from etude.names import EtudeError, digest, encode, pick
@@ -39,29 +39,37 @@ def write_frames(trial: Trial, folder: str, size: int = PIXELS) -> list[str]:
     names = []
     for k, data in enumerate(png_frames(trial, size)):
         names.append(f"{k}.png")
-        with open(f"{folder}/{k}.png", "wb") as file:  # a Path for each would take longer than the frame
-            file.write(data)
+        write_file(f"{folder}/{k}.png", data)
     return names
+
+
+def write_file(path: str, data: bytes) -> None:
+    """Write a small file with as few calls as there can be: a Path and a buffer would take as long as a frame."""
+    with open(path, "wb", buffering=0) as file:  # noqa: PTH123
+        rest = memoryview(data)
+        while rest:
+            rest = rest[file.write(rest) :]
 
 
 @functools.lru_cache(maxsize=4096)  # frames of one object repeat at times, blank ones always; 25 MB at 224 pixels
 def _frame(set_name: str, grid: tuple[int, int], things: tuple[SeenThing, ...], cross: bool, size: int) -> bytes:
     """The objects and the cross are packed once and laid side by side; only where they touch, the frame is drawn and packed as a whole."""
-    pixels = cell_pixels(size, grid)
-    pieces = [(_object(set_name, t.item, t.view, pixels), *corner(size, grid, t.location)) for t in things]
+    pixels = canvas.cell_pixels(size, grid)
+    pieces = [(packed_object(set_name, t.item, t.view, pixels), *canvas.corner(size, grid, t.location)) for t in things]
     if cross:
         pieces.append((_cross(size), 0, 0))
     return laid(size, size, pieces) or png(drawn(set_name, grid, things, cross, size))
 
 
 @functools.lru_cache(maxsize=8192)  # all training views of the procedural set; 50 MB at 224 pixels
-def _object(set_name: str, item: int, view: int, pixels: int) -> PackedPicture:
-    return packed(frame(pixels, (1, 1), [(stimuli(set_name).picture(item, view, pixels), 0)]))
+def packed_object(set_name: str, item: int, view: int, pixels: int) -> PackedPicture:
+    """An item from a view as it stands on a frame, packed."""
+    return packed(canvas.frame(pixels, (1, 1), [(stimuli(set_name).picture(item, view, pixels), 0)]))
 
 
 @functools.lru_cache(maxsize=8)
 def _cross(size: int) -> PackedPicture:
-    return packed(frame(size, (1, 1), fixation="cross"))
+    return packed(canvas.frame(size, (1, 1), fixation="cross"))
 
 
 def described(trial: Trial) -> dict[str, Any]:

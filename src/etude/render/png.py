@@ -28,6 +28,7 @@ SIGNATURE = b"\x89PNG\r\n\x1a\n"
 LEFT = 1  # the filter of rows that are not black: bytes minus those of the pixel to the left; black rows need none, 0
 ADLER = 65521
 LONGEST = 258  # bytes that one word of the code may repeat
+RUN = 1 + 8 * LONGEST  # zeros whose words, one after the other, are no more than 64 bits
 
 
 # ------------------------------------------------------------------------------------------------ the code
@@ -45,7 +46,7 @@ MORE_BITS = (*[0] * 8, *[1] * 4, *[2] * 4, *[3] * 4, *[4] * 4, *[5] * 4, 0)  # t
 
 @dataclass(frozen=True)
 class _Code:
-    """``words`` and their ``bits``: of the bytes 0 to 255, then of runs of zeros by how many follow the first. ``start`` begins a file."""
+    """``words`` and their ``bits``: of the bytes 0 to 255, then of runs of so many zeros. ``start`` begins a file."""
 
     words: Words
     bits: NDArray[np.int64]
@@ -60,12 +61,19 @@ def _code() -> _Code:
     differences = [next(bits for most, bits in DIFFERENCES if min(k, 256 - k) <= most) for k in range(256)]
     lengths = [*differences, END, *(int(digit, 16) for digit in REPEATS)]
     words = _canonical(lengths)
-    # Up to two zeros are written out; from three on there are words, with more bits to tell numbers apart and a 0: they repeat one byte.
-    found, bits = words[:256] + [0, words[0], words[0] | words[0] << lengths[0]], lengths[:256] + [0, lengths[0], 2 * lengths[0]]
+    repeats = [(0, 0), (words[0], lengths[0]), (words[0] | words[0] << lengths[0], 2 * lengths[0])]  # up to two are written out
     for word, length, more in zip(words[257:], lengths[257:], MORE_BITS, strict=True):
-        for extra in range(min(1 << more, 256 + LONGEST - len(found)) or 1):
-            found.append(word | extra << length)
-            bits.append(length + more + 1)
+        for extra in range(min(1 << more, LONGEST - len(repeats)) or 1):
+            repeats.append((word | extra << length, length + more + 1))  # the last bit, a 0, says that one byte is repeated
+    found, bits = [*words[:256], 0], [*lengths[:256], 0]
+    long, long_bits = repeats[LONGEST]
+    for count in range(1, RUN + 1):
+        again, rest = divmod(count - 1, LONGEST)
+        word, length = words[0], lengths[0]
+        for part, own in (*[(long, long_bits)] * again, repeats[rest]):
+            word, length = word | part << length, length + own
+        found.append(word)
+        bits.append(length)
     start, start_bits = _told_first(lengths)
     return _Code(
         np.array(found, np.uint64),
@@ -146,8 +154,8 @@ def laid(height: int, width: int, pieces: Sequence[tuple[PackedPicture, int, int
     for piece, x, y in pieces:
         count = _merge(piece.rows, x, y, stride, used, table, count)
         used += len(piece.words)
-    # Between two rows stand two runs of zeros, each of a few words and of those for the longest run.
-    room = len(code.start) + len(words) + 4 * len(table) + stride * height * code.bits[-1] // (64 * LONGEST) + 4
+    # Around each row stand two runs of zeros and a filter; every run that is longer than one entry of the code takes a word more.
+    room = len(code.start) + len(words) + 4 * len(table) + stride * height // RUN + 4
     out = np.zeros(room, np.uint64)
     out[: len(code.start)] = code.start
     size, check = _lay(table, words, stride, stride * height, code.words, code.bits, out, code.start_bits)
@@ -155,8 +163,7 @@ def laid(height: int, width: int, pieces: Sequence[tuple[PackedPicture, int, int
         return None
     _put(out, size, code.end, code.end_bits)
     data = out.astype("<u8", copy=False).tobytes()[: (size + code.end_bits + 7) // 8] + struct.pack(">I", check)
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return b"".join((SIGNATURE, _chunk(b"IHDR", header), _chunk(b"IDAT", data), _chunk(b"IEND", b"")))
+    return b"".join((_head(height, width), _chunk(b"IDAT", data), TAIL))
 
 
 def png(picture: Picture) -> bytes:
@@ -175,6 +182,14 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
     return b"".join((struct.pack(">I", len(data)), kind, data, struct.pack(">I", zlib.crc32(data, zlib.crc32(kind)))))
 
 
+@functools.lru_cache(maxsize=64)
+def _head(height: int, width: int) -> bytes:
+    return SIGNATURE + _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
+
+
+TAIL = _chunk(b"IEND", b"")
+
+
 @compiled
 def _put(words: Words, at: int, word: int, bits: int) -> int:
     """Write a word of at most 64 bits from bit ``at`` on; gives the bit after it."""
@@ -187,14 +202,11 @@ def _put(words: Words, at: int, word: int, bits: int) -> int:
 
 @compiled
 def _zeros(words: Words, at: int, count: int, code: Words, bits: NDArray[np.int64]) -> int:
-    """Write a run of zeros: the first one, and how often it is repeated."""
-    if count > 0:
-        at = _put(words, at, code[0], bits[0])
-        count -= 1
-        while count > LONGEST:
-            at = _put(words, at, code[256 + LONGEST], bits[256 + LONGEST])
-            count -= LONGEST
-        at = _put(words, at, code[256 + count], bits[256 + count])
+    """Write a run of zeros."""
+    while count > 0:
+        run = min(count, RUN)
+        at = _put(words, at, code[256 + run], bits[256 + run])
+        count -= run
     return at
 
 
