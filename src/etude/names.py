@@ -202,7 +202,7 @@ def _written(kind: type) -> tuple[dict[str, str], tuple[str, ...], tuple[datacla
 def encode(value: Any) -> Any:
     """A frozen dataclass (or a part of one) as plain JSON data. Refuses what JSON cannot say exactly: NaN, infinities, sets."""
     kind = type(value)
-    if (kind is str and value.isascii()) or (kind is int and -BITS < value < BITS):
+    if (kind is str and value.isascii()) or (kind is int and -BITS < value < BITS) or kind is bool or value is None:
         return value
     if kind is tuple or kind is list:
         return [encode(item) for item in value]
@@ -217,8 +217,6 @@ def encode(value: Any) -> Any:
     if isinstance(value, str):
         if _broken(value):
             raise EtudeError(f"{legible(value)} cannot be part of an episode: it holds half a character (a lone surrogate)")
-        return value
-    if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, (int, np.integer)):
         if abs(int(value)) >= BITS:

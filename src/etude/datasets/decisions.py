@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -19,7 +20,8 @@ from etude.decisions.trial import SILENT, Trial
 from etude.library import trial as find_trial
 from etude.names import EtudeError, digest, encode, pick
 from etude.policies.chat_decider import questions
-from etude.render.png import PackedPicture, laid, packed, png
+from etude.render.packed import PackedPicture, laid, packed
+from etude.render.png import png
 
 SHARD = 2000  # trials in one parquet file: about 100 MB at 224 pixels
 GROUP = 100  # trials that are held in memory, and written together
@@ -45,10 +47,12 @@ def write_frames(trial: Trial, folder: str, size: int = PIXELS) -> list[str]:
 
 def write_file(path: str, data: bytes) -> None:
     """Write a small file with as few calls as there can be: a Path and a buffer would take as long as a frame."""
-    with open(path, "wb", buffering=0) as file:  # noqa: PTH123
-        rest = memoryview(data)
-        while rest:
-            rest = rest[file.write(rest) :]
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o666)
+    try:
+        while data:
+            data = data[os.write(file, data) :]
+    finally:
+        os.close(file)
 
 
 @functools.lru_cache(maxsize=4096)  # frames of one object repeat at times, blank ones always; 25 MB at 224 pixels

@@ -51,9 +51,10 @@ class DecisionGraph:
 
 def walk(node: Operator) -> Iterator[Operator]:
     """Every node, parents first; shared ones as often as they are used."""
-    yield node
-    for part in node.inputs():
-        yield from walk(part)
+    ahead = [node]
+    while ahead:
+        yield (found := ahead.pop())
+        ahead += found.inputs()[::-1]
 
 
 def selects(node: Operator) -> Iterator[Select]:
