@@ -193,16 +193,32 @@ def unsaid(field: dataclasses.Field[Any], value: Any) -> bool:
     return bool(field.metadata.get("sparse")) and getattr(value, field.name) == field.default
 
 
+@functools.cache
+def _written(kind: type) -> tuple[dict[str, str], tuple[str, ...], tuple[dataclasses.Field[Any], ...]]:
+    """Of a dataclass: what its JSON begins with, the names of its fields, and those that may be unsaid."""
+    fields = dataclasses.fields(kind)
+    begins = {"kind": kind.json_kind} if issubclass(kind, Family) else {}
+    return begins, tuple(f.name for f in fields), tuple(f for f in fields if f.metadata.get("sparse"))
+
+
 def encode(value: Any) -> Any:
     """A frozen dataclass (or a part of one) as plain JSON data. Refuses what JSON cannot say exactly: NaN, infinities, sets."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        data = {f.name: encode(getattr(value, f.name)) for f in dataclasses.fields(value) if not unsaid(f, value)}
-        return {"kind": value.json_kind, **data} if isinstance(value, Family) else data
+    kind = type(value)
+    if (kind is str and value.isascii()) or (kind is int and -BITS < value < BITS) or kind is bool or value is None:
+        return value
+    if kind is tuple or kind is list:
+        return [encode(item) for item in value]
+    if hasattr(kind, "__dataclass_fields__"):
+        begins, names, sparse = _written(kind)
+        data: dict[str, Any] = {**begins}
+        left_out = [f.name for f in sparse if unsaid(f, value)] if sparse else ()
+        for name in names:
+            if name not in left_out:
+                data[name] = encode(getattr(value, name))
+        return data
     if isinstance(value, str):
         if _broken(value):
             raise EtudeError(f"{legible(value)} cannot be part of an episode: it holds half a character (a lone surrogate)")
-        return value
-    if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, (tuple, list)):
         return [encode(item) for item in value]
@@ -229,7 +245,11 @@ def _number(value: Any) -> int | float:
 
 def canonical_json(value: Any) -> str:
     """The one text of a value: sorted keys, no spaces, shortest decimal form of every float."""
-    return json.dumps(encode(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return plain_json(encode(value))
+
+
+plain_json = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
+"""The canonical text of what is plain JSON data already."""
 
 
 _LONE = re.compile("[\ud800-\udfff]")

@@ -7,12 +7,10 @@ import json
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import quote
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from PIL import Image
 from typer.testing import CliRunner
 
@@ -22,10 +20,10 @@ from etude.decisions.graph import DecisionGraph, walk
 from etude.decisions.meaning import answer
 from etude.decisions.prompts import messages
 from etude.decisions.showing import pictures, space_of, told
+from etude.decisions.space import SeenThing
 from etude.decisions.trial import Placed
 from etude.library import trial
 from etude.names import EtudeError, decode
-from etude.render.png import png
 
 NAMES = ("iwisdm/high@val#0", "iwisdm/condition@val#1", "iwisdm/one_back@train#2")
 
@@ -39,39 +37,32 @@ def decoded(data: bytes) -> np.ndarray:
 # ------------------------------------------------------------------------------------------------ pictures
 
 
-@given(
-    st.tuples(st.integers(1, 70), st.integers(1, 9)).flatmap(
-        lambda shape: arrays(np.uint8, (*shape, 3), elements=st.sampled_from((0, 7, 255)), fill=st.just(0))
-    ),
-    st.integers(0, 40),
-)
-def test_any_picture_comes_back_as_it_was(picture: np.ndarray, even: int) -> None:
-    picture = np.concatenate((picture, np.repeat(picture[-1:], even, axis=0), picture))
-    assert np.array_equal(decoded(png(picture)), picture)
-
-
-def test_noise_comes_back_as_it_was() -> None:
-    picture = np.random.default_rng(0).integers(0, 256, (61, 47, 3)).astype(np.uint8)
-    assert np.array_equal(decoded(png(picture)), picture)
-    assert np.array_equal(decoded(png(picture[::-1, ::2])), picture[::-1, ::2])
-
-
-def test_what_is_no_picture_is_refused() -> None:
-    for wrong in (
-        np.zeros((4, 4), np.uint8),
-        np.zeros((4, 4, 4), np.uint8),
-        np.zeros((4, 4, 3), np.float32),
-        np.zeros((0, 4, 3), np.uint8),
-    ):
-        with pytest.raises(EtudeError, match="a picture must be"):
-            png(wrong)
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_frames_as_files_are_the_frames(name: str) -> None:
     made = trial(name)
     for size in (224, 50):
         assert np.array_equal([decoded(data) for data in png_frames(made, size)], pictures(made, size))
+
+
+@pytest.mark.parametrize("grid", ((2, 2), (3, 2), (1, 1)))
+def test_frames_with_many_objects_and_a_cross_are_the_frames(grid: tuple[int, int]) -> None:
+    made = trial(NAMES[0])
+    things = tuple(SeenThing(item=37 * k, location=k, view=4) for k in range(grid[0] * grid[1]))
+    for fixation in ("withhold", "action"):
+        crowded = replace(made, frames=(things, things[1:], ()), answers=("", "", "true"), grid=grid, fixation=fixation)
+        for size in (65, 224):
+            assert np.array_equal([decoded(data) for data in png_frames(crowded, size)], pictures(crowded, size))
+
+
+def test_pictures_that_fill_their_cells_and_lie_under_the_cross_are_the_frames(tmp_path: Path) -> None:
+    rows, stream = ["file,category,identity,view,split"], np.random.default_rng(3)
+    for k in range(4):
+        Image.fromarray(stream.integers(0, 256, (20, 20, 3)).astype(np.uint8)).save(tmp_path / f"{k}.png")
+        rows.append(f"{k}.png,{'ab'[k // 2]},{k},0,val")
+    (tmp_path / "properties.csv").write_text("\n".join(rows))
+    things = tuple(SeenThing(item=k, location=k) for k in range(4))
+    made = replace(trial(NAMES[0]), stimuli=quote(str(tmp_path), safe=""), frames=(things, things[:1]), answers=("", "true"))
+    assert np.array_equal([decoded(data) for data in png_frames(made, 40)], pictures(made, 40))
 
 
 # ------------------------------------------------------------------------------------------------ JSON lines

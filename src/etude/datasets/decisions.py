@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,10 +15,12 @@ from etude.decisions.operator import Operator
 from etude.decisions.prompts import expected, messages, used
 from etude.decisions.showing import PIXELS, crosses, drawn, space_of, stimuli, told
 from etude.decisions.space import LOCATION, NUMBER, VIEW, SeenThing, StimulusSpace
+from etude.decisions.stimuli import canvas
 from etude.decisions.trial import SILENT, Trial
 from etude.library import trial as find_trial
 from etude.names import EtudeError, digest, encode, pick
 from etude.policies.chat_decider import questions
+from etude.render.packed import PackedPicture, laid, packed
 from etude.render.png import png
 
 SHARD = 2000  # trials in one parquet file: about 100 MB at 224 pixels
@@ -33,9 +36,44 @@ def png_frames(trial: Trial, size: int = PIXELS) -> list[bytes]:
     return [_frame(trial.stimuli, trial.grid, things, cross, size) for things, cross in zip(trial.frames, crosses(trial), strict=True)]
 
 
-@functools.lru_cache(maxsize=4096)  # frames of one object repeat soon, blank ones always; 25 MB at 224 pixels
+def write_frames(trial: Trial, folder: str, size: int = PIXELS) -> list[str]:
+    """Write every frame as a PNG file into a folder that is there; gives their names."""
+    names = []
+    for k, data in enumerate(png_frames(trial, size)):
+        names.append(f"{k}.png")
+        write_file(f"{folder}/{k}.png", data)
+    return names
+
+
+def write_file(path: str, data: bytes) -> None:
+    """Write a small file with as few calls as there can be: a Path and a buffer would take as long as a frame."""
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o666)
+    try:
+        while data:
+            data = data[os.write(file, data) :]
+    finally:
+        os.close(file)
+
+
+@functools.lru_cache(maxsize=4096)  # frames of one object repeat at times, blank ones always; 25 MB at 224 pixels
 def _frame(set_name: str, grid: tuple[int, int], things: tuple[SeenThing, ...], cross: bool, size: int) -> bytes:
-    return png(drawn(set_name, grid, things, cross, size))
+    """The objects and the cross are packed once and laid side by side; only where they touch, the frame is drawn and packed as a whole."""
+    pixels = canvas.cell_pixels(size, grid)
+    pieces = [(packed_object(set_name, t.item, t.view, pixels), *canvas.corner(size, grid, t.location)) for t in things]
+    if cross:
+        pieces.append((_cross(size), 0, 0))
+    return laid(size, size, pieces) or png(drawn(set_name, grid, things, cross, size))
+
+
+@functools.lru_cache(maxsize=8192)  # all training views of the procedural set; 50 MB at 224 pixels
+def packed_object(set_name: str, item: int, view: int, pixels: int) -> PackedPicture:
+    """An item from a view as it stands on a frame, packed."""
+    return packed(canvas.frame(pixels, (1, 1), [(stimuli(set_name).picture(item, view, pixels), 0)]))
+
+
+@functools.lru_cache(maxsize=8)
+def _cross(size: int) -> PackedPicture:
+    return packed(canvas.frame(size, (1, 1), fixation="cross"))
 
 
 def described(trial: Trial) -> dict[str, Any]:
@@ -135,10 +173,8 @@ def _write_lines(names: Sequence[str], folder: Path, size: int) -> int:
             row = described(trial)
             place = Path("images") / re.sub(r"[^\w.]+", "-", name)  # with its options: variants of a trial may stand beside each other
             (folder / place).mkdir(parents=True, exist_ok=True)
-            row["frames"] = [(place / f"{k}.png").as_posix() for k in range(len(trial.frames))]
+            row["frames"] = [f"{place.as_posix()}/{file}" for file in write_frames(trial, str(folder / place), size)]
             row["questions"] = _chats(trial, row["frames"])
-            for path, data in zip(row["frames"], png_frames(trial, size), strict=True):
-                (folder / path).write_bytes(data)
             files += len(trial.frames)
             lines.write(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n")
     unfinished.replace(folder / LINES)

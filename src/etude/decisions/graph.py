@@ -7,13 +7,14 @@ tree. Operators are those of :mod:`etude.decisions.looks` and :mod:`etude.decisi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import etude.decisions.logic  # noqa: F401  (a task that is read from JSON may have its operators)
 from etude.decisions.looks import Select
 from etude.decisions.operator import Operator
-from etude.names import EtudeError, canonical_json, from_json
+from etude.names import EtudeError, canonical_json, encode, from_json, plain_json
 
 
 @dataclass(frozen=True)
@@ -50,9 +51,10 @@ class DecisionGraph:
 
 def walk(node: Operator) -> Iterator[Operator]:
     """Every node, parents first; shared ones as often as they are used."""
-    yield node
-    for part in node.inputs():
-        yield from walk(part)
+    ahead = [node]
+    while ahead:
+        yield (found := ahead.pop())
+        ahead += found.inputs()[::-1]
 
 
 def selects(node: Operator) -> Iterator[Select]:
@@ -93,4 +95,19 @@ def structure(task: DecisionGraph) -> str:
     Frames are renumbered in the order of time, without the empty ones.
     """
     order = {task.frames - 1 - frame: k for k, frame in enumerate(reversed(task.seen))}
-    return canonical_json(rebuilt(task.root, lambda n: replace(n, when=order[n.when]) if isinstance(n, Select) else _ordered(n)))
+    data = encode(task.root)
+    _arrange(data, order)
+    return plain_json(data)
+
+
+def _arrange(data: dict[str, Any], order: Mapping[int, int]) -> None:
+    """Renumber frames and sort inputs in the JSON of an operator: much faster than to build operators that nobody asks."""
+    kind: type[Operator] = Operator.kinds[data["kind"]]
+    if issubclass(kind, Select):
+        data["when"] = order[data["when"]]
+    places = kind.places(data)
+    for holder, key in places:
+        _arrange(holder[key], order)
+    if kind.commutative:
+        for (holder, key), part in zip(places, sorted((h[k] for h, k in places), key=plain_json), strict=True):
+            holder[key] = part

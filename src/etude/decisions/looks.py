@@ -50,6 +50,10 @@ class Select(Operator):
     def assembled(cls, settings: Mapping[str, Any], inputs: Sequence[tuple[str, Operator]]) -> Self:
         return cls(settings["when"], tuple(Match(prop, value) for prop, value in inputs))
 
+    @classmethod
+    def places(cls, data: dict[str, Any]) -> list[tuple[Any, str | int]]:
+        return [(match, "value") for match in data["matches"]]
+
     def kind(self) -> Kind:
         if self.when < 0:
             raise EtudeError(f"Select looks {self.when} frames back; it must be 0 or more")

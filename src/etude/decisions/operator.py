@@ -90,6 +90,16 @@ class Operator(Family):
             given[name] = (*given[name], part) if isinstance(given.get(name), tuple) else part
         return cls(**settings, **given)
 
+    @classmethod
+    def places(cls, data: dict[str, Any]) -> list[tuple[Any, str | int]]:
+        """Where its inputs stand in its JSON, in order: what holds each, and under which key."""
+        if cls.inputs is not Operator.inputs:
+            raise EtudeError(f"{cls.__module__}: {cls.json_kind} does not say where its inputs stand in its JSON (places)")
+        found: list[tuple[Any, str | int]] = []
+        for name, many in layout_of(cls).fields:
+            found += [(data[name], k) for k in range(len(data[name]))] if many else [(data, name)]
+        return found
+
     def with_inputs(self, inputs: Sequence[Operator]) -> Self:
         """The same with other inputs."""
         if all(map(operator.is_, self.inputs(), inputs)):

@@ -139,7 +139,7 @@ def _tied(ties: list[Tie]) -> Links:
 
 def _with_foils(allowed: dict[int, int], links: Links, foils: Pairs, space: StimulusSpace) -> Links:
     """The same ties, and every foil tied to one category, where it may be: otherwise category would give identity away."""
-    same = tuple(space.masks("category")[c] for c in space.classes["category"])
+    same = tuple(map(space.masks("category").__getitem__, space.classes["category"]))
     for a, b in sorted(foils):
         more = {**links, a: [*links[a], (b, same)], b: [*links[b], (a, same)]}
         if _found(allowed, more, None) is not None:

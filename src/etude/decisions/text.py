@@ -90,7 +90,7 @@ def _told(names: Names, space: StimulusSpace) -> str:
 # ------------------------------------------------------------------------------------------------ the whole
 
 _MOST_KEPT = 8192
-_kept: dict[Any, tuple[str, Any]] = {}
+written_before: dict[Any, tuple[str, Any]] = {}
 
 
 def question(task: DecisionGraph, space: StimulusSpace, grammar: str = "exact") -> str:
@@ -108,11 +108,11 @@ def instruction(trial: Trial, space: StimulusSpace, grammar: str = "exact", *, r
     shown = _shown(trial, space)
     # By identity: to hash a graph takes longer than to look everything else up. What is kept alive here cannot share its id.
     key = (grammar, runs, anchored, id(space), shown, *[(id(p.task), p.start, p.after, p.given) for p in trial.tasks])
-    found = _kept.get(key)
+    found = written_before.get(key)
     if found is None:
-        if len(_kept) >= _MOST_KEPT:
-            _kept.clear()
-        found = _kept[key] = _written(trial.tasks, shown, space, grammar, runs, anchored), (trial.tasks, space)
+        if len(written_before) >= _MOST_KEPT:
+            written_before.clear()
+        found = written_before[key] = _written(trial.tasks, shown, space, grammar, runs, anchored), (trial.tasks, space)
     return found[0]
 
 

@@ -5,6 +5,7 @@ What an operator says stands with its class; a grammar knows how objects, values
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from abc import ABC, abstractmethod
@@ -21,6 +22,7 @@ PLAIN = re.compile(r'[^\s(),.;:?"]+(?: [^\s(),.;:?"]+)*')
 ORIGINAL_NAMES = {"category": "category", "identity": "identity", LOCATION: "location", VIEW: "view_angle"}
 
 
+@functools.lru_cache(maxsize=4096)
 def spoken(name: str) -> str:
     """The name of a property or a value as it is written in instructions."""
     if PLAIN.fullmatch(name) and not any(word.casefold() in RESERVED for word in name.split(" ")):

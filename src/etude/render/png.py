@@ -1,7 +1,8 @@
 """A quick PNG writer for pictures with large even parts: several times as fast as a general one, and without loss.
 
 Every row is stored as its difference from the row above, so that rows which repeat are nothing but zeros; long runs of those are packed
-once and kept. Only the rest goes through the compressor.
+once and kept. Only the rest goes through the compressor. For pictures that are put together from the same parts again and again see
+:mod:`etude.render.packed`.
 """
 
 from __future__ import annotations
@@ -28,21 +29,35 @@ _ADLER = 65521
 
 def png(picture: Picture) -> bytes:
     """A picture (H, W, 3) as the bytes of a PNG file."""
-    if picture.ndim != 3 or picture.shape[2] != 3 or picture.dtype != np.uint8 or picture.size == 0:
-        raise EtudeError(f"a picture must be (H, W, 3) of uint8, got {picture.shape} of {picture.dtype}")
-    height, width = picture.shape[:2]
+    height, width = size_of(picture)
     rows = np.ascontiguousarray(picture).reshape(height, width * 3)
     filtered = np.empty((height, width * 3 + 1), np.uint8)
     filtered[:, 0] = UP
     filtered[0, 1:] = rows[0]
     np.subtract(rows[1:], rows[:-1], out=filtered[1:, 1:])
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return SIGNATURE + _chunk(b"IHDR", header) + _chunk(b"IDAT", _packed(filtered)) + _chunk(b"IEND", b"")
+    return png_file(height, width, _packed(filtered))
+
+
+def size_of(picture: Picture) -> tuple[int, int]:
+    """The height and width of what must be a picture (H, W, 3)."""
+    if picture.ndim != 3 or picture.shape[2] != 3 or picture.dtype != np.uint8 or picture.size == 0:
+        raise EtudeError(f"a picture must be (H, W, 3) of uint8, got {picture.shape} of {picture.dtype}")
+    return picture.shape[0], picture.shape[1]
 
 
 def png_url(picture: Picture) -> str:
     """A picture (H, W, 3) as a PNG inside a URL."""
     return "data:image/png;base64," + base64.b64encode(png(picture)).decode("ascii")
+
+
+def png_file(height: int, width: int, rows: bytes) -> bytes:
+    """The bytes of a PNG file, whose rows are given as a zlib stream."""
+    return b"".join((_head(height, width), _chunk(b"IDAT", rows), _chunk(b"IEND", b"")))
+
+
+@functools.lru_cache(maxsize=64)
+def _head(height: int, width: int) -> bytes:
+    return SIGNATURE + _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
 
 
 def _chunk(kind: bytes, data: bytes) -> bytes:

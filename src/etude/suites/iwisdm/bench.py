@@ -2,43 +2,50 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import statistics
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+from PIL import Image
+
 from etude.bench.result import Result
-from etude.datasets.decisions import described, png_frames
+from etude.datasets.decisions import described, packed_object, png_frames, write_file, write_frames
 from etude.decisions.asking import asked
 from etude.decisions.autotask import distinct_tasks
 from etude.decisions.compose import make_trial
 from etude.decisions.showing import PIXELS, domain_of, pictures, stimuli, told
 from etude.decisions.stimuli.canvas import cell_pixels
+from etude.decisions.text import written_before
 from etude.decisions.trial import Trial
 from etude.names import rng
 from etude.suites.iwisdm.benchmarks import trial
 from etude.suites.iwisdm.levels import HIGH, LEVELS
 
-ROUNDS, TRIALS, SHOWN, WRITTEN, TASKS, WARM = 3, 300, 100, 50, 500, 20
+ROUNDS, TRIALS, SHOWN, WRITTEN, TASKS, WARM = 3, 300, 100, 100, 500, 20
 UNIT = "per CPU second"
 SPLIT = "val"
+MEMORY = Path("/dev/shm")  # where files are written, if it is there: a disk would be measured otherwise
 
 
 def bench_decisions() -> list[Result]:
     """Each level: trials with instruction and answers, each of a new task and of given ones; the same with their frames at 224×224, and
-    with the files that are written of them; then tasks at high complexity. Every row does all the work from the task on.
+    with the files that are written of them, told by trial and by frame; then tasks at high complexity. Every row does all the work from
+    the task on.
 
-    The objects of a split are rendered once and then pasted: what that takes is told first, and not counted again.
+    The objects of a split are rendered and packed once and then pasted: what that takes is told first, and not counted again.
     """
     shown = stimuli("procedural")
     kinds = [(item, view) for item in range(len(next(iter(shown.classes.values())))) for view in shown.views(SPLIT)]
     begun = time.process_time()
     for item, view in kinds:
-        shown.picture(item, view, cell_pixels(PIXELS, (2, 2)))
+        packed_object("procedural", item, view, cell_pixels(PIXELS, (2, 2)))
     results = [Result(f"decisions: {len(kinds)} pictures of objects, once", round(time.process_time() - begun, 2), "CPU seconds")]
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
         for level in LEVELS:
             made: dict[int, Trial] = {}
             for what, action, count in (
@@ -48,8 +55,29 @@ def bench_decisions() -> list[Result]:
                 ("made of given tasks, and written as PNG and JSON files", _instantiating(made, _writing(Path(folder))), WRITTEN),
             ):
                 results.append(Result(f"decisions, {level}: trials {what}", _rate(action, count), UNIT))
+            frames = statistics.mean(len(one.frames) for one in made.values())
+            results.append(Result(f"decisions, {level}: frames of trials written so", round(results[-1].value * frames, 1), UNIT))
+            results.append(_beside_pillow(level, list(made.values())[:SHOWN]))
     tasks = distinct_tasks(HIGH, rng("bench/decisions", "tasks"), WARM + ROUNDS * TASKS)
     return [*results, Result("decisions, high: tasks of different structure", _rate(lambda _: next(tasks), TASKS), UNIT)]
+
+
+def _beside_pillow(level: str, trials: list[Trial]) -> Result:
+    """Frames as PNG, beside the same ones drawn and packed by Pillow as it does when it is not told how."""
+
+    def usual(one: Trial) -> None:
+        for picture in pictures(one):
+            Image.fromarray(picture).save(io.BytesIO(), "PNG")
+
+    times = []
+    for make in (png_frames, usual):
+        begun = time.process_time()
+        for one in trials:
+            make(one)
+        times.append((time.process_time() - begun) * 1e6 / sum(len(one.frames) for one in trials))
+    ours, others = times
+    case = f"decisions, {level}: a frame as PNG, without a file"
+    return Result(case, round(ours, 1), "CPU µs", "drawn and packed by Pillow", round(others, 1), round(others / ours, 1))
 
 
 def _making(level: str, made: dict[int, Trial]) -> Callable[[int], object]:
@@ -67,6 +95,7 @@ def _instantiating(made: dict[int, Trial], use: Callable[[Trial], object]) -> Ca
     def make(k: int) -> object:
         if k == 0:  # what was worked out for the row before does not count here
             asked.cache_clear()
+            written_before.clear()
         one = make_trial(made[k].name, made[k].tasks, domain, next(a for a in made[k].answers if a), rng(made[k].name, "bench"))
         return use(one)
 
@@ -81,11 +110,10 @@ def _writing(folder: Path) -> Callable[[Trial], object]:
     """Write what the original writes of a trial: a file for each frame, and one with everything else."""
 
     def write(one: Trial) -> None:
-        place = folder / one.name.replace("/", "-")
-        place.mkdir(exist_ok=True)
-        for k, data in enumerate(png_frames(one)):
-            (place / f"{k}.png").write_bytes(data)
-        (place / "trial.json").write_text(json.dumps(described(one)))
+        place = f"{folder}/{one.name.replace('/', '-')}"
+        os.mkdir(place)  # noqa: PTH102 (see write_file)
+        write_frames(one, place)
+        write_file(f"{place}/trial.json", json.dumps(described(one)).encode())
 
     return write
 
