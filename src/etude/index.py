@@ -14,6 +14,10 @@ INDEX: dict[str, dict[str, Any]] = json.loads((Path(__file__).parent / "suites" 
 """Suite → its ``module``, and the action space of each of its ``tasks``."""
 
 
+PREFIX = "etude/"
+"""Of all Gymnasium ids."""
+
+
 def load_suite(name: str) -> None:
     """Import a suite of the index, which registers it; any other name is left alone."""
     if name in INDEX:
@@ -22,7 +26,7 @@ def load_suite(name: str) -> None:
 
 def env_id(suite: str, task: str) -> str:
     """The Gymnasium id of a task."""
-    return f"etude/{suite}.{task}-v1"
+    return f"{PREFIX}{suite}.{task}-v1"
 
 
 def register_env(suite: str, task: str, control: str) -> None:
@@ -31,7 +35,8 @@ def register_env(suite: str, task: str, control: str) -> None:
 
     if env_id(suite, task) not in gymnasium.registry:
         entry = "etude.envs.decision_env:DecisionEnv" if control == "answer" else "etude.envs.env:EpisodeEnv"
-        gymnasium.register(id=env_id(suite, task), entry_point=entry, kwargs={"suite": suite, "task": task}, order_enforce=True)
+        own = {"suite": suite, "task": task}
+        gymnasium.register(env_id(suite, task), entry, vector_entry_point="etude.vector.env:of_task", kwargs=own, order_enforce=True)
 
 
 def register_envs() -> None:
