@@ -8,7 +8,7 @@ if __name__ == "__main__":
     seed, steps = int(sys.argv[1]), int(sys.argv[2])
     env = etude.make("clevrskills", "stack", cameras=("base",), size=(64, 64))  # or gymnasium.make("etude/clevrskills.stack-v1", …)
     observation, info = env.reset(seed=seed)  # this seed is this episode, on every machine
-    print(info["episode"], "–", observation["instruction"])
+    print(info["episode_name"], "–", observation["instruction"])
     env.action_space.seed(seed)
     total, played = 0.0, 0
     for _ in range(steps):

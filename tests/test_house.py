@@ -37,7 +37,7 @@ FLOORS = (
     ("envs",),
     ("policies",),
     ("evaluation",),
-    ("datasets", "digests", "doctor", "report", "templates", "web"),
+    ("datasets", "digests", "doctor", "report", "templates", "vector", "web"),
     ("api", "audit", "bench", "learn"),
     (BENCHMARKS, "papers"),
     ("cli",),

@@ -15,7 +15,7 @@ from etude.names import PROTOCOL, EpisodeName, EtudeError
 from etude.plugins import load, load_installed
 
 if TYPE_CHECKING:
-    from etude.api import compare, demos, evaluate, make, rollout
+    from etude.api import compare, demos, evaluate, make, make_vec, rollout
     from etude.episodes import Episode
     from etude.evaluation.store import Run
     from etude.library import episode, tasks
@@ -46,6 +46,7 @@ _PLACES = {
     "evaluate": "etude.api",
     "instruction": "etude.prompts.instruction",
     "make": "etude.api",
+    "make_vec": "etude.api",
     "perturbation": "etude.perturb.perturbation",
     "rollout": "etude.api",
     "suites": "etude",
@@ -54,7 +55,7 @@ _PLACES = {
 
 __all__ = [
     "PROTOCOL", "Arm", "Contract", "Draft", "Draw", "Episode", "EpisodeName", "EtudeError", "Run", "Suite", "__version__", "compare",
-    "demos", "episode", "evaluate", "instruction", "load", "make", "perturbation", "rollout", "suites", "tasks",
+    "demos", "episode", "evaluate", "instruction", "load", "make", "make_vec", "perturbation", "rollout", "suites", "tasks",
 ]  # fmt: skip
 
 

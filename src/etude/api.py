@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from etude.evaluation.run import Progress, RunSettings
     from etude.evaluation.store import Run
     from etude.policies.policy import Planner, Policy
+    from etude.vector.env import EpisodeVectorEnv
 
 What = str | Path | Sequence[str | Path]
 
@@ -212,3 +213,19 @@ def make(suite: str, task: str, **settings: Any) -> Any:
 
     pick(f"task of {suite}", task, SUITES[suite].tasks)
     return gymnasium.make(env_id(suite, task), **settings)
+
+
+def make_vec(what: What, num_envs: int, **settings: Any) -> EpisodeVectorEnv:
+    """The vector environment: ``num_envs`` worlds stepped at once on all cores.
+
+    ``what``: a task (``"kitchen/cup_on_plate"``, or its Gymnasium id), a suite or several tasks whose spaces are equal, in turn; a split
+    may be named (``"kitchen@val"``), that for training is taken otherwise. Or episodes by name, or a list of them. ``settings`` are those
+    of the single environment (:func:`make`), and ``workers``, ``autoreset_mode``, ``copy`` of
+    :class:`~etude.vector.env.EpisodeVectorEnv`.
+
+    >>> envs = etude.make_vec("kitchen/cup_on_plate", num_envs=16, reward="gain", autoreset_mode="SameStep")
+    >>> observations, infos = envs.reset(seed=0)
+    """
+    from etude.vector.env import make_vec as make_batch
+
+    return make_batch(what, num_envs, **settings)

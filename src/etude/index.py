@@ -19,6 +19,10 @@ INDEX: dict[str, dict[str, Any]] = json.loads((Path(__file__).parent / "suites" 
 """Suite → its ``module``, and the action space of each of its ``tasks``."""
 
 
+PREFIX = "etude/"
+"""Of all Gymnasium ids."""
+
+
 def load_suite(name: str) -> None:
     """Import a suite of the index, which registers it; any other name is left alone."""
     if name in INDEX:
@@ -27,7 +31,7 @@ def load_suite(name: str) -> None:
 
 def env_id(suite: str, task: str) -> str:
     """The Gymnasium id of a task."""
-    return f"etude/{suite}.{task}-v1"
+    return f"{PREFIX}{suite}.{task}-v1"
 
 
 REGISTRATION = "gymnasium.envs.registration"
@@ -55,7 +59,8 @@ def _tell_gymnasium() -> None:
     for suite, task, control in _waiting:
         if env_id(suite, task) not in found.registry:
             entry = "etude.envs.decision_env:DecisionEnv" if control == "answer" else "etude.envs.env:EpisodeEnv"
-            found.register(id=env_id(suite, task), entry_point=entry, kwargs={"suite": suite, "task": task}, order_enforce=True)
+            own = {"suite": suite, "task": task}
+            found.register(env_id(suite, task), entry, vector_entry_point="etude.vector.env:of_task", kwargs=own, order_enforce=True)
     _waiting.clear()
 
 

@@ -71,7 +71,7 @@ def test_an_environment_that_cannot_be_meant_is_not_made(arguments: dict[str, An
 def test_numbers_of_numpy_and_lists_are_taken() -> None:
     env = EpisodeEnv("clevrskills", "touch", size=[np.int64(8), 6], cameras=["base"])  # type: ignore[arg-type]
     observation, info = env.reset(seed=np.int64(3))  # type: ignore[arg-type]
-    assert observation["base"].shape == (6, 8, 3) and info["episode"] == "clevrskills/touch@train#3"
+    assert observation["base"].shape == (6, 8, 3) and info["episode_name"] == "clevrskills/touch@train#3"
 
 
 @pytest.fixture(scope="module")

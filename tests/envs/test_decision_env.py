@@ -22,7 +22,7 @@ SEVERAL = "one_back"  # four questions in every trial
 def played(env, seed, choose):
     """What is seen and got when ``choose(info)`` says what to do."""
     observation, info = env.reset(seed=seed)
-    trace, total, over = [observation["frame"].tobytes(), info["episode"]], 0.0, False
+    trace, total, over = [observation["frame"].tobytes(), info["episode_name"]], 0.0, False
     while not over:
         observation, reward, over, truncated, info = env.step(choose(info))
         assert not truncated
@@ -86,8 +86,8 @@ def test_frames_are_those_of_the_trial_and_the_cue_is_on_those_that_ask():
 
 def test_a_trial_can_be_asked_for_by_name_and_by_split():
     env = DecisionEnv("iwisdm", "high", split="test", size=32)
-    assert env.reset(seed=4)[1]["episode"] == "iwisdm/high@test#4"
-    assert env.reset(options={"episode": "iwisdm/high@train#9"})[1]["episode"] == "iwisdm/high@train#9"
+    assert env.reset(seed=4)[1]["episode_name"] == "iwisdm/high@test#4"
+    assert env.reset(options={"episode": "iwisdm/high@train#9"})[1]["episode_name"] == "iwisdm/high@train#9"
     with pytest.raises(EtudeError, match="is not a trial of iwisdm/high"):
         env.reset(options={"episode": "iwisdm/low@val#0"})
     with pytest.raises(EtudeError, match="unknown task of iwisdm 'hihg'; did you mean 'high'"):

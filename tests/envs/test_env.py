@@ -19,7 +19,7 @@ PICK = "etude/clevrskills.pick-v1"
 
 def rollout(env, seed, steps=8):
     observation, info = env.reset(seed=seed)
-    trace = [observation["base"].tobytes(), info["episode"]]
+    trace = [observation["base"].tobytes(), info["episode_name"]]
     for k in range(steps):
         action = np.sin(np.arange(7) + k).astype(np.float32)
         observation, reward, *_ = env.step(action)
@@ -46,7 +46,7 @@ def test_two_environments_side_by_side_do_not_disturb_each_other():
 def test_an_episode_can_be_asked_for_by_name():
     env = gymnasium.make(PICK, cameras=())
     _, info = env.reset(options={"episode": "clevrskills/pick@test#9"})
-    assert info["episode"] == "clevrskills/pick@test#9"
+    assert info["episode_name"] == "clevrskills/pick@test#9"
     with pytest.raises(EtudeError, match="is not an episode of clevrskills/pick"):
         env.reset(options={"episode": "clevrskills/place@test#9"})
 

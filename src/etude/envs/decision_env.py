@@ -123,7 +123,7 @@ class DecisionEnv(gymnasium.Env[Observation, np.int64]):
             "success": done,
             "is_success": done,
             "progress": total(right) / sum(a != SILENT for a in trial.answers),
-            "episode": trial.name,
+            "episode_name": trial.name,
             "answer": 0 if self._over else _NUMBERS[trial.answers[self._seen]],
             "choices": {_NUMBERS[c]: c for c in trial.choices},
         }

@@ -38,9 +38,10 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
     ``reset(seed=k)`` plays ``suite/task@split#k``; ``reset(options={"episode": name})`` any episode of the task by name. Without a seed the
     next one is drawn from the environment's own generator. ``control`` is the action space, the task's own if not given; ``cameras`` are
     names of cameras in the scene and ``size`` is their (width, height), the suite's if not given; ``split`` is the one for training, the
-    first of a task that has none. ``modalities`` are some of "rgb", "depth", "segmentation", "points", "objects"; with ``smooth``, colour
-    pictures have smooth edges. With ``boxes``, ``info`` has a bounding box and the visibility of every body in every camera; with
-    ``labels`` it has the words for what is to be done now, in three levels: the task, the oracle's sub-task, and its next step.
+    first of a task that has none; ``options`` and ``perturb`` become part of every episode's name. ``modalities`` are some of "rgb",
+    "depth", "segmentation", "points", "objects"; with ``smooth``, colour pictures have smooth edges. With ``boxes``, ``info`` has a
+    bounding box and the visibility of every body in every camera; with ``labels`` it has the words for what is to be done now, in three
+    levels: the task, the oracle's sub-task, and its next step.
 
     ``reward``: "state" is the goal's own (that of the ClevrSkills paper), which is paid for how things stand at every step: who stops just
     before the end is paid until the horizon, and gets more than who finishes. "gain" is the change of progress, from 0 to 1 in all: nothing
@@ -71,6 +72,7 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         renderer: str = "raster",
         render_mode: str | None = None,
         options: dict[str, str] | None = None,
+        perturb: Sequence[str] = (),
     ) -> None:
         whole = SUITES[text(suite, "the suite")]
         found = whole.tasks[choice(task, f"task of {suite}", whole.tasks)]
@@ -78,7 +80,8 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         self._split = usual if split is None else choice(split, f"split of {suite}/{task}", found.splits)
         self._suite, self._task = suite, task
         self._wanted = control
-        self._options = episode_options(options)
+        extra = "&".join(f"{k}={v}" for k, v in sorted(episode_options(options).items()))
+        self._variant = "".join(f"+{one}" for one in listed(perturb, "perturb")) + (f"?{extra}" if extra else "")
         self._boxes, self._labels, self._smooth = switch(boxes, "boxes"), switch(labels, "labels"), switch(smooth, "smooth")
         self._reward = choice(reward, "reward", REWARDS)
         self._size, self._renderer = picture_size(whole.size if size is None else size), choice(renderer, "renderer", RENDERERS)
@@ -138,8 +141,7 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
     # ---------------------------------------------------------------------------------------- episodes
 
     def _episode(self, seed: int) -> Episode:
-        extra = "&".join(f"{k}={v}" for k, v in sorted(self._options.items()))
-        return self._controlled(find_episode(f"{self._suite}/{self._task}@{self._split}#{seed}" + (f"?{extra}" if extra else "")))
+        return self._controlled(find_episode(f"{self._suite}/{self._task}@{self._split}#{seed}{self._variant}"))
 
     def _controlled(self, episode: Episode) -> Episode:
         return episode.under(self._wanted)
@@ -196,7 +198,7 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
             "is_success": status.satisfied,
             "progress": status.progress,
             "violated": status.violated,
-            "episode": sim.episode.name,
+            "episode_name": sim.episode.name,
             "subgoals": {n.path: (n.status.satisfied, n.status.progress) for n in sim.monitor.nodes()},
         }
         if "objects" in self._modalities and self._observer is not None:

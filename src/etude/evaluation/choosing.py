@@ -109,6 +109,14 @@ def is_listed(one: str | Path) -> bool:
     return isinstance(one, Path) or named_plan(one) is not None or "#" in one or Path(one).is_file()
 
 
+def selected(one: str) -> tuple[str, str | None, str | None]:
+    """The suite, task and split that are written as ``kitchen``, ``kitchen@test``, ``kitchen/cup`` or ``kitchen/cup@test``."""
+    found = _SELECTOR.fullmatch(one)
+    if found is None:
+        raise EtudeError(f"{one!r} names neither episodes nor a suite; expected kitchen, kitchen@test, kitchen/cup, kitchen/cup@test")
+    return found["suite"], found["task"], found["split"]
+
+
 def _narrowed(
     names: Sequence[EpisodeName],
     task: Sequence[str],

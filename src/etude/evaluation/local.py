@@ -111,7 +111,7 @@ class Local:
         # Never forked from this process: MuJoCo, numba and whatever a caller has loaded hold state that a fork would share. Not daemonic: a
         # policy may start processes too.
         with one_thread():
-            process: BaseProcess = _processes().Process(target=target, args=arguments)
+            process: BaseProcess = processes().Process(target=target, args=arguments)
             process.start()
         assert process.pid is not None
         self._keeper.add(process.pid)
@@ -195,7 +195,7 @@ class Local:
 
     def _ended(self, worker: _Worker) -> str:
         worker.process.join(5.0)
-        return _exit(worker.process.exitcode)
+        return exit_reason(worker.process.exitcode)
 
     def _lost(self, worker: _Worker, reason: str) -> Record | None:
         from etude.evaluation.play import broken
@@ -252,7 +252,7 @@ class Local:
         self.close()
 
 
-def _processes() -> Any:
+def processes() -> Any:
     """Where workers come from: the fork server, or a new interpreter for each on systems without."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
@@ -266,7 +266,7 @@ def _dead(worker: _Worker) -> bool:
     return worker.process.exitcode is not None and not worker.connection.poll()
 
 
-def _exit(code: int | None) -> str:
+def exit_reason(code: int | None) -> str:
     if code is not None and code < 0:
         return f"signal {signal.Signals(-code).name}"
     return f"exit status {code}"

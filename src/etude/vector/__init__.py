@@ -1,0 +1,1 @@
+"""A batch of worlds stepped at once on all cores: the vector environment."""
