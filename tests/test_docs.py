@@ -10,6 +10,8 @@ import pytest
 from forked import forked
 from made_demos import made, order
 
+from etude.datasets.taking import RecordingSpec
+
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCKS = [(page, code) for page in PAGES for code in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)]
@@ -19,6 +21,9 @@ BLOCKS = [(page, code) for page in PAGES for code in re.findall(r"```python\n(.*
 def test_every_example_in_the_documentation_runs(page, code, tmp_path):
     if "data/clevrskills" in code:  # which the page has made before
         made(order([f"clevrskills/pick@train#{k}" for k in range(2)]), tmp_path / "data/clevrskills")
+    if "data/vima" in code:
+        spec = RecordingSpec(modalities=("objects", "prompt_views"))
+        made(order(["vima/rotate@train#0", "vima/sweep_without_exceeding@train#0"], "oracle", spec), tmp_path / "data/vima")
     # In a process of its own: some examples register shapes and tasks.
     done = forked(lambda: exec(compile(code, page.name, "exec", dont_inherit=True), {"__name__": "__main__"}), tmp_path)
     assert done.returncode == 0, f"{page.name}: {done.stderr}"

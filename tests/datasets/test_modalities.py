@@ -13,7 +13,6 @@ from etude.datasets.extra import extras
 from etude.datasets.folders import find_trajectories, read_trajectory
 from etude.datasets.reader import DatasetReader
 from etude.datasets.replaying import replay, rerender
-from etude.datasets.take import RECORDED
 from etude.datasets.taking import RecordingSpec
 from etude.datasets.validate import validate
 from etude.envs.simulation import Simulation
@@ -21,12 +20,13 @@ from etude.names import EtudeError
 from etude.scene.appearance import segmentation_ids
 
 NAME = "clevrskills/pick@train#0"
+MEASURED = ("depth", "segmentation", "points", "torques")
 FORMATS = ("lerobot", "lerobot-images", "lerobot-v2.1", "robomimic", "folders")
 
 
 @pytest.fixture(scope="module")
 def sets(tmp_path_factory):
-    how = RecordingSpec(("base",), (32, 32), modalities=RECORDED)
+    how = RecordingSpec(("base",), (32, 32), modalities=MEASURED)
     return made(order([NAME], how=how, formats=FORMATS), tmp_path_factory.mktemp("modalities") / "sets")
 
 
@@ -55,7 +55,7 @@ def test_they_are_what_the_world_gives(kept):
 @pytest.mark.parametrize("form", ["lerobot", "lerobot-images", "lerobot-v2.1"])
 def test_lerobot_sets_have_them_beside_and_torques_in_a_column(sets, form, kept):
     (extra,) = extras(sets / form)
-    assert all(np.array_equal(extra.modalities[m], kept.modalities[m]) for m in RECORDED)
+    assert all(np.array_equal(extra.modalities[m], kept.modalities[m]) for m in MEASURED)
     column = DatasetReader(sets / form).column("observation.joint_torques", 0)
     assert np.array_equal(column, kept.modalities["torques"][:-1])
     report = validate(sets / form)

@@ -32,7 +32,9 @@ from etude.names import EtudeError, pick, unknown
 
 FORMS = "lerobot (v3.0), lerobot-images, lerobot-v2.1, robomimic, folders; repeat for several"
 
-Modalities = Annotated[list[str] | None, typer.Option(help="store this too: depth, segmentation, points or torques; repeat for several")]
+Modalities = Annotated[list[str] | None, typer.Option(
+    help="store this too: depth, segmentation, points, torques, objects or prompt_views; repeat for several",
+)]  # fmt: skip
 
 
 @app.command()

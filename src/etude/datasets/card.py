@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from etude.datasets.take import Take
+from etude.datasets.take import Take, recorded_in
 from etude.evaluation.record import Record
 from etude.evaluation.store import Run
 from etude.names import PROTOCOL, EpisodeName
@@ -33,6 +33,7 @@ def facts(
     frames: int,
     first: Take,
     hands: Sequence[str],
+    controls: Sequence[str],
     recoveries: int = 0,
 ) -> dict[str, Any]:
     """``meta/etude.json``."""
@@ -47,11 +48,11 @@ def facts(
         "renderer": fingerprint(first.smooth),
         "versions": {name: _version(name) for name in PACKAGES},
         "robot": {"arm": robot.arm, "hands": list(hands)},
-        "control": first.episode.control,
+        "control": ", ".join(controls),
         "fps": first.fps,
         "cameras": list(first.cameras),
         "size": list(first.size),
-        **({"modalities": list(first.modalities)} if first.modalities else {}),
+        **({"modalities": list(recorded_in(first.modalities))} if first.modalities else {}),
         **({"recoveries": recoveries} if recoveries else {}),
         "frames": frames,
         "episodes": [r.episode for r in kept],

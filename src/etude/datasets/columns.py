@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,25 +12,27 @@ from numpy.typing import NDArray
 from etude.datasets.take import Take
 from etude.datasets.video import CODEC, CRF, GOP, PIXEL_FORMAT, PRESET
 from etude.names import EtudeError
+from etude.scene.robots import HANDS
 from etude.skills.subtasks import plain
 
 Values = NDArray[Any]
 PICTURES = "observation.images."
 STATE, TORQUES, ACTION, LANGUAGE = "observation.state", "observation.joint_torques", "action", "language_persistent"
+HAND, PRIMITIVE = "observation.hand", "action.primitive"  # numbers of names that stand in the description of the column
 POSE = ("x", "y", "z", "qw", "qx", "qy", "qz")
 NAMES: dict[str, tuple[str, ...]] = {
     "ee_delta": ("dx", "dy", "dz", "rx", "ry", "rz", "close"),
     "ee_pose": (*POSE, "close"),
     "keypose": (*POSE, "close"),
-    "pick_place": tuple(f"{what}_{n}" for what in ("pick", "place") for n in ("x", "y", "qw", "qx", "qy", "qz")),
-    "sweep": tuple(f"{what}_{n}" for what in ("from", "to") for n in ("x", "y", "qw", "qx", "qy", "qz")),
+    "stroke": tuple(f"{what}_{n}" for what in ("start", "end") for n in ("x", "y", "qw", "qx", "qy", "qz")),
 }
+STROKES = ("pick_place", "sweep")  # primitives from a place to a place: their actions have one layout, and can be in one data set
 COUNTERS = ("timestamp", "frame_index", "episode_index", "index", "task_index")
 
 
 @dataclass(frozen=True)
 class RecordingKind:
-    """What all demonstrations of a data set share: the arm, the action space, the rate and the cameras. Its hands may differ."""
+    """What all demonstrations of a data set share: the arm, the layout of actions, the rate and the cameras. Its hands may differ."""
 
     arm: str
     control: str
@@ -41,12 +44,17 @@ class RecordingKind:
     videos: bool
     torques: bool = False
 
+    @property
+    def layout(self) -> str:
+        """What the numbers of an action are: that of the action space, or "stroke" for primitives from a place to a place."""
+        return "stroke" if self.control in STROKES else self.control
+
     def refuse(self, other: RecordingKind, name: str) -> None:
         """Refuse a demonstration of another kind: what differs cannot be in the same columns."""
-        for what in ("arm", "control", "fps", "cameras", "size"):
+        for what, words in {"arm": "arm", "layout": "actions", "fps": "fps", "cameras": "cameras", "size": "size"}.items():
             mine, theirs = getattr(self, what), getattr(other, what)
             if mine != theirs:
-                raise EtudeError(f"{name} has {what} {theirs!r}, those before it {mine!r}: make a data set for each")
+                raise EtudeError(f"{name} has {words} {theirs!r}, those before it {mine!r}: make a data set for each")
 
 
 def kind_of(take: Take, videos: bool) -> RecordingKind:
@@ -74,7 +82,10 @@ def features(kind: RecordingKind, language: bool = True) -> dict[str, dict[str, 
     found[STATE] = _vector("float32", state)
     if kind.torques:
         found[TORQUES] = _vector("float32", [f"{j}_torque" for j in joints])
-    found[ACTION] = _vector("float32", _action_names(kind.control, joints))
+    found[HAND] = _label(HANDS)
+    found[ACTION] = _vector("float32", _action_names(kind.layout, joints))
+    if kind.layout == "stroke":
+        found[PRIMITIVE] = _label(STROKES)
     for space in kind.spaces:
         found[f"{ACTION}.{space}"] = _vector("float64", _action_names(space, joints))
     for name, dtype in (("reward", "float32"), ("done", "bool"), ("success", "bool"), ("progress", "float32")):
@@ -98,6 +109,11 @@ def _scalar(dtype: str) -> dict[str, Any]:
     return {"dtype": dtype, "shape": [1], "names": None}
 
 
+def _label(names: Iterable[str]) -> dict[str, Any]:
+    """A number that stands for a name: the k-th of these."""
+    return {**_scalar("int64"), "info": {"labels": list(names)}}
+
+
 def numbers(take: Take) -> dict[str, Values]:
     """The columns that are numbers, (N,) or (N, D), without the counters of the data set."""
     count = take.length
@@ -106,7 +122,9 @@ def numbers(take: Take) -> dict[str, Values]:
     return {
         STATE: take.proprioception[:-1],
         **({TORQUES: take.modalities["torques"][:-1]} if "torques" in take.modalities else {}),
+        HAND: np.full(count, list(HANDS).index(take.hand)),
         ACTION: take.actions,
+        **({PRIMITIVE: np.full(count, STROKES.index(take.episode.control))} if take.episode.control in STROKES else {}),
         **{f"{ACTION}.{space}": values for space, values in take.spaces.items()},
         "next.reward": take.rewards,
         "next.done": done,

@@ -22,6 +22,7 @@ from etude.datasets.lerobot21 import LeRobotV21
 from etude.datasets.take import Take, read_take
 from etude.datasets.taking import RecordingJob, RecordingSpec, rate, take_file
 from etude.datasets.video import refuse_odd
+from etude.envs.prompt_assets import pictured
 from etude.episodes import Episode
 from etude.evaluation.plan import Plan, read_object
 from etude.evaluation.record import Record
@@ -207,6 +208,8 @@ def _check(order: DemosRequest) -> None:
             robot.arm, episode.control, rate(episode), len(arm(robot.arm).home), order.how.cameras or tuple(known),
             order.how.size or SUITES[episode.parsed.suite].size, (), True,
         )  # fmt: skip
+        if "prompt_views" in order.how.modalities:
+            pictured(episode)  # refused where some are nothing that cameras see
         first = first or kind
         first.refuse(kind, name)
 
@@ -289,6 +292,7 @@ def _write(order: DemosRequest, folder: Path, run: Run, kept: Sequence[Record], 
     writers = {name: FORMATS[name].make(home) for name, home in homes.items()}
     frames, first, recoveries = 0, None, 0
     hands: dict[str, None] = {}
+    controls: dict[str, None] = {}
     for record in kept:
         take = read_take(take_file(work / RUN, record.episode))
         for writer in writers.values():
@@ -296,12 +300,11 @@ def _write(order: DemosRequest, folder: Path, run: Run, kept: Sequence[Record], 
         frames += take.length
         recoveries += bool(len(take.lead))
         first = first or take
-        if take.episode.scene.robot is not None:
-            hands[take.episode.scene.robot.hand] = None
+        hands[take.hand], controls[take.episode.control] = None, None
     assert first is not None
     for writer in writers.values():
         writer.finish()
-    made = facts(order, run, kept, failures, frames, first, tuple(hands), recoveries)
+    made = facts(order, run, kept, failures, frames, first, tuple(hands), tuple(controls), recoveries)
     write_json(new / FACTS, made)
     for name, home in homes.items():
         (home / "README.md").write_text(card(name, made), encoding="utf-8")

@@ -5,7 +5,7 @@ Enough to carry it out again and to see it from anywhere."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,14 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from etude.datasets.take import RECORDED, Keystep, Take
+from etude.datasets.take import AXES, Keystep, Take
+from etude.envs.prompt_assets import pictured
 from etude.episodes import Episode
 from etude.library import read_episode
 from etude.names import EtudeError
 from etude.scene.appearance import segmentation_ids
 
 FOLDER = "etude"
-IDS = "segmentation_ids"  # the names of things by their ids, as JSON
+IDS = "segmentation_ids"  # the ids of things by their names, as JSON
+ASSETS = "prompt_assets"  # what the pictures of the prompt show, as JSON
 ARRAYS = ("actions", "lead", "states", "subgoals", "proprioception", "intrinsics", "extrinsics", "digests", "boxes", "visible")
 
 
@@ -69,7 +71,15 @@ def row(take: Take, episode_index: int) -> dict[str, Any]:
         "objects": list(take.objects),
         **{name: _packed(getattr(take, name)) for name in ARRAYS},
         **{name: _packed(values) for name, values in take.modalities.items()},
-        **({IDS: json.dumps(segmentation_ids(take.episode.scene), ensure_ascii=False)} if "segmentation" in take.modalities else {}),
+        **{name: json.dumps(value, ensure_ascii=False) for name, value in explained(take).items()},
+    }
+
+
+def explained(take: Take) -> dict[str, Any]:
+    """What the ids in arrays of modalities stand for, as plain data."""
+    return {
+        **({IDS: segmentation_ids(take.episode.scene)} if "segmentation" in take.modalities or "objects_ids" in take.modalities else {}),
+        **({ASSETS: pictured(take.episode)} if "prompt_rgb" in take.modalities else {}),
     }
 
 
@@ -81,8 +91,8 @@ def unpacked(data: dict[str, Any]) -> NDArray[Any]:
     return np.frombuffer(data["data"], np.dtype(data["dtype"])).reshape(data["shape"])
 
 
-def schema(modalities: Iterable[str] = ()) -> Any:
-    """The columns of the file; those of modalities are there only if they were asked for."""
+def schema(modalities: Collection[str] = ()) -> Any:
+    """The columns of the file; the arrays of modalities are there only if they were asked for."""
     import pyarrow as pa
 
     array = pa.struct([("dtype", pa.string()), ("shape", pa.list_(pa.int64())), ("data", pa.binary())])
@@ -99,7 +109,8 @@ def schema(modalities: Iterable[str] = ()) -> Any:
         ("width", pa.int64()), ("height", pa.int64()), ("smooth", pa.bool_()), ("fps", pa.int64()),
         ("objects", pa.list_(pa.string())),
         *((name, array) for name in (*ARRAYS, *modalities)),
-        *([(IDS, pa.string())] if "segmentation" in modalities else []),
+        *([(IDS, pa.string())] if "segmentation" in modalities or "objects_ids" in modalities else []),
+        *([(ASSETS, pa.string())] if "prompt_rgb" in modalities else []),
     ])  # fmt: skip
 
 
@@ -152,5 +163,5 @@ def _extra(data: dict[str, Any]) -> Extra:
         data["fps"],
         tuple(data["objects"]),
         {name: unpacked(data[name]) for name in ARRAYS},
-        {name: unpacked(data[name]) for name in RECORDED if data.get(name) is not None},
+        {name: unpacked(data[name]) for name in AXES if data.get(name) is not None},
     )

@@ -15,7 +15,10 @@ With N actions, N + 1 looks, A numbers in an action, S in a state and n joints, 
   ``cam2world_gl`` (N + 1, 4, 4) from the frame of OpenGL (x right, y up, z backward) into the world, ``intrinsic_cv`` (N + 1, 3, 3),
   for an orthographic camera in pixels per metre
 - ``image/<camera>/rgb.mp4``: all N + 1 looks; if asked for, ``depth`` float32 (N + 1, H, W) m, ``segmentation`` uint16 (N + 1, H, W), with
-  the ids of things in ``segmentation_ids.json``, ``points`` float32 (N + 1, H, W, 3) m, world; ``agent/joint_torques`` (N + 1, n) N·m
+  the ids of things in ``segmentation_ids.json``, ``points`` float32 (N + 1, H, W, 3) m, world; ``agent/joint_torques`` (N + 1, n) N·m;
+  ``objects_crops`` (N + 1, O, 32, 32, 3), ``objects_boxes`` (N + 1, O, 4) and ``objects_mask`` (N + 1, O) of the objects whose ids are in
+  ``extra/objects_ids.npy``; ``extra/prompt_….npy``: the prompt's pictures from all cameras and the objects in them, as a
+  :class:`~etude.datasets.take.Take` has them, with ``prompt_assets.json``
 - ``extra/``: ``actor_mesh_bbox/<camera>/<body>.npy`` (N + 1, 2, 3): [[x0, y0, 1], [x1, y1, 1]] in pixels, −1 for x and y behind the camera;
   ``actor_is_visible/<camera>/<body>.npy`` (N + 1,) 0 or 1; ``progress.npy`` (N,) and ``subgoals.npy`` (N, G) of the goal and its G parts;
   ``actions/<space>.npy``: the same actions in other spaces, if recorded
@@ -42,13 +45,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from etude.arithmetic import dots
+from etude.datasets.extra import explained
 from etude.datasets.lerobot import write_json
-from etude.datasets.take import Take, feeling_of
+from etude.datasets.take import AXES, Take, feeling_of
 from etude.datasets.video import Pixels, encoded, frames_of, pixels_of
 from etude.episodes import Episode
 from etude.library import read_episode
 from etude.names import EpisodeName, EtudeError, digest
-from etude.scene.appearance import segmentation_ids
 from etude.scene.robots import hand
 from etude.scene.scene import Body
 from etude.suites.suite import SUITES
@@ -130,11 +133,13 @@ def _felt(take: Take) -> Iterator[tuple[str, NDArray[Any]]]:
 
 
 def _measured(take: Take) -> Iterator[tuple[str, NDArray[Any]]]:
-    for modality, values in take.modalities.items():
-        if modality == "torques":
+    for name, values in take.modalities.items():
+        if name == "torques":
             yield "agent/joint_torques", values
+        elif AXES[name].startswith("CL"):
+            yield from ((f"image/{camera}/{name}", values[c]) for c, camera in enumerate(take.cameras))
         else:
-            yield from ((f"image/{camera}/{modality}", values[c]) for c, camera in enumerate(take.cameras))
+            yield f"extra/{name}", values
 
 
 def _inverse(poses: NDArray[Any]) -> NDArray[Any]:
@@ -182,8 +187,8 @@ def _write_texts(folder: Path, take: Take) -> None:
         "subgoals": [{"path": path, "words": words} for path, words in take.nodes],
         "keysteps": [asdict(k) for k in take.keysteps],
     })  # fmt: skip
-    if "segmentation" in take.modalities:
-        write_json(folder / "segmentation_ids.json", segmentation_ids(episode.scene))
+    for key, value in explained(take).items():
+        write_json(folder / f"{key}.json", value)
     (folder / "episode.json").write_text(episode.to_json(), encoding="utf-8")
 
 

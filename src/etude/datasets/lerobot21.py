@@ -94,9 +94,8 @@ def modality(kind: RecordingKind) -> dict[str, Any]:
         "ee_pose": {"position": 3, "rotation": 7, "close": 8},
         "keypose": {"position": 3, "rotation": 7, "close": 8},
         "joint": {"joints": n, "close": n + 1},
-        "pick_place": {"pick": 6, "place": 12},
-        "sweep": {"from": 6, "to": 12},
-    }[kind.control]
+        "stroke": {"start": 6, "end": 12},
+    }[kind.layout]
     action = _parts(moved, ACTION)
     for part in action.values():
         part["absolute"] = kind.control != "ee_delta"

@@ -23,7 +23,7 @@ from etude.datasets.demos import FACTS, FORMATS, read_facts
 from etude.datasets.extra import Extra, extras
 from etude.datasets.lerobot import write_json
 from etude.datasets.reader import DatasetReader
-from etude.datasets.take import Take
+from etude.datasets.take import Take, recorded_in
 from etude.datasets.taking import RecordingSpec, performed
 from etude.evaluation.worker import one_thread
 from etude.names import EtudeError
@@ -86,12 +86,8 @@ def _reader(folder: Path) -> DatasetReader:
 def compared(extra: Extra, reader: DatasetReader) -> ReplayResult:
     """One episode against its replay."""
     try:
-        take = again(
-            extra,
-            RecordingSpec(
-                extra.cameras, extra.size, videos=False, images=False, keep=True, smooth=extra.smooth, modalities=tuple(extra.modalities)
-            ),
-        )
+        modalities = recorded_in(extra.modalities)
+        take = again(extra, RecordingSpec(extra.cameras, extra.size, False, keep=True, smooth=extra.smooth, modalities=modalities))
     except EtudeError:  # it does not end in success any more
         return ReplayResult(extra.episode_index, extra.episode.name, len(extra.arrays["actions"]), 0, 0, 0, False)
     kept, seen = extra.arrays["states"], take.states

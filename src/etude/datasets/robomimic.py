@@ -13,7 +13,10 @@ layouts, so that variants of an episode are on the same side. Each ``/data/demo_
   ``robot0_joint_vel``, ``robot0_eef_pos`` (m, world), ``robot0_eef_quat`` (xyzw as in robosuite, although we say wxyz everywhere else),
   ``robot0_gripper_qpos`` (the opening in m, one number), ``robot0_gripper_closed`` and ``robot0_gripper_held`` (0 or 1)
 - if asked for, likewise ``<camera>_depth`` (N, H, W, 1) float32 (m), ``<camera>_segmentation`` (N, H, W, 1) uint16, with the ids of things
-  as JSON in the attribute ``segmentation_ids``, ``<camera>_points`` (N, H, W, 3) float32 (m, world), ``robot0_joint_torque`` (N·m)
+  as JSON in the attribute ``segmentation_ids``, ``<camera>_points`` (N, H, W, 3) float32 (m, world), ``robot0_joint_torque`` (N·m), and
+  of objects ``<camera>_objects_crops`` (N, O, 32, 32, 3), ``_boxes`` (N, O, 4), ``_mask`` (N, O); ``objects_ids`` (O,) beside them
+- if asked for, the prompt's pictures from all cameras: ``prompt_rgb``, ``prompt_segmentation``, ``prompt_crops``, ``prompt_boxes``,
+  ``prompt_mask`` and ``prompt_objects``, see :class:`~etude.datasets.take.Take`, with the attribute ``prompt_assets``
 - ``lead`` (L, A): actions that were carried out before the first sample, if there are any; ``prompt/<k>``: pictures of the instruction,
   then what else other prompts show
 - attributes ``num_samples``, ``model_file``, ``env_args`` (its own), ``episode`` (the whole as JSON), ``episode_name``, ``policy``, and in
@@ -38,12 +41,11 @@ from numpy.typing import NDArray
 from etude import __version__
 from etude.datasets import columns
 from etude.datasets.columns import RecordingKind, kind_of
-from etude.datasets.extra import IDS
-from etude.datasets.take import Take, feeling_of
+from etude.datasets.extra import explained
+from etude.datasets.take import AXES, Take, feeling_of
 from etude.datasets.video import pixels_of
 from etude.index import env_id
 from etude.names import EtudeError
-from etude.scene.appearance import segmentation_ids
 from etude.scene.mjcf import mjcf
 
 FILE = "demos.hdf5"
@@ -92,9 +94,11 @@ class Robomimic:
         _add_feelings(demo, take)
         for number, camera in enumerate(take.cameras):
             _add_images(demo, f"{camera}_image", [pixels_of(data) for data in take.images[camera]])
-            for modality in (m for m in take.modalities if m != "torques"):
-                looks = take.modalities[modality][number]
-                _add_images(demo, f"{camera}_{modality}", looks if looks.ndim == 4 else looks[..., None])
+            for key, values in ((key, values) for key, values in take.modalities.items() if AXES[key].startswith("CL")):
+                looks = values[number]
+                _add_images(demo, f"{camera}_{key}", looks[..., None] if key in ("depth", "segmentation") else looks)
+        for key, values in ((key, values) for key, values in take.modalities.items() if "L" not in AXES[key]):
+            demo.create_dataset(key, data=values)
         for k, picture in enumerate(take.pictures):
             demo.create_dataset(f"prompt/{k}", data=pixels_of(picture))
         self._layout_of.append(self._layouts.setdefault(name.base, len(self._layouts)))
@@ -127,7 +131,7 @@ def _texts(take: Take) -> dict[str, str]:
         "ep_meta": _json({"lang": episode.instruction.text, "template": take.template, "prompts": take.prompts}),
         "words": _json(take.words),
         "keysteps": _json([asdict(k) for k in take.keysteps]),
-        **({IDS: _json(segmentation_ids(episode.scene))} if "segmentation" in take.modalities else {}),
+        **{key: _json(value) for key, value in explained(take).items()},
     }
 
 
@@ -193,6 +197,6 @@ def _add_images(demo: Any, key: str, looks: Sequence[NDArray[Any]] | NDArray[Any
     for k, pixels in enumerate(looks):
         packed = zlib.compress(np.ascontiguousarray(pixels).tobytes(), LEVEL)
         if k < len(looks) - 1:
-            before.id.write_direct_chunk((k, 0, 0, 0), packed)
+            before.id.write_direct_chunk((k, *[0] * len(shape)), packed)
         if k:
-            after.id.write_direct_chunk((k - 1, 0, 0, 0), packed)
+            after.id.write_direct_chunk((k - 1, *[0] * len(shape)), packed)

@@ -21,7 +21,21 @@ from etude.library import read_episode
 from etude.names import EtudeError, canonical_json
 
 Numbers = NDArray[Any]
-RECORDED = ("depth", "segmentation", "points", "torques")  # what is recorded beside colours, if it is asked for
+RECORDED: dict[str, tuple[str, ...]] = {  # what is recorded beside colours, if it is asked for: modalities, and the arrays of each
+    "depth": ("depth",),
+    "segmentation": ("segmentation",),
+    "points": ("points",),
+    "torques": ("torques",),
+    "objects": ("objects_crops", "objects_boxes", "objects_mask", "objects_ids"),
+    "prompt_views": ("prompt_rgb", "prompt_segmentation", "prompt_crops", "prompt_boxes", "prompt_mask", "prompt_objects"),
+}
+# The first axes of these arrays: C cameras, L looks, H and W pixels, O objects of the scene, P pictures of the prompt, T objects in those.
+AXES = {
+    "depth": "CLHW", "segmentation": "CLHW", "points": "CLHW", "torques": "L",
+    "objects_crops": "CLO", "objects_boxes": "CLO", "objects_mask": "CLO", "objects_ids": "O",
+    "prompt_rgb": "CPHW", "prompt_segmentation": "CPHW", "prompt_crops": "CT", "prompt_boxes": "CT", "prompt_mask": "CT",
+    "prompt_objects": "T",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,9 +54,16 @@ class Take:
     ``lead`` are actions that were carried out before the recording begins: those of another policy, from whose states the oracle took over.
     ``videos`` are MP4 files of the first N looks, ``images`` PNG files of all N + 1; either may be left out.
 
-    ``modalities`` has what else was asked for: ``depth`` float32 (C, N + 1, H, W) m along the optical axis, 0 where nothing is;
-    ``segmentation`` uint16 (C, N + 1, H, W), ids of the scene's things; ``points`` float32 (C, N + 1, H, W, 3) m, world, 0 where nothing
-    is; ``torques`` float32 (N + 1, n) N·m, of the joints.
+    ``modalities`` has the arrays of what else was asked for: ``depth`` float32 (C, N + 1, H, W) m along the optical axis, 0 where nothing
+    is; ``segmentation`` uint16 (C, N + 1, H, W), ids of the scene's things; ``points`` float32 (C, N + 1, H, W, 3) m, world, 0 where
+    nothing is; ``torques`` float32 (N + 1, n) N·m, of the joints.
+
+    Of objects, as :class:`~etude.render.tokens.ObjectTokens`: ``objects_crops`` (C, N + 1, O, 32, 32, 3), ``objects_boxes``
+    (C, N + 1, O, 4), ``objects_mask`` (C, N + 1, O) and ``objects_ids`` uint16 (O,), their ids in segmentations.
+
+    Of the P pictures of the instruction, as the same cameras see them: ``prompt_rgb`` uint8 (C, P, H, W, 3), ``prompt_segmentation``
+    uint16 (C, P, H, W), and of the T objects in them ``prompt_crops`` (C, T, 32, 32, 3), ``prompt_boxes`` (C, T, 4), ``prompt_mask``
+    (C, T) and ``prompt_objects`` uint16 (T, 2): in which picture, and its id there.
     """
 
     episode: Episode
@@ -82,6 +103,18 @@ class Take:
     def length(self) -> int:
         """Number of actions."""
         return len(self.actions)
+
+    @property
+    def hand(self) -> str:
+        """The end effector."""
+        robot = self.episode.scene.robot
+        assert robot is not None
+        return robot.hand
+
+
+def recorded_in(arrays: Mapping[str, Numbers]) -> tuple[str, ...]:
+    """The modalities whose arrays these are."""
+    return tuple(modality for modality, parts in RECORDED.items() if parts[0] in arrays)
 
 
 def write_take(take: Take, path: Path) -> None:

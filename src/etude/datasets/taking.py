@@ -18,17 +18,19 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.datasets.prompt_views import prompt_views
 from etude.datasets.take import RECORDED, Keystep, Take, write_take
 from etude.datasets.video import encoded, histogram, png
 from etude.envs.actions import numbers
 from etude.envs.boxes import bounding_boxes
+from etude.envs.observer import object_slots
 from etude.envs.simulation import Simulation
 from etude.episodes import PRIMITIVES, Episode
 from etude.evaluation.play import Players, Trajectory, attempted
 from etude.evaluation.record import Record
 from etude.evaluation.worker import Job
 from etude.library import prompts, told_in
-from etude.names import EtudeError, repeated, unknown
+from etude.names import EtudeError, pick, repeated
 from etude.policies.calling import in_a_line
 from etude.policies.contract import RATE
 from etude.policies.policy import Observation, Picture, Policy, SpeakingPolicy, TakingOverPolicy
@@ -38,6 +40,7 @@ from etude.prompts.pictures import multimodal
 from etude.render.camera import intrinsics, seen_points
 from etude.render.picture import Picture as Shot
 from etude.render.studio import Studio
+from etude.render.tokens import ObjectTokens, tokens
 from etude.scene.manipulator import DELTA_POSITION, DELTA_ROTATION
 from etude.scene.scene import Body, Camera
 from etude.skills.subtasks import describe
@@ -69,8 +72,7 @@ class RecordingSpec:
 
     def __post_init__(self) -> None:
         for name in self.modalities:
-            if name not in RECORDED:
-                raise unknown("modality", name, RECORDED)
+            pick("modality", name, RECORDED)
         if (twice := repeated(self.modalities)) is not None:
             raise EtudeError(f"--modality {twice} is given twice")
 
@@ -167,6 +169,7 @@ def performed(
         raise EtudeError(f"{episode.name} did not end in success when its actions were carried out again")
     template, prompts, pictures = _all_told(episode, how.prompt)
     felt = {"torques": np.array(torques, np.float32)} if "torques" in how.modalities else {}
+    shown = prompt_views(episode, eyes.size, eyes.cameras) if "prompt_views" in how.modalities else {}
     return Take(
         episode=episode,
         policy=policy,
@@ -186,7 +189,7 @@ def performed(
         prompts=prompts,
         pictures=pictures,
         keysteps=tuple(told.keysteps),
-        modalities={**eyes.measured(), **felt},
+        modalities={**eyes.measured(), **felt, **shown},
         **eyes.seen(),
     )
 
@@ -266,6 +269,9 @@ class _Told:
                     self.keysteps.append(Keystep(len(self.rewards), node.path, describe(node.goal)))
 
 
+_MEASURED = ("depth", "segmentation", "points")  # by each camera on its own
+
+
 def _measure(modality: str, camera: Camera, picture: Shot, pose: Pose) -> NDArray[Any]:
     if modality == "points":
         return seen_points(camera, picture.depth, pose)
@@ -277,23 +283,26 @@ class _Eyes:
 
     def __init__(self, simulation: Simulation, how: RecordingSpec) -> None:
         self._simulation, self._how = simulation, how
-        self._size = how.size or SUITES[simulation.episode.parsed.suite].size
+        self.size = how.size or SUITES[simulation.episode.parsed.suite].size
         scene = simulation.world.scene
-        self._cameras = how.cameras or tuple(c.name for c in scene.cameras if c.name != "render")
+        self.cameras = how.cameras or tuple(c.name for c in scene.cameras if c.name != "render")
         self._studio = Studio(simulation.world)
         self._objects = tuple(e.name for e in scene.entities if isinstance(e, Body))
-        self._frames: dict[str, list[NDArray[np.uint8]]] = {c: [] for c in self._cameras}
-        self._poses: dict[str, list[Array]] = {c: [] for c in self._cameras}
-        self._boxes: dict[str, list[list[tuple[int, ...]]]] = {c: [] for c in self._cameras}
-        self._visible: dict[str, list[list[bool]]] = {c: [] for c in self._cameras}
-        self._measured: dict[str, list[list[NDArray[Any]]]] = {m: [[] for _ in self._cameras] for m in how.modalities if m != "torques"}
+        self._frames: dict[str, list[NDArray[np.uint8]]] = {c: [] for c in self.cameras}
+        self._poses: dict[str, list[Array]] = {c: [] for c in self.cameras}
+        self._boxes: dict[str, list[list[tuple[int, ...]]]] = {c: [] for c in self.cameras}
+        self._visible: dict[str, list[list[bool]]] = {c: [] for c in self.cameras}
+        self._measured: dict[str, list[list[NDArray[Any]]]] = {m: [[] for _ in self.cameras] for m in how.modalities if m in _MEASURED}
+        self._slots = np.array([simulation.world.segmentation_ids()[name] for name in object_slots(scene)], np.uint16)
+        self._cut: list[ObjectTokens] = []
         self.look()
 
     def look(self) -> None:
         """Take a picture with every camera."""
-        world = self._simulation.world
-        for number, name in enumerate(self._cameras):
-            picture = self._studio.shoot(name, self._size, self._how.smooth)
+        world, pictures = self._simulation.world, []
+        for number, name in enumerate(self.cameras):
+            picture = self._studio.shoot(name, self.size, self._how.smooth)
+            pictures.append(picture)
             self._frames[name].append(picture.rgb)
             pose = world.camera_pose(world.scene.camera(name))
             extrinsics = np.eye(4)
@@ -304,21 +313,28 @@ class _Eyes:
             found = bounding_boxes(world, name, picture.segmentation)
             self._boxes[name].append([found[o]["box"] or (-1, -1, -1, -1) for o in self._objects])
             self._visible[name].append([bool(found[o]["visible"]) for o in self._objects])
+        if "objects" in self._how.modalities:
+            self._cut.append(tokens(pictures, self._slots.tolist()))
 
     def measured(self) -> dict[str, NDArray[Any]]:
-        """The modalities that come from cameras, (C, L, H, W, …)."""
-        return {modality: np.array(looks) for modality, looks in self._measured.items()}
+        """The arrays of modalities that come from cameras, (C, L, …)."""
+        found = {modality: np.array(looks) for modality, looks in self._measured.items()}
+        if "objects" in self._how.modalities:
+            for part in ("crops", "boxes", "mask"):
+                found[f"objects_{part}"] = np.stack([getattr(one, part) for one in self._cut], axis=1)
+            found["objects_ids"] = self._slots
+        return found
 
     def seen(self) -> dict[str, Any]:
         """The fields of a take that come from cameras."""
         world, how, fps = self._simulation.world, self._how, rate(self._simulation.episode)
-        looks, things = len(self._poses[self._cameras[0]]) if self._cameras else 0, len(self._objects)
-        shape = (len(self._cameras), looks, things)
+        looks, things = len(self._poses[self.cameras[0]]) if self.cameras else 0, len(self._objects)
+        shape = (len(self.cameras), looks, things)
         return {
-            "cameras": self._cameras,
-            "size": self._size,
+            "cameras": self.cameras,
+            "size": self.size,
             "smooth": how.smooth,
-            "intrinsics": np.array([intrinsics(world.scene.camera(c), self._size) for c in self._cameras]).reshape(-1, 3, 3),
+            "intrinsics": np.array([intrinsics(world.scene.camera(c), self.size) for c in self.cameras]).reshape(-1, 3, 3),
             "extrinsics": np.array(list(self._poses.values())).reshape(-1, looks, 4, 4),
             "digests": np.array([[zlib.crc32(p.tobytes()) for p in frames] for frames in self._frames.values()], np.uint32),
             "histograms": np.array([histogram(frames[:-1]) for frames in self._frames.values()]).reshape(-1, 3, 256),

@@ -19,7 +19,7 @@ from etude.render.camera import intrinsics, seen_points
 from etude.render.picture import Picture
 from etude.render.studio import Studio
 from etude.render.tokens import tokens
-from etude.scene.scene import Marker
+from etude.scene.scene import Marker, Scene
 from etude.suites.suite import SUITES
 
 Observation = dict[str, Any]
@@ -30,6 +30,11 @@ SLOTS = 24  # for objects: the fullest table of any suite has fewer
 def key(camera: str, modality: str) -> str:
     """Where an observation keeps a picture: ``base``, ``base_depth``, ``base_segmentation``."""
     return camera if modality == "rgb" else f"{camera}_{modality}"
+
+
+def object_slots(scene: Scene) -> tuple[str, ...]:
+    """The objects of a scene in the order of their slots: all but markers."""
+    return tuple(entity.name for entity in scene.entities if not isinstance(entity, Marker))
 
 
 class Observer:
@@ -112,8 +117,7 @@ class Observer:
         }
 
     def _cut(self, pictures: Sequence[Picture]) -> Observation:
-        scene, ids = self._simulation.world.scene, self._simulation.world.segmentation_ids()
-        names = tuple(e.name for e in scene.entities if not isinstance(e, Marker))
+        names, ids = object_slots(self._simulation.world.scene), self._simulation.world.segmentation_ids()
         if len(names) > SLOTS:
             raise EtudeError(f"{self._simulation.episode.name} has {len(names)} objects; the modality 'objects' has room for {SLOTS}")
         found = tokens(pictures, [ids[name] for name in names], SLOTS)

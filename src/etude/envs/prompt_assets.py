@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from etude.episodes import Episode
 from etude.library import told_in
 from etude.names import EtudeError
 from etude.prompts.instruction import InstructionPart, ObjectPicture
-from etude.prompts.views import Views, part_views
+from etude.prompts.views import Views, part_views, shown_objects
 from etude.scene.visual import TABLE
 
 VIEWS = ("front", "top")
@@ -39,6 +41,25 @@ def prompt_assets(episode: Episode, size: tuple[int, int] = (256, 128)) -> tuple
             raise EtudeError(f"{episode.name}: the slot {slot!r} of its instruction stands for two different pictures")
         assets[slot] = _asset(part, part_views(part, scene, size, VIEWS))
     return episode.instruction.template(slots=True), assets
+
+
+def told_views(episode: Episode, size: tuple[int, int], cameras: Sequence[str]) -> list[Views]:
+    """The pictures of its instruction, as these cameras see them."""
+    scene = told_in(episode)
+    return [part_views(part, scene, size, cameras) for part in episode.instruction.pictures()]
+
+
+def pictured(episode: Episode) -> list[dict[str, Any]]:
+    """Of every picture of its instruction the ``slot``, the ``type`` ("object" or "scene") and its ``objects``: id, name and colour."""
+    scene = told_in(episode)
+    return [
+        {
+            "slot": getattr(part, "slot", ""),
+            "type": "object" if isinstance(part, ObjectPicture) else "scene",
+            "objects": [asdict(thing) for thing in shown_objects(part, scene)],
+        }
+        for part in episode.instruction.pictures()
+    ]
 
 
 def _asset(part: InstructionPart, views: Views) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import numpy as np
 from etude.decisions.trial import Trial
 from etude.envs.actions import numbers
 from etude.envs.observer import Observer
+from etude.envs.prompt_assets import told_views
 from etude.envs.simulation import Simulation
 from etude.episodes import PRIMITIVES, ActionSpace, Episode
 from etude.evaluation.guide import Guide
@@ -29,7 +30,7 @@ from etude.policies.policy import AdaptingPlanner, Observation, Picture, Planner
 from etude.policies.scripted import OraclePolicy, converted
 from etude.pose import Array
 from etude.prompts.pictures import multimodal
-from etude.prompts.views import Views, part_views
+from etude.prompts.views import Views
 from etude.skills.aim import delta_action
 from etude.skills.journeys import Journey, Keypose
 from etude.skills.oracle import Oracle
@@ -271,8 +272,7 @@ class _Stage:
             return told.text, ()
         size = contract.size or SUITES[self.episode.parsed.suite].size
         if contract.told == "views":
-            scene = told_in(self.episode)
-            return told.template(), [part_views(part, scene, size, contract.cameras) for part in told.pictures()]
+            return told.template(), told_views(self.episode, size, contract.cameras)
         return multimodal(told, told_in(self.episode), size[0])
 
     def action(self) -> Array:

@@ -72,6 +72,11 @@ def part_views(part: InstructionPart, scene: Scene, size: tuple[int, int] = (256
     return Views(dict(zip(names, pictures, strict=True)), _objects(part, shown))
 
 
+def shown_objects(part: InstructionPart, scene: Scene) -> tuple[ShownObject, ...]:
+    """The objects that a part shows, as its views declare them; nothing is drawn."""
+    return () if isinstance(part, Blank) else _objects(part, _shown(part, scene))
+
+
 def object_tokens(views: Views, slots: int | None = None) -> ObjectTokens:
     """The objects of a part, cut out of its views: one slot for each of ``views.objects``, views in their order."""
     return tokens(views.values(), [thing.id for thing in views.objects], slots)

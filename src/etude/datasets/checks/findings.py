@@ -79,6 +79,8 @@ CODES: dict[str, str] = {
     "etude-length": "something in a row has not the length of the episode",
     "etude-actions": "the exact actions are not those of the frames",
     "etude-state": "the exact proprioception is not that of the frames",
+    "etude-label": "a column of numbered names does not tell the hand or the primitive of the episode",
+    "etude-tokens": "crops and boxes of objects are not those of the pictures",
     "etude-task": "the instruction is not the task of the episode",
     "etude-names": "meta/etude.json names other episodes",
     "etude-failures": "meta/etude.json names a kept episode among the failures",

@@ -18,7 +18,7 @@ from etude.datasets.checks.info import V3, Feature
 from etude.datasets.checks.layout import DatasetLayout, EpisodeRow
 from etude.datasets.checks.tables import Broken, check_schema, numbers, segments
 from etude.datasets.checks.tallies import WIDEST, ColumnBounds, stated_width
-from etude.datasets.columns import ACTION, COUNTERS, STATE
+from etude.datasets.columns import ACTION, COUNTERS, HAND, PRIMITIVE, STATE
 from etude.datasets.lerobot import arrow
 from etude.datasets.video import pixels_of
 
@@ -127,7 +127,7 @@ class Frames:
             arrays[feature.name] = values
         wrong |= self._counters(entry, {name: arrays[name][:, 0] for name in COUNTERS if name in arrays})
         self.seen.tainted |= wrong
-        self.seen.digests[entry.index] = {n: digest(arrays[n]) for n in (ACTION, STATE) if n in arrays}
+        self.seen.digests[entry.index] = {n: digest(arrays[n]) for n in (ACTION, STATE, HAND, PRIMITIVE) if n in arrays}
         tallies = {}
         for name in arrays.keys() - wrong:
             feature = self.layout.info.features[name]

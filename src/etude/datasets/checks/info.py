@@ -23,7 +23,8 @@ PICTURES, TEXTS = ("image", "video"), ("string", "language")
 
 @dataclass(frozen=True)
 class Feature:
-    """One feature. ``shape`` as it is written; ``size`` (height, width) of pictures, and their number of channels."""
+    """One feature. ``shape`` as it is written; ``size`` (height, width) of pictures, and their number of channels; ``labels``: of numbers
+    that stand for names, these."""
 
     name: str
     dtype: str
@@ -31,6 +32,7 @@ class Feature:
     size: tuple[int, int] = (0, 0)
     channels: int = 0
     depth: bool = False
+    labels: tuple[str, ...] = ()
 
     @property
     def number(self) -> bool:
@@ -177,10 +179,11 @@ def _feature(name: str, told: Any, findings: Findings, path: Path) -> Feature | 
         findings.add("feature-names", path, f"the names of the feature {name!r} are {shown(names)}, not a list, an object or null")
     elif isinstance(names, list) and len(shape) == 1 and len(names) not in (1, shape[0]):  # one name for all of them is common
         findings.add("feature-names", path, f"the feature {name!r} has {len(names)} names for {shape[0]} numbers")
-    if dtype not in PICTURES:
-        return Feature(name, dtype, tuple(shape))
-    height, width, channels = (shape[1], shape[2], shape[0]) if _channels_first(names, shape) else shape
     more = told["info"] if isinstance(told.get("info"), dict) else {}
+    if dtype not in PICTURES:
+        labels = more.get("labels")
+        return Feature(name, dtype, tuple(shape), labels=tuple(labels) if isinstance(labels, list) else ())
+    height, width, channels = (shape[1], shape[2], shape[0]) if _channels_first(names, shape) else shape
     depth = bool(more.get("is_depth_map") or more.get("video.is_depth_map"))
     return Feature(name, dtype, tuple(shape), (height, width), channels, depth)
 

@@ -6,14 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from etude.datasets import extra
 from etude.datasets.checks.findings import Findings, reason, shown
 from etude.datasets.checks.frames import Seen, digest
 from etude.datasets.checks.info import Info, read_json
 from etude.datasets.checks.layout import DatasetLayout, EpisodeRow
-from etude.datasets.columns import ACTION, PICTURES, STATE
+from etude.datasets.columns import ACTION, HAND, PICTURES, PRIMITIVE, STATE
 from etude.datasets.lerobot import arrow
-from etude.datasets.take import RECORDED
+from etude.datasets.prompt_views import prompt_tokens
+from etude.datasets.take import AXES
 from etude.library import read_episode
 from etude.names import EtudeError
 
@@ -21,10 +25,10 @@ FACTS = "meta/etude.json"
 KEYS = (
     "schema", "protocol", "command", "policy", "plan", "renderer", "versions", "robot", "control", "fps", "cameras", "size", "frames",
 )  # fmt: skip
-# How long arrays are: N actions, L looks (N + 1), C cameras, G sub-goals, K objects.
+# How long arrays are: N actions, L looks (N + 1), C cameras, G sub-goals, K objects; letters of modalities are explained there.
 SHAPES = {
     "actions": "N", "states": "L", "proprioception": "L", "subgoals": "NG", "intrinsics": "C", "extrinsics": "CL", "digests": "CL",
-    "boxes": "CLK", "visible": "CLK", "depth": "CL", "segmentation": "CL", "points": "CL", "torques": "L",
+    "boxes": "CLK", "visible": "CLK", **AXES,
 }  # fmt: skip
 
 
@@ -60,7 +64,7 @@ def _check_rows(
             findings.add("etude-rows", path, f"row {len(names)} is of episode {shown(number)}")
         names.append(row["name"])
         try:
-            _check_row(row, path, entries.get(number), digests.get(number, {}), findings)
+            _check_row(row, info, path, entries.get(number), digests.get(number, {}), findings)
             told = {"fps": row["fps"], "cameras": row["cameras"], "size": [row["width"], row["height"]]}
             _compare(told, _known(info), path, findings, number)
         except Exception as error:  # whatever a damaged row makes of the reader
@@ -88,7 +92,9 @@ def _rows(folder: Path, findings: Findings) -> Iterator[tuple[Path, dict[str, An
             yield path, None
 
 
-def _check_row(row: Mapping[str, Any], path: Path, entry: EpisodeRow | None, digests: Mapping[str, str], findings: Findings) -> None:
+def _check_row(
+    row: Mapping[str, Any], info: Info, path: Path, entry: EpisodeRow | None, digests: Mapping[str, str], findings: Findings
+) -> None:
     number = row["episode_index"]
     try:
         episode = read_episode(row["episode"])
@@ -102,9 +108,11 @@ def _check_row(row: Mapping[str, Any], path: Path, entry: EpisodeRow | None, dig
         if entry is not None and entry.tasks != (episode.instruction.text,):
             text = f"it is told {shown(episode.instruction.text)}, but its task is {shown(entry.tasks[0])}"
             findings.add("etude-task", path, text, number)
-    arrays = {name: extra.unpacked(row[name]) for name in (*extra.ARRAYS, *(m for m in RECORDED if m in row))}
+    arrays = {name: extra.unpacked(row[name]) for name in (*extra.ARRAYS, *(name for name in AXES if name in row))}
     length = len(arrays["actions"]) if entry is None else entry.length
-    sizes = {"N": length, "L": length + 1, "C": len(row["cameras"]), "G": len(row["nodes"]), "K": len(row["objects"])}
+    sizes = {"N": length, "L": length + 1, "C": len(row["cameras"]), "G": len(row["nodes"]), "K": len(row["objects"]),
+             "H": row["height"], "W": row["width"], "O": len(arrays.get("objects_ids", ())), "T": len(arrays.get("prompt_objects", ())),
+             "P": row["template"].count("{image:")}  # fmt: skip
     good = True
     for name, letters in ((name, SHAPES[name]) for name in arrays if name in SHAPES):
         shape = tuple(sizes[letter] for letter in letters)
@@ -121,6 +129,38 @@ def _check_row(row: Mapping[str, Any], path: Path, entry: EpisodeRow | None, dig
         findings.add("etude-actions", path, "its actions are not those in the column 'action'", number)
     if good and digests.get(STATE) not in (None, digest(arrays["proprioception"][:-1])):
         findings.add("etude-state", path, f"its proprioception is not that in the column {STATE!r}", number)
+    if good:
+        _check_tokens(arrays, path, number, (row["width"], row["height"]), findings)
+    robot = episode.scene.robot if episode is not None else None
+    if episode is not None and robot is not None:
+        _check_labels({HAND: robot.hand, PRIMITIVE: episode.control}, info, length, path, number, digests, findings)
+
+
+def _check_labels(
+    right: Mapping[str, str], info: Info, length: int, path: Path, number: int, digests: Mapping[str, str], findings: Findings
+) -> None:
+    """Do the columns of numbered names tell these?"""
+    for column, name in ((column, name) for column, name in right.items() if column in info.features):
+        labels = info.features[column].labels
+        if name not in labels:
+            findings.add("etude-label", path, f"{name!r} is not among the labels of {column!r}: {shown(list(labels))}", number)
+        elif digests.get(column) not in (None, digest(np.full((length, 1), labels.index(name)))):
+            findings.add("etude-label", path, f"the column {column!r} does not say {name!r} in every frame", number)
+
+
+def _check_tokens(arrays: Mapping[str, NDArray[Any]], path: Path, number: int, size: tuple[int, int], findings: Findings) -> None:
+    """Are crops and boxes of objects those of their pictures? Of what was seen in videos, which are not exact: could they be?"""
+    if "prompt_rgb" in arrays:
+        right = prompt_tokens(arrays["prompt_rgb"], arrays["prompt_segmentation"], arrays["prompt_objects"])
+        for name in (name for name, values in right.items() if not np.array_equal(values, arrays[name])):
+            findings.add("etude-tokens", path, f"{name} is not what its pictures show", number)
+    if "objects_ids" in arrays:
+        boxes, mask = arrays["objects_boxes"], arrays["objects_mask"]
+        x, y, tall, wide = np.moveaxis(boxes, -1, 0)
+        if ((boxes < 0).any(-1) | (x + wide // 2 >= size[0]) | (y + tall // 2 >= size[1])).any():
+            findings.add("etude-tokens", path, f"a box of objects_boxes is not within {size[0]}×{size[1]} pixels", number)
+        if arrays["objects_crops"][~mask].any() or boxes[~mask].any():
+            findings.add("etude-tokens", path, "an object that is not seen has a crop or a box", number)
 
 
 def _check_facts(folder: Path, info: Info, layout: DatasetLayout | None, names: Sequence[str] | None, findings: Findings) -> None:
