@@ -170,7 +170,7 @@ def test_every_task_can_be_said_in_words_that_are_told_apart(task):
     assert words and all(words) and not any("{" in w for w in words)
     now = right_now(Simulation(found).monitor)
     assert now and set(now) <= set(words)
-    assert all(describe(node.goal) == text for text, node in now.items())
+    assert all(describe(node.goal, found.scene) == text for text, node in now.items())
     assert all(strict(w, tuple(words)) == w for w in words)
 
 

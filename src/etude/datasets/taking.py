@@ -243,7 +243,7 @@ class _Told:
 
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
-        self.nodes = tuple((n.path, describe(n.goal)) for n in simulation.monitor.nodes())
+        self.nodes = tuple((n.path, describe(n.goal, simulation.episode.scene)) for n in simulation.monitor.nodes())
         self._leaves = [n.path for n in simulation.monitor.nodes() if not n.members]
         self.rewards: list[float] = []
         self.success: list[bool] = []
@@ -263,7 +263,7 @@ class _Told:
             if node.status.satisfied and node.path not in self._reached:
                 self._reached.add(node.path)
                 if node.path in self._leaves:
-                    self.keysteps.append(Keystep(len(self.rewards), node.path, describe(node.goal)))
+                    self.keysteps.append(Keystep(len(self.rewards), node.path, describe(node.goal, self._simulation.episode.scene)))
 
 
 def _measure(modality: str, camera: Camera, picture: Shot, pose: Pose) -> NDArray[Any]:

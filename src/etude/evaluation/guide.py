@@ -149,7 +149,7 @@ class Guide:
         else:
             units = self._own.root.members
             at = next((k for k, unit in enumerate(units) if unit is self.node), len(units))
-            if at + 1 < len(units) and describe(units[at + 1].goal) == self.text:
+            if at + 1 < len(units) and describe(units[at + 1].goal, self._simulation.episode.scene) == self.text:
                 self.node = units[at + 1]
 
     def _close(self) -> None:
@@ -203,7 +203,8 @@ def position(monitor: Monitor) -> Position | None:
     now = next(iter(right_now(monitor).values()), None)
     if now is None:
         return None
-    groups = [(text, list(members)) for text, members in groupby(_worded(monitor.root), key=lambda node: describe(node.goal))]
+    scene = monitor.watch.world.scene
+    groups = [(text, list(members)) for text, members in groupby(_worded(monitor.root), key=lambda node: describe(node.goal, scene))]
     number = next(k for k, (_, members) in enumerate(groups) if any(member is now for member in members))
     return Position(number, tuple(text for text, _ in groups))
 

@@ -206,7 +206,7 @@ def _subgoals(simulation: Simulation, reached: dict[str, int]) -> tuple[Subgoal,
         Subgoal(
             n.path,
             n.goal.json_kind,
-            describe(n.goal),
+            describe(n.goal, simulation.episode.scene),
             n.status.satisfied,
             round(n.status.progress, 6),
             n.status.violated,

@@ -12,6 +12,7 @@ from etude.goals.units import Composed, Control, MoveConstrained, MoveFree, Move
 from etude.goals.watch import Watch
 from etude.pose import Pose, angle_between
 from etude.skills.aim import GENTLE, TRAVEL
+from etude.skills.grips import standing
 from etude.skills.journeys import Keypose
 from etude.skills.oracle import Context, planned
 from etude.skills.solving import BACK, Solver, Waypoint
@@ -69,7 +70,7 @@ def _slipped(watch: Watch, waypoint: Waypoint) -> bool:
     """Does the hand hold the thing in another way than was planned, where that matters? Fingers that close move what they hold."""
     if waypoint.in_tip is None or waypoint.held is None:
         return False
-    held = watch.tip.inverse() * watch.world.pose(waypoint.held)
+    held = watch.tip.inverse() * standing(watch, waypoint.held)
     return math.dist(held.position, waypoint.in_tip.position) > SLIP[0] or angle_between(held.rotation, waypoint.in_tip.rotation) > SLIP[1]
 
 
