@@ -7,6 +7,8 @@ from constructed import constructions, named
 
 from etude.envs.simulation import Simulation
 from etude.evaluation.fault import fault_of
+from etude.evaluation.guide import FEWEST
+from etude.evaluation.hand import announced
 from etude.evaluation.plan import Plan, refuse_foreign_modes
 from etude.evaluation.play import Players, Rollout, play
 from etude.evaluation.record import GivenSubtask, Record
@@ -107,6 +109,14 @@ def test_a_rule_that_counts_changes_of_the_hand_is_refused_where_sub_tasks_have_
     with pytest.raises(EtudeError, match=r"--mode rule is for suites .* not for clevrskills; there, --mode rule:privileged"):
         refuse_foreign_modes(Plan("oracle", (STACK,), modes=("rule",)))
     refuse_foreign_modes(Plan("oracle", (DRAWER,), modes=("rule",)))
+
+
+@pytest.mark.parametrize("name", ["vlmbench/pour_color@train#0", "vlmbench/wipe_color@train#0"])
+def test_where_a_sub_task_ends_with_the_hand_as_it_was_the_next_begins_when_patience_ends(name):
+    assert not announced(episode(name)) and announced(episode(DRAWER))
+    record = played("rule", name=name)
+    assert record.success and all(stage.right for stage in record.stages)
+    assert record.stages[1].ended - record.stages[1].begun == FEWEST
 
 
 def test_the_cause_of_a_failure_is_named_where_it_was_built_in():

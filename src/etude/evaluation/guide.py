@@ -9,7 +9,7 @@ from etude.envs.observer import Observer
 from etude.envs.simulation import Simulation
 from etude.episodes import PRIMITIVES, Episode
 from etude.evaluation.fault import fault_of
-from etude.evaluation.hand import HandTransitions
+from etude.evaluation.hand import HandTransitions, announced
 from etude.evaluation.record import Fault, GivenSubtask
 from etude.goals.goal import GoalNode
 from etude.goals.monitor import Monitor
@@ -28,6 +28,7 @@ class Guide:
     """Asks the planner at the start, when a sub-task is done, and when it has not been for ``patience`` control steps.
 
     With a ``hand`` it is asked when that has changed instead, whether or not the sub-task was done: nothing of the true state is used.
+    Patience then counts only where the end of a sub-task may leave the hand as it is, as in pouring.
 
     With ``follows`` False nobody follows what it says (the offline mode): it is asked whenever what would be right changes, or about
     frames at a fixed distance in suites that have it so (:func:`~etude.evaluation.guide.asked_every`). Those are questions apart from each
@@ -48,6 +49,7 @@ class Guide:
         self._patience, self._shortest = (min(patience, FEWEST), 1) if primitive else (patience, SHORTEST)
         self._simulation, self._planner, self._eyes, self.follows = simulation, planner, eyes, follows
         self._hand = hand
+        self._announced = announced(simulation.episode)
         known = vocabulary(simulation.episode)
         self._vocabulary = {text: known[text] for text in sorted(known)}  # the goal's own order would give the answer away
         self._every = 0 if follows else asked_every(simulation.episode)
@@ -124,7 +126,7 @@ class Guide:
             self._done = self._done or self._finished
             if self._finished:
                 self._onwards()
-            if self._hand.happened():
+            if self._hand.happened() or (not self._announced and self._simulation.steps - self._begun >= self._patience):
                 self._close()
             return
         if self.follows:

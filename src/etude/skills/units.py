@@ -56,9 +56,13 @@ def _next(context: Context[Goal], units: Sequence[Goal], first: int, last: int) 
         return _retreat(watch, lost % 2 == 1)
     found = [w for w in found if w.unit <= last]
     if not found:  # what is asked for has been done: the thing is in the hand
-        return Keypose(watch.tip, robot.closed, True, GENTLE, "Keep still.")
+        return _still(watch)
     hints["plan"] = found[1:]
     return found[0].keypose
+
+
+def _still(watch: Watch) -> Keypose:
+    return Keypose(watch.tip, watch.robot.closed, True, GENTLE, "Keep still.")
 
 
 def _standing(watch: Watch, waypoint: Waypoint) -> bool:
@@ -105,8 +109,10 @@ def compose(context: Context[Composed]) -> Keypose:
 
 @planned(Control, MoveFree, MoveConstrained, MoveJoint)
 def one_unit(context: Context[Goal]) -> Keypose:
-    """Carry out one unit, with those that follow in mind."""
+    """Carry out one unit, with those that follow in mind. What is where the next one needs it stays there until that is asked for."""
     units, at = _family(context)
+    if context.node.status.satisfied and at + 1 < len(units) and not getattr(units[at], "release", True):
+        return _still(context.watch)
     return _next(context, units, at, at)
 
 
