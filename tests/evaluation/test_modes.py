@@ -45,7 +45,7 @@ def test_a_wrong_planner_is_blamed_and_what_it_says_is_really_done():
 
 @pytest.mark.parametrize("mode", ["coupled", "coupled:privileged"])
 def test_a_clumsy_policy_under_a_right_planner_is_blamed_for_its_execution(mode):
-    record = played(mode, policy="noop")
+    record = played(mode, policy="noop", name=DRAWER)
     assert not record.success and record.fault == "execution"
     assert all(stage.right for stage in record.stages) and not any(stage.done for stage in record.stages)
     assert (len(record.stages) == 1) == (mode == "coupled")  # nothing happened to the hand
