@@ -27,9 +27,9 @@ from etude.episodes import PRIMITIVES, Episode
 from etude.evaluation.play import Players, Trajectory, attempted
 from etude.evaluation.record import Record
 from etude.evaluation.worker import Job
+from etude.foreign import in_a_line
 from etude.library import prompts, told_in
 from etude.names import EtudeError, repeated, unknown
-from etude.policies.calling import in_a_line
 from etude.policies.contract import RATE
 from etude.policies.policy import Observation, Picture, Policy, SpeakingPolicy, TakingOverPolicy
 from etude.policies.replay import file_stem

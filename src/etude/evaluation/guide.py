@@ -11,11 +11,11 @@ from etude.episodes import PRIMITIVES, Episode
 from etude.evaluation.fault import fault_of
 from etude.evaluation.hand import HandTransitions, announced
 from etude.evaluation.record import Fault, GivenSubtask
+from etude.foreign import called
 from etude.goals.goal import GoalNode
 from etude.goals.monitor import Monitor
 from etude.names import EtudeError
 from etude.policies.answers import given, lenient, plain, strict
-from etude.policies.calling import called
 from etude.policies.policy import Planner, QuotingPlanner, StrictPlanner
 from etude.skills.subtasks import CurrentSubtask, describe, meant, right_now, vocabulary
 from etude.suites.suite import SUITES
