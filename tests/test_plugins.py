@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from forked import forked
 
+import etude
+from etude.evaluation.choosing import choose
 from etude.names import EtudeError
 from etude.plugins import load, provenance, require
+from etude.policies.scripted import NoopPolicy
 from etude.templates import KINDS, write_package
 
 ROOT = Path(__file__).parents[1]
@@ -131,3 +137,79 @@ def test_a_plug_in_that_is_broken_is_told_and_takes_nothing_along(tmp_path):
     (tmp_path / "broken_lab-1.dist-info/entry_points.txt").write_text("[etude.plugins]\nlab = broken_lab\n")
     done = run(tmp_path, "-c", "import etude; print(etude.__version__)")
     assert done.returncode == 0 and done.stdout.strip() and "'lab' of broken-lab cannot be loaded: ZeroDivisionError" in done.stderr
+
+
+OWN = """
+from etude.names import EtudeError
+from etude.perturb.perturbation import perturbation
+
+@perturbation("brittle", "scene", plausible=True)
+def brittle(episode, stream):
+    '''Breaks on odd seeds.'''
+    return episode if episode.parsed.seed % 2 == 0 else episode.scene.nothing
+
+@perturbation("picky", "scene", plausible=True)
+def picky(episode, stream):
+    '''Refuses one task.'''
+    if episode.parsed.task == "touch":
+        raise EtudeError("picky: nothing to pick")
+    return episode
+"""
+
+
+def test_what_breaks_in_a_plug_in_is_told_with_its_line_and_the_run_goes_on(tmp_path):
+    (tmp_path / "own_lab.py").write_text(OWN)
+
+    def program():
+        load("own_lab")
+        run = etude.evaluate(NoopPolicy(), "clevrskills/touch@train", episodes=2, perturb="brittle", control=False, out="run")
+        whole, broken = run.records
+        assert whole.outcome == "failure" and broken.outcome == "error"
+        assert re.search(
+            r"touch@train#1\+brittle cannot be made, the perturbation brittle broke: AttributeError: .* \(own_lab.py:8 in", broken.error
+        )
+
+    assert forked(program, tmp_path).stderr == ""
+
+
+def test_tasks_that_refuse_a_perturbation_are_left_out_unless_all_do(tmp_path, caplog):
+    (tmp_path / "own_lab.py").write_text(OWN)
+
+    def program():
+        load("own_lab")
+        names = choose("clevrskills", task=("touch", "pick"), perturb="picky", episodes=1)
+        assert "picky: 1 of 2 tasks are left out: picky: nothing to pick" in caplog.text
+        print(*names)
+        with pytest.raises(EtudeError, match="picky: nothing to pick"):
+            choose("clevrskills", task="touch", perturb="picky", episodes=1)
+
+    done = forked(program, tmp_path)
+    assert done.stdout.split() == [f"clevrskills/{n}" for n in ("pick@test#0", "pick@test#0+picky", "touch@test#0")], done.stderr
+
+
+def test_a_run_that_is_gone_on_with_loads_what_it_needs(tmp_path):
+    (tmp_path / "own_lab.py").write_text(OWN)
+    what = {"what": "clevrskills/touch@train", "perturb": "brittle", "control": False, "out": "run"}
+
+    def begin():
+        load("own_lab")
+        etude.evaluate(NoopPolicy(), episodes=1, **what)
+
+    def go_on():
+        with pytest.raises(EtudeError, match=r"unknown perturbation 'brittle'.*--import MODULE"):
+            etude.evaluate(NoopPolicy(), episodes=1, **{**what, "out": "other"})
+        assert len(etude.evaluate(NoopPolicy(), episodes=1, **what).records) == 1
+
+    for program in (begin, go_on):
+        assert forked(program, tmp_path).stderr == ""
+
+
+def test_a_script_without_a_guard_is_told_to_have_one(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("import etude\netude.evaluate('noop', 'clevrskills/touch@train#0', workers=1)")
+
+    def program():
+        with pytest.raises(EtudeError, match=r'script.py starts worker processes.* if __name__ == "__main__":'):
+            runpy.run_path(str(script), run_name="__main__")
+
+    assert forked(program, tmp_path).stderr == ""

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from etude.names import EtudeError, pick, unknown
-from etude.plugins import require
+from etude.plugins import named, require
 
 if TYPE_CHECKING:
     from etude.datasets.demos import Made
@@ -76,11 +77,10 @@ def evaluate(
     >>> run.report("page.html")
     """
     from etude.evaluation.choosing import choose, words
-    from etude.evaluation.plan import PATIENCE, RENDERERS, Plan, checked, read_plan, read_shard
+    from etude.evaluation.plan import PATIENCE, RENDERERS, Plan, checked, read_object, read_plan, read_shard
     from etude.evaluation.play import Players
     from etude.evaluation.run import Quiet, RunSettings
     from etude.evaluation.run import evaluate as work_off
-    from etude.evaluation.store import read_run
     from etude.policies.loading import address_of
 
     if more < 0:
@@ -92,6 +92,9 @@ def evaluate(
     live = next((player for player in (policy, planner) if player is not None and not isinstance(player, str)), None)
     if live is not None and (settings.workers > 1 or settings.executor != "local"):
         raise EtudeError(f"a live object is played in this process alone; for workers of its own, give it as text: {address_of(live)!r}")
+    if out is not None and (Path(out) / "run.json").exists():
+        require(read_object(Path(out) / "run.json").get("plugins") or ())
+        settings = replace(settings, plugins=tuple(dict.fromkeys((*settings.plugins, *named()))))
     if what:
         names = choose(what, **choice)
         if policy is None and not set(modes) <= {"planner", "offline"}:  # in which the oracle acts
@@ -112,7 +115,6 @@ def evaluate(
     elif out is not None and (Path(out) / "plan.json").exists():
         folder = Path(out)
         plan = read_plan(folder / "plan.json")
-        require(read_run(folder).info.get("plugins") or ())
         checked(plan.names)
         for which, wanted in (("policy", policy), ("planner", planner)):
             if wanted is not None and address_of(wanted) != getattr(plan, which):

@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # names are read by commands that count nothing, and numpy ta
 PROTOCOL = "etude-v2-draft"  # what names stand for; a draft may still change
 SALT = "etude-v1"  # of random streams: what is drawn need not change with the protocol
 LEGIBLE = 200  # characters of a wrong name that are repeated in an error
+PLUGGED_IN = ("suite", "perturbation")  # what other packages bring, and a command may not have been told of
 
 T = TypeVar("T")
 
@@ -47,10 +48,11 @@ def unknown(what: str, name: str, valid: Iterable[str]) -> EtudeError:
     if not near:  # fall back on shared words, so that "big bowl" still finds "bowl"
         near = [c for c in choices if set(c.split()) & set(name.split())][:3]
     wrong = f"unknown {what} {legible(name)}"
+    elsewhere = "; if a plug-in brings it, name its module: --import MODULE" if what in PLUGGED_IN else ""
     if near:
-        return EtudeError(f"{wrong}; did you mean {' or '.join(repr(n) for n in near)}?")
+        return EtudeError(f"{wrong}; did you mean {' or '.join(repr(n) for n in near)}?{elsewhere[1:]}")
     shown = ", ".join(choices[:8]) + (f", … ({len(choices)} in all)" if len(choices) > 8 else "")
-    return EtudeError(f"{wrong}; valid: {shown}" if choices else f"{wrong}; there are none")
+    return EtudeError((f"{wrong}; valid: {shown}" if choices else f"{wrong}; there are none") + elsewhere)
 
 
 def legible(text: str) -> str:

@@ -1,15 +1,19 @@
 """Failures whose cause is known because it was built in, to count how often ``fault`` names it.
 
-``python tests/evaluation/constructed.py --seeds 20`` plays all of them on HiMan-Bench's compositions, on all cores, and prints the count.
+``python tests/evaluation/constructed.py --seeds 20`` plays all of them on HiMan-Bench's compositions, on all cores, and prints the count;
+with ``--out FILE`` it goes on where it was interrupted.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from multiprocessing import get_context
+from pathlib import Path
 
 from etude.evaluation.guide import position
 from etude.evaluation.play import Players, play
@@ -93,8 +97,8 @@ def named(name: str, k: int) -> Iterator[tuple[str, str, str | None]]:
             yield kind, built.truth, record.fault
 
 
-def _job(work: tuple[str, int]) -> list[tuple[str, str, str | None]]:
-    return list(named(*work))
+def _job(work: tuple[str, int]) -> tuple[str, list[tuple[str, str, str | None]]]:
+    return work[0], list(named(*work))
 
 
 def main() -> None:
@@ -104,18 +108,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--workers", type=int, default=None)
+    parser.add_argument("--out", type=Path, help="keeps what was found, a line for each episode; the same command goes on there")
     given = parser.parse_args()
+    kept = given.out.read_text().splitlines() if given.out and given.out.exists() else []
+    done: dict[str, list[tuple[str, str, str | None]]] = dict(json.loads(line) for line in kept)
     # Every composition has stages 0 and 1, however few it has.
-    work = [(f"himan/{task}@test#{seed}", seed % 2) for task in COMPOSITIONAL for seed in range(given.seeds)]
+    work = {f"himan/{task}@test#{seed}": seed % 2 for task in COMPOSITIONAL for seed in range(given.seeds)}
+    with get_context("spawn").Pool(given.workers) as pool, (given.out or Path(os.devnull)).open("a") as file:
+        for name, found in pool.imap_unordered(_job, [(name, k) for name, k in work.items() if name not in done]):
+            done[name] = found
+            print(json.dumps([name, found]), file=file, flush=True)
     right, all_ = Counter[str](), Counter[str]()
-    with get_context("spawn").Pool(given.workers) as pool:
-        for found in pool.imap_unordered(_job, work):
-            for kind, truth, said in found:
-                all_[kind] += 1
-                right[kind] += truth == said
-    for kind in all_:
-        print(f"{kind:40} {right[kind]:5} of {all_[kind]:5}")
-    print(f"fault is right in {100 * right.total() / all_.total():.1f} % of {all_.total()} constructed failures")
+    for kind, truth, said in (one for name in work for one in done[name]):
+        all_[kind] += 1
+        right[kind] += truth == said
+    share = f"`fault` is right in {100 * right.total() / all_.total():.1f} % of {all_.total()} constructed failures."
+    rows = [f"| {kind} | {right[kind]} of {all_[kind]} |" for kind in all_]
+    print("\n".join([share, "", "| what fails | fault is right |", "|---|---|", *rows]))
 
 
 if __name__ == "__main__":

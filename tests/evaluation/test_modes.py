@@ -7,6 +7,8 @@ from constructed import constructions, named
 
 from etude.envs.simulation import Simulation
 from etude.evaluation.fault import fault_of
+from etude.evaluation.guide import FEWEST
+from etude.evaluation.hand import announced
 from etude.evaluation.plan import Plan, refuse_foreign_modes
 from etude.evaluation.play import Players, Rollout, play
 from etude.evaluation.record import GivenSubtask, Record
@@ -43,7 +45,7 @@ def test_a_wrong_planner_is_blamed_and_what_it_says_is_really_done():
 
 @pytest.mark.parametrize("mode", ["coupled", "coupled:privileged"])
 def test_a_clumsy_policy_under_a_right_planner_is_blamed_for_its_execution(mode):
-    record = played(mode, policy="noop")
+    record = played(mode, policy="noop", name=DRAWER)
     assert not record.success and record.fault == "execution"
     assert all(stage.right for stage in record.stages) and not any(stage.done for stage in record.stages)
     assert (len(record.stages) == 1) == (mode == "coupled")  # nothing happened to the hand
@@ -109,6 +111,14 @@ def test_a_rule_that_counts_changes_of_the_hand_is_refused_where_sub_tasks_have_
     refuse_foreign_modes(Plan("oracle", (DRAWER,), modes=("rule",)))
 
 
+@pytest.mark.parametrize("name", ["vlmbench/pour_color@train#0", "vlmbench/wipe_color@train#0"])
+def test_where_a_sub_task_ends_with_the_hand_as_it_was_the_next_begins_when_patience_ends(name):
+    assert not announced(episode(name)) and announced(episode(DRAWER))
+    record = played("rule", name=name)
+    assert record.success and all(stage.right for stage in record.stages)
+    assert record.stages[1].ended - record.stages[1].begun == FEWEST
+
+
 def test_the_cause_of_a_failure_is_named_where_it_was_built_in():
     found = list(named("himan/box_exchange@test#2", 1))
     assert {kind for kind, _, _ in found} == set(constructions(1))
@@ -170,7 +180,7 @@ def test_every_task_can_be_said_in_words_that_are_told_apart(task):
     assert words and all(words) and not any("{" in w for w in words)
     now = right_now(Simulation(found).monitor)
     assert now and set(now) <= set(words)
-    assert all(describe(node.goal) == text for text, node in now.items())
+    assert all(describe(node.goal, found.scene) == text for text, node in now.items())
     assert all(strict(w, tuple(words)) == w for w in words)
 
 

@@ -125,7 +125,8 @@ def test_the_oracle_solves_it_and_its_progress_shows(own):
 
 
 def test_it_is_part_of_the_vocabulary_and_of_the_json(own):
-    assert describe(leaf(own)) == f"Hold {leaf(own).thing} over the beacon" and describe(leaf(own)) in vocabulary(own)
+    said = describe(leaf(own), own.scene)
+    assert said == f"Hold {leaf(own).thing} over the beacon" and said in vocabulary(own)
     assert Episode.from_json(own.to_json()) == own
 
 

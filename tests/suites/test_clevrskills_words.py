@@ -14,7 +14,7 @@ from etude.goals.leaves import RotatedBy
 from etude.names import EtudeError
 from etude.policies.scripted import OraclePolicy
 from etude.pose import multiply, yaw_quat
-from etude.skills.subtasks import describe, vocabulary
+from etude.skills.subtasks import describe, leaves, vocabulary
 
 
 def prompts(task: str, seed: int = 0) -> list[str]:
@@ -76,8 +76,19 @@ def test_told_to_turn_another_thing_one_turns_it_where_it_stands():
     for meanings in vocabulary(found).values():
         leaf = meanings[0].leaf
         start = found.scene.entity(leaf.thing).pose
-        assert leaf.pose.position == start.position and describe(leaf).startswith(f"Pick {leaf.thing} and rotate it")
+        thing = leaf.thing.rpartition(" ")[0]
+        assert leaf.pose.position == start.position and describe(leaf, found.scene).startswith(f"Pick the {thing} and rotate it")
     assert len(vocabulary(found)) >= 2
+
+
+def test_sub_tasks_speak_of_things_as_the_instruction_does_and_number_only_those_that_are_alike():
+    pick, stack, balance = (etude.episode(f"clevrskills/{name}@train#0") for name in ("pick", "stack", "balance"))
+    assert [describe(leaf, pick.scene) for leaf in leaves(pick.goal)] == [pick.instruction.text]
+    told = [describe(leaf, stack.scene) for leaf in leaves(stack.goal)]
+    pairs = [re.fullmatch(r"Place (the .*) on (the .*) without hitting anything else", text).groups() for text in told]
+    assert stack.instruction.text == "Stack " + ", and ".join(f"{top} on {bottom}" for top, bottom in pairs)
+    (both,) = (describe(leaf, balance.scene) for leaf in leaves(balance.goal))
+    assert re.fullmatch(r"Balance the scale with (the yellow and purple stripe cylinder \d(, | and )?){4}", both)
 
 
 @pytest.mark.parametrize("name", ["stack@train#1", "stack_topple@train#1", "sort_stack@train#1"])

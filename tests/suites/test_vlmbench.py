@@ -186,7 +186,7 @@ class Reciting:
 @pytest.mark.parametrize("task", EVERY)
 def test_a_planner_can_be_wrong_in_every_task_and_words_have_no_internal_names(task):
     found = etude.episode(f"vlmbench/{task}@test_seen#1")
-    said, own = vocabulary(found), {describe(leaf) for leaf in leaves(found.goal)}
+    said, own = vocabulary(found), {describe(leaf, found.scene) for leaf in leaves(found.goal)}
     kinds = {type(meaning.leaf) for text in own for meaning in said[text]}
     wrong = {type(meaning.leaf) for text in set(said) - own for meaning in said[text]}
     assert wrong and (wrong == kinds or task.startswith(("wipe", "door")))  # there is one sponge, and one handle
@@ -213,7 +213,7 @@ def test_sub_tasks_stay_true_when_things_are_painted(task):
 
 def test_a_wrong_plan_is_carried_out():
     found = etude.episode("vlmbench/pick_relative@test_seen#1")
-    right = [describe(leaf) for leaf in leaves(found.goal)]
+    right = [describe(leaf, found.scene) for leaf in leaves(found.goal)]
     swapped = {"left": "right", "right": "left", "front": "rear", "rear": "front"}
     wrong = [" ".join(swapped.get(word, word) for word in text.split(" ")) for text in right]
     assert set(wrong) <= set(vocabulary(found)) - set(right)
@@ -230,7 +230,8 @@ def test_a_wrong_plan_is_carried_out():
 def test_what_words_do_not_tell_is_not_taken():
     """ "Move the object above …" says nothing of an object, and must not find the right one for a planner."""
     name = "vlmbench/pick_relative@test_seen#1"
-    _, move = (describe(leaf) for leaf in leaves(etude.episode(name).goal))
+    found = etude.episode(name)
+    _, move = (describe(leaf, found.scene) for leaf in leaves(found.goal))
     record = play(Players("oracle", Reciting(move)), name, "planner")[0]
     assert not record.success and not any(stage.done for stage in record.stages)
 

@@ -26,6 +26,7 @@ def report(
 ) -> None:
     """Tell what some runs showed: a table here, and one page that needs nothing else."""
     from etude.evaluation.store import read_run
+    from etude.evaluation.tables import odd_returns
     from etude.report.audits import committed
     from etude.report.evaluation import write_report
     from etude.report.exports import collect
@@ -55,6 +56,8 @@ def report(
         console.print(f"[bold]{title}[/]  {run.folder}{missing}", highlight=False, soft_wrap=True)
         _warn(run)
         say(f"{run.table()}\n")
+    if note := odd_returns([record for run in found for record in run.records]):
+        say(note)
     console.print(f"wrote {page}" + (f" and {len(written)} tables in {export}" if written else ""), highlight=False, soft_wrap=True)
 
 

@@ -240,6 +240,8 @@ class ProgressBar:
 
 
 def _tell(run: Run, as_json: bool) -> None:
+    from etude.evaluation.tables import odd_returns
+
     table = run.table()
     failed = [r for r in run.records if not r.success]
     if as_json:
@@ -250,6 +252,8 @@ def _tell(run: Run, as_json: bool) -> None:
         })  # fmt: skip
         return
     say(table)
+    if note := odd_returns(run.records):
+        say(note)
     for r in failed[:20]:
         words = f"  {r.outcome}: {r.id}  {r.error or r.first_failure}"
         console.print(words, style="dim", highlight=False, soft_wrap=True, markup=False)

@@ -147,7 +147,7 @@ def counters(take: Take, episode: int, first: int, task: int) -> dict[str, Value
 
 def language_rows(take: Take) -> list[dict[str, Any]]:
     """``language_persistent``: the plan, then sub-tasks and steps from the moment they begin."""
-    subtasks, steps = _changes([plain(w[0]) for w in take.words]), _changes([plain(w[1]) for w in take.words])
+    subtasks, steps = (_changes([plain(w[k], take.episode.scene) for w in take.words]) for k in (0, 1))
     plan = "\n".join(f"{k}. {text}" for k, (_, text) in enumerate(subtasks, 1))
     rows = [_row("plan", plan, 0.0)] if plan else []
     rows += [_row("subtask", text, frame / take.fps) for frame, text in subtasks]

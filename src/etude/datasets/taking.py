@@ -29,9 +29,9 @@ from etude.episodes import PRIMITIVES, Episode
 from etude.evaluation.play import Players, Trajectory, attempted
 from etude.evaluation.record import Record
 from etude.evaluation.worker import Job
+from etude.foreign import in_a_line
 from etude.library import prompts, told_in
 from etude.names import EtudeError, pick, repeated
-from etude.policies.calling import in_a_line
 from etude.policies.contract import RATE
 from etude.policies.policy import Observation, Picture, Policy, SpeakingPolicy, TakingOverPolicy
 from etude.policies.replay import file_stem
@@ -246,7 +246,7 @@ class _Told:
 
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
-        self.nodes = tuple((n.path, describe(n.goal)) for n in simulation.monitor.nodes())
+        self.nodes = tuple((n.path, describe(n.goal, simulation.episode.scene)) for n in simulation.monitor.nodes())
         self._leaves = [n.path for n in simulation.monitor.nodes() if not n.members]
         self.rewards: list[float] = []
         self.success: list[bool] = []
@@ -266,7 +266,7 @@ class _Told:
             if node.status.satisfied and node.path not in self._reached:
                 self._reached.add(node.path)
                 if node.path in self._leaves:
-                    self.keysteps.append(Keystep(len(self.rewards), node.path, describe(node.goal)))
+                    self.keysteps.append(Keystep(len(self.rewards), node.path, describe(node.goal, self._simulation.episode.scene)))
 
 
 _MEASURED = ("depth", "segmentation", "points")  # by each camera on its own

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import logging
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -19,10 +20,12 @@ from etude.evaluation.plan import (
     read_names,
     tell_what_fits,
 )
-from etude.library import find_task, named_plan
+from etude.foreign import BrokenEpisode
+from etude.library import find, find_task, named_plan
 from etude.names import EpisodeName, EtudeError, repeated, unknown
 from etude.suites.suite import Purpose
 
+_log = logging.getLogger(__name__)
 SEEDS = 20  # of each task, where nothing else is said
 _SELECTOR = re.compile(r"(?P<suite>[^/@#]+)(?:/(?P<task>[^/@#]+))?(?:@(?P<split>[^/@#]+))?")
 
@@ -91,7 +94,32 @@ def choose(
             raise EtudeError(f"the plan has {twice} twice")
         narrowed = _narrowed([EpisodeName.parse(name) for name in listed], task, split, level, episodes, first_seed)
         names += _varied(narrowed, option_sets(options, difficulty), perturbation_sets(perturb, control))
-    return tuple(names)
+    return _applicable(names) if perturb else tuple(names)
+
+
+def _applicable(names: Sequence[str]) -> tuple[str, ...]:
+    """Without the tasks that refuse their perturbations, with a count and the reason; where all do, the first refusal stands."""
+    kinds: dict[tuple[str, ...], dict[str, str]] = {}  # by perturbations: the first name of each task
+    for name in names:
+        parsed = EpisodeName.parse(name)
+        if parsed.perturbations:
+            kinds.setdefault(parsed.perturbations, {}).setdefault(f"{parsed.suite}/{parsed.task}", name)
+    refused: dict[tuple[tuple[str, ...], str], EtudeError] = {}
+    for perturbations, firsts in kinds.items():
+        for task, name in firsts.items():
+            try:
+                find(name)
+            except BrokenEpisode:  # to be recorded as an error when its turn comes
+                continue
+            except EtudeError as error:
+                refused[perturbations, task] = error
+        reasons = [error for (which, _), error in refused.items() if which == perturbations]
+        if len(reasons) == len(firsts):
+            raise reasons[0]
+        if reasons:
+            _log.warning("%s: %d of %d tasks are left out: %s", "+".join(perturbations), len(reasons), len(firsts), reasons[0])
+    kept = [(name, EpisodeName.parse(name)) for name in names]
+    return tuple(name for name, n in kept if (n.perturbations, f"{n.suite}/{n.task}") not in refused)
 
 
 def words(value: Words) -> tuple[str, ...]:

@@ -15,8 +15,8 @@ from etude.decisions.showing import pictures, told
 from etude.decisions.trial import SILENT, Trial
 from etude.envs.actions import numbers
 from etude.evaluation.record import PlayedStep, Record, Subgoal
+from etude.foreign import called
 from etude.names import EtudeError
-from etude.policies.calling import called
 from etude.policies.contract import ANSWER
 from etude.policies.policy import Observation, Policy, RemarkingPolicy
 from etude.suites.suite import SUITES

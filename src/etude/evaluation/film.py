@@ -19,6 +19,7 @@ from etude.pose import Array
 from etude.prompts.instruction import Words, one_scale
 from etude.prompts.pictures import Picture, part_picture
 from etude.render.studio import Studio
+from etude.skills.subtasks import plain
 
 SIDE, PANEL, LINE = 384, 400, 18
 INK, SOFT, PAPER, ACCENT = (35, 39, 45), (110, 116, 124), (250, 250, 248), (181, 84, 43)
@@ -74,7 +75,7 @@ class Film:
         y = 222
         for title, text in (("sub-task", words[0]), ("step", words[1])):
             pen.text((12, y), title, SOFT, small)
-            for line in textwrap.wrap(text.replace("{", "").replace("}", ""), 46)[:2] or [""]:
+            for line in textwrap.wrap(plain(text, simulation.episode.scene), 46)[:2] or [""]:
                 pen.text((72, y - 1), line, INK, normal)
                 y += LINE
             y += 2

@@ -9,13 +9,13 @@ from etude.envs.observer import Observer
 from etude.envs.simulation import Simulation
 from etude.episodes import PRIMITIVES, Episode
 from etude.evaluation.fault import fault_of
-from etude.evaluation.hand import HandTransitions
+from etude.evaluation.hand import HandTransitions, announced
 from etude.evaluation.record import Fault, GivenSubtask
+from etude.foreign import called
 from etude.goals.goal import GoalNode
 from etude.goals.monitor import Monitor
 from etude.names import EtudeError
 from etude.policies.answers import given, lenient, plain, strict
-from etude.policies.calling import called
 from etude.policies.policy import Planner, QuotingPlanner, StrictPlanner
 from etude.skills.subtasks import CurrentSubtask, describe, meant, right_now, vocabulary
 from etude.suites.suite import SUITES
@@ -28,6 +28,7 @@ class Guide:
     """Asks the planner at the start, when a sub-task is done, and when it has not been for ``patience`` control steps.
 
     With a ``hand`` it is asked when that has changed instead, whether or not the sub-task was done: nothing of the true state is used.
+    Patience then counts only where the end of a sub-task may leave the hand as it is, as in pouring.
 
     With ``follows`` False nobody follows what it says (the offline mode): it is asked whenever what would be right changes, or about
     frames at a fixed distance in suites that have it so (:func:`~etude.evaluation.guide.asked_every`). Those are questions apart from each
@@ -48,6 +49,7 @@ class Guide:
         self._patience, self._shortest = (min(patience, FEWEST), 1) if primitive else (patience, SHORTEST)
         self._simulation, self._planner, self._eyes, self.follows = simulation, planner, eyes, follows
         self._hand = hand
+        self._announced = announced(simulation.episode)
         known = vocabulary(simulation.episode)
         self._vocabulary = {text: known[text] for text in sorted(known)}  # the goal's own order would give the answer away
         self._every = 0 if follows else asked_every(simulation.episode)
@@ -124,7 +126,7 @@ class Guide:
             self._done = self._done or self._finished
             if self._finished:
                 self._onwards()
-            if self._hand.happened():
+            if self._hand.happened() or (not self._announced and self._simulation.steps - self._begun >= self._patience):
                 self._close()
             return
         if self.follows:
@@ -149,7 +151,7 @@ class Guide:
         else:
             units = self._own.root.members
             at = next((k for k, unit in enumerate(units) if unit is self.node), len(units))
-            if at + 1 < len(units) and describe(units[at + 1].goal) == self.text:
+            if at + 1 < len(units) and describe(units[at + 1].goal, self._simulation.episode.scene) == self.text:
                 self.node = units[at + 1]
 
     def _close(self) -> None:
@@ -203,7 +205,8 @@ def position(monitor: Monitor) -> Position | None:
     now = next(iter(right_now(monitor).values()), None)
     if now is None:
         return None
-    groups = [(text, list(members)) for text, members in groupby(_worded(monitor.root), key=lambda node: describe(node.goal))]
+    scene = monitor.watch.world.scene
+    groups = [(text, list(members)) for text, members in groupby(_worded(monitor.root), key=lambda node: describe(node.goal, scene))]
     number = next(k for k, (_, members) in enumerate(groups) if any(member is now for member in members))
     return Position(number, tuple(text for text, _ in groups))
 

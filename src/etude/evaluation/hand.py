@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from etude.envs.simulation import Simulation
-from etude.episodes import PRIMITIVES
+from etude.episodes import PRIMITIVES, Episode
+from etude.goals.units import Control
 from etude.skills.journeys import MOVING
+from etude.skills.subtasks import leaves
 
 SETTLED = 4  # control steps for which fingers rest and touch the same things before that counts: contacts come and go
+
+
+def announced(episode: Episode) -> bool:
+    """Does every sub-task of the goal, but for the last, end with a change of the hand? Leaves in a row with the same words are one."""
+    ends = [list(alike)[-1] for _, alike in groupby(leaves(episode.goal), key=lambda leaf: leaf.words())]
+    return all(isinstance(leaf, Control) or getattr(leaf, "release", False) for leaf in ends[:-1])
 
 
 class HandTransitions:

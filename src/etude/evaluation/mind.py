@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from etude.evaluation.keeper import lead_group
+from etude.foreign import in_a_line
 from etude.names import EtudeError
 from etude.plugins import load_all
-from etude.policies.calling import in_a_line
 from etude.policies.halves import Arrays, Mind
 from etude.policies.loading import halves_of
 from etude.policies.wire import pack, unpack

@@ -26,7 +26,7 @@ PLANNED = ("planner", "coupled", "coupled:privileged", "offline")  # modes in wh
 
 OWN = {  # modes that not every suite has, and what is asked of one that does
     "grasped": "whose tasks begin with a grasp",
-    "rule": "whose every sub-task ends with a change of the hand",
+    "rule": "in which the hand changes once in a sub-task at most",
 }
 INSTEAD = {"rule": "; there, --mode rule:privileged goes by the true end of sub-tasks"}
 

@@ -19,10 +19,11 @@ from etude.evaluation.guide import Guide
 from etude.evaluation.hand import HandTransitions
 from etude.evaluation.plan import PATIENCE, PLANNED
 from etude.evaluation.record import MODES, EventOutcome, Fault, GivenSubtask, PlayedStep, Record, Subgoal
+from etude.foreign import called, in_a_line
 from etude.goals.units import Control
 from etude.library import find, find_task, told_in
 from etude.names import EpisodeName, EtudeError, rng, unknown
-from etude.policies.calling import called, fitting, in_a_line
+from etude.policies.calling import fitting
 from etude.policies.contract import Contract, refuse_mismatches
 from etude.policies.loading import address_of, load_decider, load_planner, load_policy
 from etude.policies.planners import OrderPlanner, RulePlanner
@@ -214,7 +215,7 @@ def _subgoals(simulation: Simulation, reached: dict[str, int]) -> tuple[Subgoal,
         Subgoal(
             n.path,
             n.goal.json_kind,
-            describe(n.goal),
+            describe(n.goal, simulation.episode.scene),
             n.status.satisfied,
             round(n.status.progress, 6),
             n.status.violated,

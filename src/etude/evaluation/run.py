@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -18,6 +18,7 @@ from etude.evaluation.record import Record
 from etude.evaluation.sitting import introduce, joined, refuse_other_standards
 from etude.evaluation.store import Run, Store, merged, read_run
 from etude.evaluation.worker import KEEP, Job, Keep
+from etude.foreign import BrokenEpisode
 from etude.library import find
 from etude.names import EpisodeName, EtudeError, unknown
 from etude.plugins import named
@@ -170,7 +171,10 @@ def _refuse_misfits(store: Store, contracts: dict[str, Any]) -> None:
     """Check the contracts against every task before the first step."""
     parsed = [EpisodeName.parse(name) for name in store.plan.names]
     firsts = {(p.suite, p.task, p.perturbations): p for p in reversed(parsed)}
-    samples = [find(name) for name in firsts.values()]  # a perturbation that does not apply is refused here
+    samples = []
+    for name in firsts.values():  # a perturbation that does not apply is refused here
+        with suppress(BrokenEpisode):  # to be recorded as an error when its turn comes: other seeds may be whole
+            samples.append(find(name))
     for data in contracts.values():
         if data is not None:
             refuse_mismatches(Contract.from_data(data), [s for s in samples if isinstance(s, Episode)])

@@ -9,6 +9,7 @@ import functools
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 from etude.evaluation.inference import clustered_interval, wilson
@@ -31,6 +32,22 @@ def control_key(record: Record) -> tuple[str, tuple[tuple[str, str], ...], str]:
     """What an episode and the same without its perturbations have in common."""
     name = name_of(record)
     return name.base, name.options, record.mode
+
+
+def odd_returns(records: Sequence[Record]) -> str:
+    """Why failures have a higher return than successes, where they do in some task; otherwise nothing."""
+    returns: dict[tuple[str, str], dict[bool, list[float]]] = {}
+    for record in records:
+        if record.outcome != "error":
+            name = name_of(record)
+            returns.setdefault((name.suite, name.task), {}).setdefault(record.success, []).append(record.reward)
+    for (suite, task), found in returns.items():
+        if len(found) == 2 and fmean(found[False]) > fmean(found[True]):
+            return (
+                f"{suite}/{task}: failures have a higher return than successes. The reward is paid at every step, so that one who never"
+                ' finishes is paid for longer; environments with reward="gain" pay for what is gained alone.'
+            )
+    return ""
 
 
 def perturbation_of(record: Record) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import importlib
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -16,9 +17,9 @@ from etude.evaluation.code import code_of
 from etude.evaluation.plan import PATIENCE
 from etude.evaluation.play import Players, Trajectory, attempted
 from etude.evaluation.record import Record
+from etude.foreign import in_a_line
 from etude.names import EtudeError, decode, encode
 from etude.plugins import load_all
-from etude.policies.calling import in_a_line
 from etude.policies.replay import file_stem, write_actions
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # what a full disk, a quota and a limit on files say
@@ -103,9 +104,21 @@ class Job:
         return found
 
 
+def _refuse_unguarded() -> None:
+    """Refuse to start processes from a script that each of them would run once more, when it imports it."""
+    script = getattr(sys.modules.get("__main__"), "__file__", None)
+    try:
+        guarded = script is None or "__main__" in Path(script).read_text(encoding="utf-8")
+    except (OSError, ValueError):  # not a file of text: whatever has started this knows what it does
+        return
+    if not guarded:
+        raise EtudeError(f'{script} starts worker processes, which import it again: put what it does under  if __name__ == "__main__":')
+
+
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Processes that are started inside compute on one thread: several of them on as many cores are fastest that way."""
+    _refuse_unguarded()
     before = {name: os.environ.get(name) for name in ONE_THREAD}
     os.environ.update(ONE_THREAD)
     try:

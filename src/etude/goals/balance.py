@@ -86,7 +86,7 @@ class Balanced(Goal):
         return dict(zip(self.blocks, best, strict=True))
 
     def words(self) -> str:
-        return f"Balance {{{self.scale}}} with {listed(self.blocks)}"
+        return f"Balance the {{{self.scale}}} with {listed(self.blocks, article=True)}"
 
     def judge(self, watch: Watch, node: GoalNode) -> Status:
         memory = node.memory

@@ -56,7 +56,7 @@ class _Pushed(_Remembers):
         return (room.way(self.thing, room.around(*self.position[:2], self.thing)),)
 
     def words(self) -> str:
-        return f"Pushing {{{self.thing}}} to {spoken_place(self.position)}"
+        return f"Pushing the {{{self.thing}}} to {spoken_place(self.position)}"
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class Touched(_Remembers):
     scaled, destinations = Goal.unchanged, Goal.nowhere
 
     def words(self) -> str:
-        return f"{self.manner.capitalize()} {{{self.thing}}}"
+        return f"{self.manner.capitalize()} the {{{self.thing}}}"
 
     def judge(self, watch: Watch, node: GoalNode) -> Status:
         self._remember(watch, node.memory)
@@ -148,7 +148,7 @@ class Untouched(Goal):
     things: tuple[str, ...]
 
     def words(self) -> str:
-        return f"Do not touch {listed(self.things)}"
+        return f"Do not touch {listed(self.things, article=True)}"
 
     def judge(self, watch: Watch, node: GoalNode) -> Status:
         hit = any(watch.by_robot(t) or (watch.held is not None and watch.touches(t, watch.held)) for t in self.things)
@@ -165,7 +165,7 @@ class StructureToppled(Goal):
     scaled, destinations = Goal.unchanged, Goal.nowhere
 
     def words(self) -> str:
-        return f"Topple the structure that consists of {listed(self.things)}"
+        return f"Topple the structure that consists of {listed(self.things, article=True)}"
 
     def judge(self, watch: Watch, node: GoalNode) -> Status:
         down = [t for t in self.things if watch.touches(t, "table")]

@@ -98,7 +98,10 @@ class Goal(Family):
         return [] if following is None else [following]
 
     def words(self) -> str:
-        """The goal as a sub-task in words, names of entities between braces. Groups have none: their members do."""
+        """The goal as a sub-task in words, names of entities between braces. Groups have none: their members do.
+
+        With an article, "the {red cube 1}", a thing is told with its number only where another is called the same.
+        """
         return ""
 
     def saying(self, node: GoalNode) -> str:
@@ -179,9 +182,9 @@ def spoken_place(position: Vec3, height: bool = False) -> str:
     return "{pos:" + " ".join(f"{v:.2f}" for v in (position if height else position[:2])) + "}"
 
 
-def listed(names: tuple[str, ...]) -> str:
-    """Entities in words: ``{a}, {b} and {c}``."""
-    marked = [f"{{{name}}}" for name in names]
+def listed(names: tuple[str, ...], article: bool = False) -> str:
+    """Entities in words: ``{a}, {b} and {c}``, or each with its article."""
+    marked = [f"the {{{name}}}" if article else f"{{{name}}}" for name in names]
     return " and ".join([", ".join(marked[:-1]), marked[-1]] if len(marked) > 1 else marked)
 
 

@@ -33,7 +33,7 @@ class Picked(Goal):
     scaled, destinations = Goal.unchanged, Goal.nowhere
 
     def words(self) -> str:
-        return f"Pick up {{{self.thing}}}"
+        return f"Pick up the {{{self.thing}}}"
 
     def judge(self, watch: Watch, node: GoalNode) -> Status:
         if not watch.grasped(self.thing):
@@ -61,7 +61,7 @@ class AtPosition(Goal):
         return (room.around(*self.position[:2], self.thing),)
 
     def words(self) -> str:
-        return f"Place {{{self.thing}}} on {spoken_place(self.position)} without hitting anything else"
+        return f"Place the {{{self.thing}}} on {spoken_place(self.position)} without hitting anything else"
 
     def judge(self, watch: Watch, node: GoalNode) -> Status:
         return _placed(watch, self.thing, self.position, self.tolerance, None, 0.0)
@@ -84,7 +84,7 @@ class AtPose(Goal):
         return (room.around(*self.pose.position[:2], self.thing),)
 
     def words(self) -> str:
-        return f"Place {{{self.thing}}} on {spoken_place(self.pose.position)} without hitting anything else"
+        return f"Place the {{{self.thing}}} on {spoken_place(self.pose.position)} without hitting anything else"
 
     def judge(self, watch: Watch, node: GoalNode) -> Status:
         turn = self.turn(watch.axes(self.thing))
@@ -113,8 +113,8 @@ class RotatedBy(AtPose):
     def words(self) -> str:
         turn = f"{abs(self.degrees)} degrees {'anti-clockwise' if self.degrees > 0 else 'clockwise'}"
         if self.elsewhere:
-            return f"Place {{{self.thing}}} on {spoken_place(self.pose.position)}, rotated {turn}, without hitting anything else"
-        return f"Pick {{{self.thing}}} and rotate it {turn}"
+            return f"Place the {{{self.thing}}} on {spoken_place(self.pose.position)}, rotated {turn}, without hitting anything else"
+        return f"Pick the {{{self.thing}}} and rotate it {turn}"
 
     def recast(self, names: Mapping[str, str], scene: Scene) -> Goal:
         thing = scene.entity(names["thing"])
@@ -146,10 +146,10 @@ class OnTop(Goal):
     bottom: str
 
     def words(self) -> str:
-        return f"Place {{{self.top}}} on {{{self.bottom}}} without hitting anything else"
+        return f"Place the {{{self.top}}} on the {{{self.bottom}}} without hitting anything else"
 
     def undoing(self) -> str:
-        return f"Pick up {{{self.top}}}"
+        return f"Pick up the {{{self.top}}}"
 
     def judge(self, watch: Watch, node: GoalNode) -> Status:
         return self._rest(watch, node, True)
@@ -197,7 +197,7 @@ class Stacked(Goal):
     things: tuple[str, ...]
 
     def words(self) -> str:
-        return f"Stack {listed(self.things)}"
+        return f"Stack {listed(self.things, article=True)}"
 
     def judge(self, watch: Watch, node: GoalNode) -> Status:
         laid = {t: b for t, b in self.carriers(watch).items() if watch.static(t) and watch.static(b) and not watch.grasped(b)}

@@ -41,7 +41,7 @@ class Hit(Goal):
         memory.update(axes=watch.axes(self.target).copy(), left=None, landed=False, flown=False, hit=False)
 
     def words(self) -> str:
-        return f"Hit {{{self.target}}} with {{{self.thrown}}} by throwing"
+        return f"Hit the {{{self.target}}} with the {{{self.thrown}}} by throwing"
 
     def judge(self, watch: Watch, node: GoalNode) -> Status:
         memory, grasped = node.memory, watch.grasped(self.thrown)

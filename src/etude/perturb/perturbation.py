@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from etude.episodes import Episode
+from etude.foreign import BrokenEpisode, episode_made_by
 from etude.names import EtudeError, Stream, pick, rng, unknown
 
 if TYPE_CHECKING:
@@ -104,7 +105,11 @@ def perturbed(episode: Episode, names: Sequence[str]) -> Episode:
     """The episode with these perturbations, in the order of their phases, ranks and names: how they are written does not matter."""
     chosen = [pick("perturbation", name, known_perturbations()) for name in names]
     for one in sorted(chosen, key=lambda p: (PHASES.index(p.phase), p.rank, p.name)):
-        episode = one.change(episode, rng(episode.parsed, f"perturb/{one.name}"))
+        with episode_made_by(f"{episode.name} cannot be made, the perturbation {one.name} broke"):
+            changed = one.change(episode, rng(episode.parsed, f"perturb/{one.name}"))
+        if not isinstance(changed, Episode):
+            raise BrokenEpisode(f"{episode.name} cannot be made: the perturbation {one.name} gave {changed!r:.60}, expected an Episode")
+        episode = changed
     return episode
 
 

@@ -11,8 +11,9 @@ from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
 from etude.episodes import ActionSpace
+from etude.foreign import called, with_frames
 from etude.names import EtudeError, pick, repeated, unknown
-from etude.policies.calling import called, fitting, with_frames
+from etude.policies.calling import fitting
 from etude.policies.deciding import GuessingPolicy, KnowingPolicy, SilentPolicy
 from etude.policies.halves import Halves, NearPolicy, WholePolicy
 from etude.policies.planners import OraclePlanner, RulePlanner

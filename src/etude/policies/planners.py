@@ -6,10 +6,16 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from etude.envs.simulation import Simulation
+from etude.episodes import Episode
 from etude.names import EtudeError, rng
 from etude.policies.contract import Contract
 from etude.policies.policy import Observation, Picture
 from etude.skills.subtasks import describe, leaves, right_now
+
+
+def _in_order(episode: Episode) -> list[str]:
+    """The sub-tasks of an episode's goal."""
+    return [describe(leaf, episode.scene) for leaf in leaves(episode.goal)]
 
 
 class OrderPlanner:
@@ -27,7 +33,7 @@ class OrderPlanner:
     def next_subtask(self, observation: Observation, instruction: str, history: Sequence[str]) -> str:
         """The next sub-task in order; units next to each other with the same words are one."""
         simulation: Simulation = observation["simulation"]
-        order = [text for text, _ in groupby(describe(leaf) for leaf in leaves(simulation.episode.goal))]
+        order = [text for text, _ in groupby(_in_order(simulation.episode))]
         self._asked += 1
         return order[(self._asked - 1) % len(order)]
 
@@ -47,7 +53,7 @@ class RulePlanner:
     def next_subtask(self, observation: Observation, instruction: str, history: Sequence[str]) -> str:
         """The first sub-task in order that has not been done yet."""
         simulation: Simulation = observation["simulation"]
-        order = [describe(leaf) for leaf in leaves(simulation.episode.goal)]
+        order = _in_order(simulation.episode)
         open_now = right_now(simulation.monitor)
         while self._next < len(order) - 1 and order[self._next] not in open_now:
             self._next += 1

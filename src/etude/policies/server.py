@@ -21,8 +21,9 @@ from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
 from etude.envs.actions import numbers
+from etude.foreign import own_traceback
 from etude.names import EtudeError, unknown
-from etude.policies.calling import fitting, own_traceback
+from etude.policies.calling import fitting
 from etude.policies.policy import BatchPolicy, Observation, Picture, Policy
 from etude.policies.sessions import Seat, Seats, Separate, Together, Worker
 from etude.policies.wire import LARGEST_FRAME, pack, unpack

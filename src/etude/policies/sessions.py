@@ -16,8 +16,9 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from etude.foreign import in_a_line
 from etude.names import EtudeError
-from etude.policies.calling import fitting, in_a_line
+from etude.policies.calling import fitting
 from etude.policies.policy import BatchPolicy, ForkingPolicy, Observation, Picture, Policy, SessionPolicy
 from etude.pose import Array
 

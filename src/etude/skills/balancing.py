@@ -82,18 +82,18 @@ def keep_balance(context: Context[Balanced]) -> Aim:
     scales = Scales(watch, goal, memory["standing"], memory["wanted"], memory["range"][1])
     held = watch.held
     if held is not None and held not in scales.wanted:
-        return Aim(watch.tip.moved(z=0.02), False, GENTLE, task="Place stuff on scale", step="Do nothing")
+        return Aim(watch.tip.moved(z=0.02), False, GENTLE, task="Place the objects on the scale", step="Do nothing")
     if held is not None:
         context.hints["block"] = held
         return _bring(context, scales, held)
     block = _next_block(context, scales)
     if block is None:
         return _wait(scales)
-    return replace(_fetch(scales, block), task=_task(block, f"{{{goal.scale}}}"), step=f"Pick {{{block}}}")
+    return replace(_fetch(scales, block), task=_task(block, f"the {{{goal.scale}}}"), step=f"Pick the {{{block}}}")
 
 
 def _task(block: str, where: str) -> str:
-    return f"Place {{{block}}} on {where} without hitting anything else"
+    return f"Place the {{{block}}} on {where} without hitting anything else"
 
 
 def _next_block(context: Context[Balanced], scales: Scales) -> str | None:
@@ -186,10 +186,10 @@ def _bring(context: Context[Balanced], scales: Scales, block: str) -> Aim:
     side = scales.wanted[block]
     if any(scales.standing[b] == side for b in scales.wrong()):
         spot = _free_spot(context, scales, block)
-        aim = place(context.watch, block, Pose.of(spot), False, label=f"Place {{{block}}}")
+        aim = place(context.watch, block, Pose.of(spot), False, label=f"Place the {{{block}}}")
         return replace(aim, task=_task(block, f"{{pos:{spot[0]:.2f} {spot[1]:.2f}}}"))
-    where = f"{{{scales.goal.scale}}}"
-    return replace(_load(scales, block, side), task=_task(block, where), step=f"Place {{{block}}} on {where}")
+    where = f"the {{{scales.goal.scale}}}"
+    return replace(_load(scales, block, side), task=_task(block, where), step=f"Place the {{{block}}} on {where}")
 
 
 def _load(scales: Scales, block: str, side: int) -> Aim:

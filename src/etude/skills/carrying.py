@@ -107,7 +107,7 @@ def _wrapped(angle: float) -> float:
 
 def pick(watch: Watch, thing: str, rise: float = 0.06) -> Aim:
     """Take a thing by suction, then lift it by ``rise`` metres."""
-    label = f"Pick {{{thing}}}"
+    label = f"Pick the {{{thing}}}"
     if watch.held is not None and watch.held != thing:
         return Aim(watch.tip.moved(z=0.02), False, GENTLE, step=label)
     if watch.grasped(thing):

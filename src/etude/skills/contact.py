@@ -259,11 +259,11 @@ def _strike(
     course = hints.get("course") if hints.get("thing") == thing else None
     if isinstance(course, PushPath) and _on_course(watch, at, course, course.heading, height):
         hints["engaged"] = True
-        return replace(_advance(watch, thing, course, course.heading, height, speed), step=f"{verb} {{{thing}}}")
+        return replace(_advance(watch, thing, course, course.heading, height, speed), step=f"{verb} the {{{thing}}}")
     if not isinstance(course, PushPath) or hints.get("engaged"):
         course = _side(watch, context.stream, thing, height, length, besides)
         hints.update(course=course, thing=thing, engaged=False)
-    return replace(_approach(watch, at, course, height), step=f"Moving to a good place to {verb.lower()} {{{thing}}}")
+    return replace(_approach(watch, at, course, height), step=f"Moving to a good place to {verb.lower()} the {{{thing}}}")
 
 
 @skill(Touched)
@@ -344,7 +344,7 @@ def _push(context: Context[Goal], thing: str, target: Array) -> Aim:
     height = low + min(LOW, 0.6 * (top - low))
     course = hints.get("course")
     there = context.node.status.reward >= 3.0
-    label = f"Pushing {{{thing}}} along a path to {{pos:{target[0]:.2f} {target[1]:.2f}}}"
+    label = f"Pushing the {{{thing}}} along a path to {{pos:{target[0]:.2f} {target[1]:.2f}}}"
     if isinstance(course, PushPath):
         if hints.get("last"):
             course = replace(course, goal=(float(aim_at[0]), float(aim_at[1])))
@@ -365,7 +365,7 @@ def _push(context: Context[Goal], thing: str, target: Array) -> Aim:
         course = _routes(watch, thing, aim_at, height)
         assert course.goal is not None
         hints.update(course=course, engaged=False, last=math.dist(course.goal, aim_at.tolist()) < 1e-6)
-    return replace(_approach(watch, at, course, height), step=f"Moving to a good place to push {{{thing}}}")
+    return replace(_approach(watch, at, course, height), step=f"Moving to a good place to push the {{{thing}}}")
 
 
 @skill(PushedTo)

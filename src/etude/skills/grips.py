@@ -13,7 +13,7 @@ from etude.catalog.grasp import Grasp, finger_grasps, surface_samples
 from etude.catalog.registry import shape
 from etude.catalog.shape import Shape
 from etude.goals.watch import Watch
-from etude.pose import Array, Pose, Vec3, align, axis_quat, matrix, matrix_quat
+from etude.pose import Array, Pose, Quat, Vec3, align, axis_quat, matrix, matrix_quat
 from etude.scene.scene import Body, Fixture
 
 STOOPS = (0.2, 0.35, 0.0, 0.5)  # rad by which a hand at an ear points down: level, the wrist would often meet the table
@@ -25,6 +25,8 @@ HANDLE_SLIDES = (0.0, 0.5, -0.5, 1.0, -1.0)  # the same for a handle whose ends 
 HANDLE_LEANS = (0.0, 0.12, -0.12, 0.2, -0.2, 0.35, -0.35)
 THICKEST = 0.06  # m: what is thicker is no bar
 PAD, SHY = 0.008, 0.0025  # m: the middle of a pad, and how far from it the surface may be
+TIPPED = 0.8  # cosine: what leans more than this has tipped over
+SAME = 1e-6  # m between corners that are the same
 ONLY_EDGES = 1.0  # what a grasp loses in which the surface meets only edges of the pads
 
 
@@ -117,6 +119,26 @@ def _of_handle(start: Array, end: Array) -> list[Grip]:
     """Across the bar between two points, anywhere along it, but rather in its middle."""
     frame = Pose.of((start + end) / 2, align((1.0, 0.0, 0.0), end - start))
     return _of_bar(frame, norm(end - start), 0.0, HANDLE_SLIDES, HANDLE_LEANS)
+
+
+def standing(watch: Watch, thing: str) -> Pose:
+    """The pose of a thing; where it has tipped over onto a side on which it looks the same, as a cube does, that of one that stands."""
+    pose = watch.world.pose(thing)
+    up = matrix(pose.rotation)[2]
+    entity = None if "/" in thing or up[2] > TIPPED else watch.world.scene.entity(thing)
+    if not isinstance(entity, Body):
+        return pose
+    model = shape(entity.shape, entity.size)
+    rest = next((r for r in model.rests if dot(matrix(r.rotation)[2], up) > TIPPED and _looks_the_same(model, r.rotation)), None)
+    return pose if rest is None else pose * Pose(rotation=rest.rotation).inverse()
+
+
+@functools.lru_cache(maxsize=256)
+def _looks_the_same(model: Shape, rotation: Quat) -> bool:
+    """Is a shape that is turned so the same again?"""
+    corners = model.mesh.vertices
+    turned = model.mesh.moved(rotation=rotation).vertices
+    return all(float(norms(corners - corner).min()) < SAME for corner in turned)
 
 
 def suitable(tip: Pose) -> bool:

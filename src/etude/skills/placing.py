@@ -30,7 +30,7 @@ def _carry(
     watch: Watch, thing: str, target: Pose, turned: bool, task: str, onto: tuple[str, ...] = (), point: Vec3 = (0.0, 0.0, 0.0)
 ) -> Aim:
     if watch.grasped(thing):
-        return named(place(watch, thing, target, turned, onto, f"Place {{{thing}}}", point), task)
+        return named(place(watch, thing, target, turned, onto, f"Place the {{{thing}}}", point), task)
     return named(pick(watch, thing), task)
 
 

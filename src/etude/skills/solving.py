@@ -22,7 +22,7 @@ from etude.names import EtudeError, Stream
 from etude.pose import Array, Pose, axis_quat, matrix, rotate
 from etude.scene.scene import Fixture, Particles
 from etude.skills.aim import GENTLE, TRAVEL
-from etude.skills.grips import flipped, grips, preference, suitable
+from etude.skills.grips import flipped, grips, preference, standing, suitable
 from etude.skills.journeys import Keypose
 from etude.skills.planning import MARGINS, FreeSpace, straight
 
@@ -107,7 +107,7 @@ class Solver:
         )
 
     def _holding(self, state: SupposedState, thing: str) -> SupposedState:
-        return replace(state, held=thing, in_tip=state.tip.inverse() * self.watch.world.pose(thing))
+        return replace(state, held=thing, in_tip=state.tip.inverse() * standing(self.watch, thing))
 
     def _from(self, k: int, state: SupposedState) -> list[Waypoint] | None:
         if k == len(self.units):
@@ -182,7 +182,7 @@ class Solver:
 
     def _controls(self, unit: Control, state: SupposedState) -> Iterator[tuple[list[Keypose], SupposedState]]:
         thing, watch = unit.thing, self.watch
-        pose = watch.world.pose(thing)
+        pose = standing(watch, thing)
         table = watch.world.scene.table
         lowest = (table.height if table is not None else 0.0) + ABOVE_TABLE
         found: list[tuple[float, Pose]] = []

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import product
@@ -21,17 +22,22 @@ from etude.goals.watch import Watch
 from etude.scene.scene import Area, Body, Scene
 
 LONGEST = 400  # sub-tasks in a vocabulary; goals with many entities keep to those that differ in one of them
+_NUMBER = re.compile(r" \d+$")
+_KNOWN = re.compile(r"the \{([^}]*?)((?: \d+)?)\}")
 _PLACE = re.compile(r"\{pos:([^}]*)\}")
 
 
-def describe(goal: Goal) -> str:
-    """A leaf in plain words: ``Pick up red cube 1``; places read ``(0.10, -0.20)``, metres in the world."""
-    return plain(goal.words())
+def describe(goal: Goal, scene: Scene) -> str:
+    """A leaf in plain words: ``Pick up the red cube``; places read ``(0.10, -0.20)``, metres in the world."""
+    return plain(goal.words(), scene)
 
 
-def plain(text: str) -> str:
-    """Words without the braces that mark things and places in them."""
+def plain(text: str, scene: Scene) -> str:
+    """Words without the braces that mark things and places in them, and without the numbers of things that need none."""
     text = _PLACE.sub(lambda m: f"({', '.join(m[1].split())})", text)
+    if "the {" in text:
+        alike = Counter(_NUMBER.sub("", entity.name) for entity in scene.entities)
+        text = _KNOWN.sub(lambda m: f"the {m[1]}" + (m[2] if alike[m[1]] > 1 else ""), text)
     return text.replace("{", "").replace("}", "")
 
 
@@ -73,9 +79,9 @@ def vocabulary(episode: Episode) -> dict[str, list[MeantSubtask]]:
     variants = [MeantSubtask(other, other) for meaning in own for other in _variants(meaning.leaf, episode.scene)]
     found: dict[str, list[MeantSubtask]] = {}
     for meaning in (*own, *said):
-        found.setdefault(describe(meaning.leaf), []).append(meaning)
+        found.setdefault(describe(meaning.leaf, episode.scene), []).append(meaning)
     for meaning in variants:
-        found.setdefault(describe(meaning.leaf), [meaning])
+        found.setdefault(describe(meaning.leaf, episode.scene), [meaning])
     return found
 
 
@@ -114,5 +120,5 @@ def right_now(monitor: Monitor) -> dict[str, GoalNode]:
     found: dict[str, GoalNode] = {}
     for node in monitor.choices():
         if node.goal.words():
-            found.setdefault(describe(node.goal), node)
+            found.setdefault(describe(node.goal, monitor.watch.world.scene), node)
     return found

@@ -96,13 +96,13 @@ def throw(context: Context[Hit]) -> Aim:
         return named(_throw(context, goal), task)
     swing = context.hints.get("swing")
     if isinstance(swing, Swing) and watch.held is None and not watch.touching(goal.thrown):
-        return replace(swing.aim(watch.tip), task=task, step=f"Throw {{{goal.thrown}}} at {{{goal.target}}}")
+        return replace(swing.aim(watch.tip), task=task, step=f"Throw the {{{goal.thrown}}} at the {{{goal.target}}}")
     context.hints.pop("swing", None)
     moving = any(norm(watch.world.velocity(n)[0]) > MOVING for n in (goal.thrown, goal.target))
     x, y, _ = watch.position(goal.thrown) - _base(watch)
     if watch.held is None and (moving or math.hypot(x, y) > REACH):
         return held_still(watch, False, task)
-    return replace(pick(watch, goal.thrown), task=task, step=f"Picking {{{goal.thrown}}}")
+    return replace(pick(watch, goal.thrown), task=task, step=f"Picking the {{{goal.thrown}}}")
 
 
 def _throw(context: Context[Hit], goal: Hit) -> Aim:
@@ -114,9 +114,9 @@ def _throw(context: Context[Hit], goal: Hit) -> Aim:
         hints.pop("swing", None)
         wind = _wind(watch, goal)
         if wind is not None:
-            return replace(wind, step=f"Wind before throwing {{{goal.thrown}}}")
+            return replace(wind, step=f"Wind before throwing the {{{goal.thrown}}}")
         swing = hints["swing"] = _plan(watch, goal)
-    return replace(swing.aim(watch.tip), step=f"Throw {{{goal.thrown}}} at {{{goal.target}}}")
+    return replace(swing.aim(watch.tip), step=f"Throw the {{{goal.thrown}}} at the {{{goal.target}}}")
 
 
 # ------------------------------------------------------------------------------------------------ winding up

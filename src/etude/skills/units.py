@@ -12,6 +12,7 @@ from etude.goals.units import Composed, Control, MoveConstrained, MoveFree, Move
 from etude.goals.watch import Watch
 from etude.pose import Pose, angle_between
 from etude.skills.aim import GENTLE, TRAVEL
+from etude.skills.grips import standing
 from etude.skills.journeys import Keypose
 from etude.skills.oracle import Context, planned
 from etude.skills.solving import BACK, Solver, Waypoint
@@ -55,9 +56,13 @@ def _next(context: Context[Goal], units: Sequence[Goal], first: int, last: int) 
         return _retreat(watch, lost % 2 == 1)
     found = [w for w in found if w.unit <= last]
     if not found:  # what is asked for has been done: the thing is in the hand
-        return Keypose(watch.tip, robot.closed, True, GENTLE, "Keep still.")
+        return _still(watch)
     hints["plan"] = found[1:]
     return found[0].keypose
+
+
+def _still(watch: Watch) -> Keypose:
+    return Keypose(watch.tip, watch.robot.closed, True, GENTLE, "Keep still.")
 
 
 def _standing(watch: Watch, waypoint: Waypoint) -> bool:
@@ -69,7 +74,7 @@ def _slipped(watch: Watch, waypoint: Waypoint) -> bool:
     """Does the hand hold the thing in another way than was planned, where that matters? Fingers that close move what they hold."""
     if waypoint.in_tip is None or waypoint.held is None:
         return False
-    held = watch.tip.inverse() * watch.world.pose(waypoint.held)
+    held = watch.tip.inverse() * standing(watch, waypoint.held)
     return math.dist(held.position, waypoint.in_tip.position) > SLIP[0] or angle_between(held.rotation, waypoint.in_tip.rotation) > SLIP[1]
 
 
@@ -104,8 +109,10 @@ def compose(context: Context[Composed]) -> Keypose:
 
 @planned(Control, MoveFree, MoveConstrained, MoveJoint)
 def one_unit(context: Context[Goal]) -> Keypose:
-    """Carry out one unit, with those that follow in mind."""
+    """Carry out one unit, with those that follow in mind. What is where the next one needs it stays there until that is asked for."""
     units, at = _family(context)
+    if context.node.status.satisfied and at + 1 < len(units) and not getattr(units[at], "release", True):
+        return _still(context.watch)
     return _next(context, units, at, at)
 
 
