@@ -48,7 +48,7 @@ class Manipulator:
         # Views into MuJoCo's memory, which stays where it is as long as the data lives.
         self._qpos, self._qvel = data.qpos[self._index.joints], data.qvel[self._index.dofs]
         self._set_point, self._velocity = data.act[self._index.set_points], data.ctrl[self._index.actuators]
-        self._act = data.act
+        self._act, self._all_qpos, self._fingers = data.act, data.qpos, proto.robot.fingers.tolist()
 
     # ---------------------------------------------------------------------------------------- state
 
@@ -113,8 +113,8 @@ class Manipulator:
         """Distance between the finger pads, metres (0 for other hands)."""
         if self._index.grip < 0:
             return 0.0
-        fingers: list[float] = self._data.qpos[self._index.fingers].tolist()
-        return 2 * (total(fingers) / len(fingers))
+        apart: float = total(self._all_qpos.item(i) for i in self._fingers)
+        return 2 * (apart / len(self._fingers))
 
     def spread(self, data: Any, opening: float | None = None) -> None:
         """In another copy of the state, put the fingers so far apart (m); fully if nothing is said."""
