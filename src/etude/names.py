@@ -369,7 +369,12 @@ class Stream:
     """
 
     def __init__(self, seed: bytes) -> None:
-        self._bits = np.random.PCG64(int.from_bytes(seed, "big"))
+        self._seed = seed
+
+    @functools.cached_property
+    def _bits(self) -> np.random.PCG64:
+        """Made at the first draw: seeding costs more than many a step that has a stream at hand and does not need it."""
+        return np.random.PCG64(int.from_bytes(self._seed, "big"))
 
     def uniform(self, low: float = 0.0, high: float = 1.0) -> float:
         """A float in [low, high)."""
