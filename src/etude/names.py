@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 if TYPE_CHECKING:  # names are read by commands that count nothing, and numpy takes longer to load than they do
     import numpy as np
+    from numpy.random import PCG64
     from numpy.typing import NDArray
 
 PROTOCOL = "etude-v2-draft"  # what names stand for; a draft may still change
@@ -401,9 +402,14 @@ class Stream:
     """
 
     def __init__(self, seed: bytes) -> None:
+        self._seed = seed
+
+    @functools.cached_property
+    def _bits(self) -> PCG64:
+        """Made at the first draw: seeding costs more than many a step that has a stream at hand and does not need it."""
         from numpy.random import PCG64
 
-        self._bits = PCG64(int.from_bytes(seed, "big"))
+        return PCG64(int.from_bytes(self._seed, "big"))
 
     def uniform(self, low: float = 0.0, high: float = 1.0) -> float:
         """A float in [low, high)."""

@@ -58,8 +58,8 @@ class Laid(Goal):
         """How far it must still be turned, rad in (−π, π]; 0 where no yaw is asked for."""
         if self.yaw is None:
             return 0.0
-        axes = watch.axes(self.thing)
-        off = self.yaw - math.atan2(axes[1, 0] - axes[0, 1], axes[0, 0] + axes[1, 1])
+        (a, b, _), (c, d, _), _ = watch.axes(self.thing).tolist()
+        off = self.yaw - math.atan2(c - b, a + d)
         step = 2 * math.pi / self.symmetry
         return off - step * round(off / step)
 

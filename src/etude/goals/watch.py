@@ -151,11 +151,11 @@ class Watch:
 
     def touches(self, first: str, second: str) -> bool:
         """Did these two touch? Names of wholes include their parts."""
-        return any(t == second or t.startswith(f"{second}/") for t in self.touching(first))
+        return self.world.touches(first, second)
 
     def by_robot(self, name: str) -> bool:
         """Did arm or hand touch it?"""
-        return any(t == "robot" or t == "hand" or t.startswith("hand/") for t in self.touching(name))
+        return self.world.touches(name, "robot") or self.world.touches(name, "hand")
 
     def rests_on(self, top: str, bottom: str) -> bool:
         """Does ``bottom`` carry at least half the weight of ``top``, which does not touch the table beside it?"""

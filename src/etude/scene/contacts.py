@@ -130,6 +130,7 @@ class ContactTable:
         self._near: dict[str, list[str]] = {}  # the same by owner
         self._up = np.zeros(n, np.bool_)
         self._members: dict[str, list[int]] = {}
+        self._named: dict[str, frozenset[str]] = {}
         self.quiet = True  # nothing touched in the last physics step
         self._data = data
         self._awake_now: NDArray[np.int32] = data.body_awake  # a view that later steps change
@@ -229,6 +230,13 @@ class ContactTable:
             return tuple(self._near.get(self.owners[own[0]], ()))
         others = {b if a in own else a for a, b in pairs if (a in own) != (b in own)}
         return tuple(self.owners[j] for j in sorted(others))
+
+    def touches(self, first: str, second: str) -> bool:
+        """Did these two touch? Names of wholes include their parts."""
+        named = self._named.get(second)
+        if named is None:
+            named = self._named[second] = frozenset(self.owners[i] for i in self.members(second))
+        return not named.isdisjoint(self.touching(first))
 
     def copy_from(self, other: ContactTable) -> None:
         """Take over the state of another table of the same world."""

@@ -12,9 +12,10 @@ from typing import Any
 
 import mujoco
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from etude.arithmetic import dot, norm, total
+from etude.arithmetic import total
+from etude.compiled import compiled
 from etude.names import EtudeError
 from etude.pose import Array, Pose, Vec3, angle_between, matrix
 from etude.scene.compile import CLOSED, SERVO_DAMPING
@@ -24,7 +25,23 @@ from etude.scene.prototype import Prototype
 
 DELTA_POSITION = 0.1  # m for each control period at full deflection (ClevrSkills 1.5)
 DELTA_ROTATION = 0.1  # rad
+EQUALITY = int(mujoco.mjtConstraint.mjCNSTR_EQUALITY)
 PARTING = 2  # control periods after letting go: lips that reach a little into a thing would wedge it
+
+
+@compiled
+def _strain(
+    types: NDArray[np.int32], ids: NDArray[np.int32], forces: Array, equality: int, weld: int, rotations: Array, hand: int
+) -> tuple[float, float]:
+    """How hard a weld pulls at the hand along its axis, outwards, and how hard across it, N; 0 where it is not at work."""
+    for k in range(len(types)):
+        if types[k] == equality and ids[k] == weld:
+            pull = forces[k] * rotations[hand, 2] + forces[k + 1] * rotations[hand, 5] + forces[k + 2] * rotations[hand, 8]
+            x = forces[k] - pull * rotations[hand, 2]
+            y = forces[k + 1] - pull * rotations[hand, 5]
+            z = forces[k + 2] - pull * rotations[hand, 8]
+            return pull, math.sqrt(x * x + y * y + z * z)
+    return 0.0, 0.0
 
 
 class Manipulator:
@@ -48,7 +65,7 @@ class Manipulator:
         # Views into MuJoCo's memory, which stays where it is as long as the data lives.
         self._qpos, self._qvel = data.qpos[self._index.joints], data.qvel[self._index.dofs]
         self._set_point, self._velocity = data.act[self._index.set_points], data.ctrl[self._index.actuators]
-        self._act = data.act
+        self._act, self._all_qpos, self._fingers = data.act, data.qpos, proto.robot.fingers.tolist()
 
     # ---------------------------------------------------------------------------------------- state
 
@@ -113,8 +130,8 @@ class Manipulator:
         """Distance between the finger pads, metres (0 for other hands)."""
         if self._index.grip < 0:
             return 0.0
-        fingers: list[float] = self._data.qpos[self._index.fingers].tolist()
-        return 2 * (total(fingers) / len(fingers))
+        apart: float = total(self._all_qpos.item(i) for i in self._fingers)
+        return 2 * (apart / len(self._fingers))
 
     def spread(self, data: Any, opening: float | None = None) -> None:
         """In another copy of the state, put the fingers so far apart (m); fully if nothing is said."""
@@ -270,12 +287,6 @@ class Manipulator:
             return
         data = self._data
         weld = self._welds[self._held]
-        rows = np.flatnonzero((data.efc_type[: data.nefc] == mujoco.mjtConstraint.mjCNSTR_EQUALITY) & (data.efc_id[: data.nefc] == weld))
-        if not rows.size:
-            return
-        force = data.efc_force[rows[:3]]  # on the hand, world frame
-        outwards = data.xmat[self._index.hand_body].reshape(3, 3)[:, 2]
-        pull = dot(force, outwards)
-        shear = norm(force - pull * outwards)
+        pull, shear = _strain(data.efc_type, data.efc_id, data.efc_force, EQUALITY, weld, data.xmat, self._index.hand_body)
         if shear > max(0.0, self.hand.force - pull):  # Coulomb: suction and pressure push the lips on, and friction holds as much
             self.let_go()

@@ -361,6 +361,10 @@ class World:
         """What ``name`` touched during the last control period: entities, "fixture/part", "table", "hand/…", …"""
         return self._contacts.touching(name)
 
+    def touches(self, first: str, second: str) -> bool:
+        """Did these two touch during the last control period? Names of wholes include their parts."""
+        return self._contacts.touches(first, second)
+
     def impulse(self, first: str, second: str) -> Array:
         """Impulse (3,) N·s that ``second`` received from ``first`` during the last control period."""
         return self._contacts.impulse(first, second)

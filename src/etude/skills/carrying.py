@@ -14,7 +14,7 @@ import numpy as np
 from etude.arithmetic import product
 from etude.catalog.suction import suction_spot
 from etude.goals.watch import Watch
-from etude.pose import Array, Pose, Quat, Vec3, angle_between, axis_quat, matrix, matrix_quat, multiply, yaw_quat
+from etude.pose import Array, Pose, Quat, Vec3, angle_between, axis_quat, matrix_quat, multiply, yaw_quat
 from etude.scene.scene import Body
 from etude.skills.aim import CREEP, GENTLE, TRAVEL, Aim
 
@@ -76,8 +76,8 @@ def travel(watch: Watch, target: Pose, closed: bool, apart_from: tuple[str, ...]
         return None
     high = max(z, ceiling(watch, *apart_from) + CLEAR + _hung(watch), surface(watch) + LOWEST_TRAVEL)
     if tz < high - 0.02 and (across > 0.04 or turn > SLIGHT):  # neither shift nor turn among what stands around
-        return Aim(Pose((tx, ty, high), watch.tip.rotation), closed, TRAVEL)
-    return Aim(Pose((x, y, max(tz, high) if across < NEAR else high), unwinding(watch, target)), closed, TRAVEL)
+        return Aim(Pose.trusted(tx, ty, high, watch.tip.rotation), closed, TRAVEL)
+    return Aim(Pose.trusted(x, y, max(tz, high) if across < NEAR else high, unwinding(watch, target)), closed, TRAVEL)
 
 
 def unwinding(watch: Watch, target: Pose) -> Quat:
@@ -87,7 +87,7 @@ def unwinding(watch: Watch, target: Pose) -> Quat:
     nearest the middle of that joint's range, and where it is more than half a turn, it is asked for piece by piece.
     """
     robot, tip = watch.robot, watch.tip
-    if min(-matrix(q)[2, 2] for q in (tip.rotation, target.rotation)) < UPRIGHT:
+    if min(2 * (x * x + y * y) - 1 for _, x, y, _ in (tip.rotation, target.rotation)) < UPRIGHT:
         return target.rotation
     wrist = float(robot.joints()[-1])
     middle = float(robot.chain.lower[-1] + robot.chain.upper[-1]) / 2

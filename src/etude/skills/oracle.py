@@ -15,7 +15,6 @@ from etude.goals.goal import Goal, GoalNode
 from etude.goals.monitor import Monitor
 from etude.goals.watch import Watch
 from etude.names import EtudeError, Stream, rng
-from etude.pose import Pose
 from etude.scene.world import World
 from etude.skills.aim import GENTLE, Aim
 from etude.skills.journeys import Keypose
@@ -161,7 +160,7 @@ def _function(table: dict[type[Goal], T], what: str, goal: Goal) -> T:
 
 def held_still(watch: Watch, closed: bool, task: str = "") -> Aim:
     """Stay where we are."""
-    return Aim(Pose(watch.tip.position, watch.tip.rotation), closed, GENTLE, task, NOTHING)
+    return Aim(watch.tip, closed, GENTLE, task, NOTHING)
 
 
 def named(aim: Aim, task: str) -> Aim:

@@ -68,7 +68,7 @@ class FreeSpace:
         self.lever = np.cumsum(lengths[::-1])[::-1].copy()
         model, count = self.model, self.chain.count
         first = int(model.joint("joint1").qposadr[0])
-        self._arm = slice(first, first + count)
+        self._posture = self.data.qpos[first : first + count]  # a view
         self._hand = int(model.body("hand").id)
         self._world = world
         self._grains = frozenset(world.grains())
@@ -129,7 +129,7 @@ class FreeSpace:
         """Is the robot free of everything else in this posture?"""
         self.checks += 1
         model, data = self.model, self.data
-        data.qpos[self._arm] = joints
+        self._posture[:] = joints
         mujoco.mj_kinematics(model, data)
         if self._held >= 0:
             offset, turn = self._grasp

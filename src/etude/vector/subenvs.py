@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from etude.envs.observer import Observation
 from etude.names import EtudeError
 from etude.plugins import load_all
-from etude.policies.calling import with_frames
+from etude.foreign import with_frames
 from etude.policies.wire import pack
 from etude.vector.arrays import Fields
 from etude.vector.infos import NUMBERS, taken_apart
