@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from etude import machine
+from etude.yardstick import yardstick
 
 # extra → (module it needs, what it is for)
 EXTRAS = {
@@ -19,7 +20,7 @@ EXTRAS = {
 
 
 def examine() -> dict[str, object]:
-    """A JSON-able account of the machine: versions, renderer start and speed, OpenGL, extras."""
+    """A JSON-able account of the machine: versions, renderer start and speed, the speed of a core, OpenGL, extras."""
     report = machine.describe()
     begun = time.perf_counter()
     from etude.render import fingerprint, gl_available
@@ -38,6 +39,7 @@ def examine() -> dict[str, object]:
         studio.shoot("front", (256, 256))
         times.append(time.perf_counter() - begun)
     report["frame_256_ms"] = round(1000 * sorted(times)[10], 2)
+    report["yardstick"] = yardstick()
     usable, reason = gl_available()
     report["opengl"] = {"usable": usable, "reason": reason}
     report["extras"] = {

@@ -6,10 +6,7 @@ import contextlib
 import importlib.util
 import multiprocessing
 import os
-import resource
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +17,9 @@ from typing import Any
 
 import mujoco
 
+from etude.bench.extent import extent, wanted
 from etude.bench.result import Result
+from etude.bench.start import bench_start
 from etude.envs.simulation import Simulation
 from etude.evaluation.plan import Plan
 from etude.evaluation.record import Record
@@ -28,20 +27,23 @@ from etude.evaluation.run import RunSettings, evaluate
 from etude.evaluation.store import Store
 from etude.evaluation.worker import one_thread
 from etude.library import episode
+from etude.names import pick
 from etude.policies.scripted import OraclePolicy
 from etude.render.studio import Studio
 from etude.scene.compile import prototype
 from etude.scene.examples import example
 from etude.scene.materials import SUBSTEPS
 from etude.scene.prototype import structure
+from etude.scene.scene import Scene
 from etude.scene.world import World
-from etude.suites.suite import SUITES
+from etude.suites.suite import SUITES, later
 
 
 def milliseconds(action: Callable[..., object], *arguments: object) -> float:
-    start = time.perf_counter()
+    """Of CPU time: what other processes do at the same time is not counted."""
+    start = time.process_time()
     action(*arguments)
-    return 1000 * (time.perf_counter() - start)
+    return 1000 * (time.process_time() - start)
 
 
 def _median(samples: list[float]) -> float:
@@ -51,13 +53,14 @@ def _median(samples: list[float]) -> float:
 def _compared(case: str, samples: list[float], name: str | None, reference: list[float]) -> Result:
     value = _median(samples)
     if not reference:
-        return Result(case, value, "ms")
+        return Result(case, value, "CPU ms")
     other = _median(reference)
-    return Result(case, value, "ms", name, other, round(other / value, 2))
+    return Result(case, value, "CPU ms", name, other, round(other / value, 2))
 
 
-def _moving_world() -> tuple[World, Callable[[int], None]]:
-    world = World(example("bench"))
+def moving(scene: Scene) -> tuple[World, Callable[[int], None]]:
+    """A world at rest, and what moves its arm to and fro for one control step."""
+    world = World(scene)
     world.settle()
     world.step(20)
     assert world.robot is not None
@@ -86,15 +89,16 @@ def one_core() -> Iterator[None]:
         os.sched_setaffinity(0, cores)
 
 
-def bench_render(rounds: int = 40) -> list[Result]:
+def bench_render() -> list[Result]:
     """Colour, depth and segmentation with shadows of an arm, a table and ten textured objects; the arm moves between frames."""
     from etude.render.gl import gl_available
 
     usable, _ = gl_available()
+    rounds = extent(40, 8)
     name = "MuJoCo's OpenGL renderer: the same three outputs, shadows, no multisampling"
     results = []
     with one_core():
-        world, move = _moving_world()
+        world, move = moving(example("bench"))
         ours, theirs = Studio(world), Studio(world, "gl") if usable else None
         for side in (256, 128):
             first, second, reference = [], [], []
@@ -107,20 +111,20 @@ def bench_render(rounds: int = 40) -> list[Result]:
                     reference.append(milliseconds(theirs.shoot, "left_shoulder", (side, side)))
             both = [(a + b) / 2 for a, b in zip(first, second, strict=True)]
             results.append(_compared(f"render {side}x{side}, per camera with two cameras", both[3:], name, reference[6:]))
-            results.append(Result(f"render {side}x{side}, first camera of a step", _median(first[3:]), "ms"))
-            results.append(Result(f"render {side}x{side}, further cameras of a step", _median(second[3:]), "ms"))
+            results.append(Result(f"render {side}x{side}, first camera of a step", _median(first[3:]), "CPU ms"))
+            results.append(Result(f"render {side}x{side}, further cameras of a step", _median(second[3:]), "CPU ms"))
         smooth = [milliseconds(ours.shoot, "front", (256, 256), True) for _ in range(rounds)]
-        results.append(Result("render 256x256, smooth edges (2x2)", _median(smooth), "ms"))
+        results.append(Result("render 256x256, smooth edges (2x2)", _median(smooth), "CPU ms"))
     return results
 
 
-def bench_physics(rounds: int = 100) -> list[Result]:
+def bench_physics() -> list[Result]:
     """A control step of 50 ms: an arm under control with ten objects at rest, against bare ``mj_step`` for the same substeps."""
-    world, move = _moving_world()
+    world, move = moving(example("bench"))
     full, bare = [], []
     twin = mujoco.MjData(world.model)
     mujoco.mj_copyData(twin, world.model, world.data)
-    for i in range(rounds):
+    for i in range(extent(100, 30)):
         full.append(milliseconds(move, i))
         mujoco.mj_copyData(twin, world.model, world.data)
         bare.append(milliseconds(mujoco.mj_step, world.model, twin, SUBSTEPS))
@@ -129,8 +133,9 @@ def bench_physics(rounds: int = 100) -> list[Result]:
     return [step, Result("physics, what control adds to bare mj_step", overhead, "%")]
 
 
-def bench_build(rounds: int = 20) -> list[Result]:
+def bench_build() -> list[Result]:
     """Making a world of a table, an arm and ten objects, and laying the same things out anew."""
+    rounds = extent(20, 5)
     scenes = [example("bench", seed) for seed in range(rounds)]
     World(scenes[0])
     built, again = [], []
@@ -143,8 +148,8 @@ def bench_build(rounds: int = 20) -> list[Result]:
         again.append(milliseconds(world.reset, scene))
     assert structure(others[0]) == structure(scenes[0])
     return [
-        Result("build a world, compiled anew", _median(built), "ms"),
-        Result("reset to another layout of the same things", _median(again), "ms"),
+        Result("build a world, compiled anew", _median(built), "CPU ms"),
+        Result("reset to another layout of the same things", _median(again), "CPU ms"),
     ]
 
 
@@ -154,7 +159,7 @@ def bench_evaluate(names: Sequence[str]) -> list[Result]:
     one: list[float] = []
     two: list[float] = []
     starts: list[float] = []
-    for _ in range(3):
+    for _ in range(extent(3, 1)):
         with one_thread(), ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as fresh:  # as cold as a worker is at first
             bare.append(fresh.submit(_bare, names).result())
         for workers, rates in ((1, one), (2, two)):
@@ -203,41 +208,12 @@ def _shifted(scene: Any, k: int) -> list[Any]:
     return [replace(e, pose=e.pose.moved(z=0.001 * (k + 1))) for e in scene.entities]
 
 
-ROUNDS = 5
-PROGRAMS = {
-    "start: import etude": "import etude",
-    "start: etude --help": "import sys; sys.argv = ['etude', '--help']; from etude.cli import main; main()",
-    "start: first frame of a second process": (
-        "from etude.scene import World; from etude.scene.examples import example; from etude.render.studio import Studio\n"
-        "Studio(World(example('bench'))).shoot('front', (64, 64))"
-    ),
-}
-
-
-def bench_start() -> list[Result]:
-    """CPU seconds of whole processes, beside one that does nothing; the first of each may have to compile and is not counted."""
-    _spent("")
-    bare = _seconds("")
-    return [Result(case, _seconds(program), "CPU s", "python -c ''", bare) for case, program in PROGRAMS.items()]
-
-
-def _seconds(program: str) -> float:
-    _spent(program)
-    return round(statistics.median(_spent(program) for _ in range(ROUNDS)), 3)
-
-
-def _spent(program: str) -> float:
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-c", program], check=True, stdout=subprocess.DEVNULL)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
 BENCHES: dict[str, Callable[[], list[Result]]] = {
     "start": bench_start,
     "render": bench_render,
     "physics": bench_physics,
     "build": bench_build,
+    "scale": later("etude.bench.scaling", "bench_scale"),
 }
 
 
@@ -250,3 +226,9 @@ def usual() -> list[str]:
     """The benches that run when none is named: all whose packages are installed."""
     missing = any(importlib.util.find_spec(name) is None for name in ("av", "pyarrow"))
     return [name for name in benches() if not (missing and name == "datasets")]
+
+
+def measured(names: Sequence[str]) -> list[Result]:
+    """The results of some benches, of all cases that are wanted."""
+    known = benches()
+    return [result for name in names for result in pick("benchmark", name, known)() if wanted(result.case)]

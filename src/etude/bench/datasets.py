@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from etude.bench.extent import extent
 from etude.bench.result import Result
 from etude.datasets.lerobot import LeRobotV3
 from etude.datasets.take import Take
@@ -15,7 +16,6 @@ from etude.datasets.windows import Windows, WindowShape
 from etude.evaluation.play import Players, play
 from etude.names import rng
 
-WINDOWS = 400
 UNIT = "per CPU second"
 
 
@@ -54,7 +54,7 @@ def _read(folder: Path) -> float:
     """Frames for each second, in windows at random."""
     windows, stream, frames = Windows(folder, WindowShape(seen=2)), rng("bench/datasets", "windows"), 0
     begun = time.process_time()
-    for _ in range(WINDOWS):
+    for _ in range(extent(400, 50)):
         images = windows[stream.integer(0, len(windows) - 1)]["images"]
         frames += images.shape[0] * images.shape[1]
     return round(frames / (time.process_time() - begun))

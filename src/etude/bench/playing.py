@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import statistics
 import threading
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
+from etude.bench.core import milliseconds
+from etude.bench.extent import extent
 from etude.bench.result import Result
 from etude.envs.env import EpisodeEnv
 from etude.policies.contract import Contract
@@ -17,7 +18,6 @@ from etude.policies.remote import RemotePolicy
 from etude.policies.server import serve
 from etude.pose import Array
 
-ROUNDS = 200
 ACTION = np.array([0.05, 0.0, 0.0, 0, 0, 0, -1.0])
 
 
@@ -38,11 +38,11 @@ def bench_playing(env: EpisodeEnv) -> list[Result]:
     """Judging after a control step, beside the step; and one action from a policy server on this machine, for two pictures of 128×128."""
     env.reset(seed=0)
     stepping, judging = [], []
-    for _ in range(ROUNDS):
-        stepping.append(_milliseconds(lambda: env.step(ACTION)))
-        judging.append(_milliseconds(env.simulation.monitor.update))
+    for _ in range(extent(200, 50)):
+        stepping.append(milliseconds(lambda: env.step(ACTION)))
+        judging.append(milliseconds(env.simulation.monitor.update))
     step, judge = statistics.median(stepping), statistics.median(judging)
-    results = [Result("playing: judging the goal after a step", round(judge, 3), "ms", "the environment's step", round(step, 3))]
+    results = [Result("playing: judging the goal after a step", round(judge, 3), "CPU ms", "the environment's step", round(step, 3))]
     ready = threading.Event()
     port: list[int] = []
 
@@ -56,12 +56,6 @@ def bench_playing(env: EpisodeEnv) -> list[Result]:
     policy.reset("Stack the cubes", (), "suite/task@test#0")
     pictures = {camera: np.zeros((128, 128, 3), np.uint8) for camera in policy.contract.cameras}
     seen = {**pictures, "proprioception": np.zeros(24, np.float32), "instruction": "Stack the cubes"}
-    asking = [_milliseconds(lambda: policy.act(seen)) for _ in range(ROUNDS)]
+    asking = [milliseconds(lambda: policy.act(seen)) for _ in range(extent(200, 50))]
     policy.close()
-    return [*results, Result("playing: one action from a policy server", round(statistics.median(asking), 3), "ms")]
-
-
-def _milliseconds(action: Callable[[], object]) -> float:
-    begun = time.perf_counter()
-    action()
-    return 1000 * (time.perf_counter() - begun)
+    return [*results, Result("playing: one action from a policy server", round(statistics.median(asking), 3), "CPU ms")]

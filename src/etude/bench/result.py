@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Result:
-    """One measured case. ``ratio`` is reference ÷ value where the reference does the same work, else None."""
+    """One measured case. ``ratio`` is reference ÷ value where the reference does the same work, else None; where the reference is a commit,
+    it is how many times as fast this source is."""
 
     case: str
     value: float

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -12,6 +12,9 @@ from rich.table import Table
 
 from etude.cli.app import app, console, given, notes, print_json, read_size, refuse_place
 from etude.names import EtudeError, from_json, pick, read_text, unknown
+
+if TYPE_CHECKING:
+    from etude.bench.result import Result
 
 
 @app.command()
@@ -168,6 +171,7 @@ def doctor(
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     for key in ("system", "processor", "cores", "memory_gib", "python", "etude", "renderer", "seconds_to_first_frame", "frame_256_ms"):
         table.add_row(key.replace("_", " "), str(report[key]))
+    table.add_row("one core", _core(report["yardstick"]))
     table.add_row("packages", ", ".join(f"{k} {v}" for k, v in report["packages"].items()))
     gl = report["opengl"]
     table.add_row("OpenGL", "usable (--renderer gl)" if gl["usable"] else f"not usable, not needed: {gl['reason']}")
@@ -175,6 +179,10 @@ def doctor(
         state = "installed" if extra["installed"] else f"missing ({extra['needs']}): pip install 'etude[{name}]'"
         table.add_row(f"extra {name}", escape(f"{state}; {extra['for']}"))
     console.print(table)
+
+
+def _core(rates: dict[str, float]) -> str:
+    return f"{rates['compiled_mops']:,.0f} million operations of compiled code a CPU second, {rates['python_mops']:.0f} of Python's"
 
 
 def _digests(only: list[str] | None, as_json: bool) -> None:
@@ -209,28 +217,66 @@ def _digests(only: list[str] | None, as_json: bool) -> None:
 
 @app.command()
 def bench(
+    context: typer.Context,
     what: Annotated[
         list[str] | None,
-        typer.Argument(help="start, render, physics, build, evaluate, …: a wrong name lists them; all when none is given"),
+        typer.Argument(help="start, render, physics, build, scale, evaluate, …: a wrong name lists them; all when none is given"),
     ] = None,
+    case: Annotated[list[str] | None, typer.Option(help="only cases whose names hold this text; may be repeated")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="a short form of every case: rougher, and done in seconds")] = False,
+    against: Annotated[
+        str | None, typer.Option(metavar="COMMIT", help="measure this commit too, in turn, and tell how many times as fast this source is")
+    ] = None,
+    rounds: Annotated[int, typer.Option(help="of --against: how often both are measured", min=1)] = 5,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
-    """Measure speed, side by side with a reference where one runs."""
+    """Measure speed, side by side with a reference where one runs, or with another commit."""
     from etude import machine
-    from etude.bench.core import benches, usual
+    from etude.bench.core import benches, measured, usual
+    from etude.bench.extent import restrict
+    from etude.yardstick import yardstick
 
-    known = benches()
-    results = [result for name in (what or usual()) for result in pick("benchmark", name, known)()]
-    if as_json:
-        print_json({"machine": machine.describe(), "results": [asdict(r) for r in results]})
+    for name in what or ():
+        pick("benchmark", name, benches())
+    restrict(quick, case or ())
+    facts = {**machine.describe(), "yardstick": yardstick()}
+    if against is not None:
+        _against(against, what or usual(), rounds, facts, as_json)
         return
+    for idle in given(context, "rounds"):
+        raise EtudeError(f"{idle} is for --against COMMIT")
+    results = measured(what or usual())
+    if not results:
+        raise EtudeError(f"no case of {', '.join(what or ['all benchmarks'])} is called so: {', '.join(map(repr, case or ()))}")
+    if as_json:
+        print_json({"machine": facts, "results": [asdict(r) for r in results]})
+        return
+    _print_results(results, {}, facts)
+
+
+def _against(commit: str, names: list[str], rounds: int, facts: dict[str, Any], as_json: bool) -> None:
+    from etude.bench.against import compare_with
+
+    found = compare_with(commit, names, rounds, lambda step: notes.print(f"  {step}", style="dim", highlight=False))
+    if as_json:
+        told = {"commit": found.commit, "rounds": found.rounds, "spreads": found.spreads, "untold": found.untold}
+        print_json({"machine": facts, "results": [asdict(r) for r in found.results], "against": told})
+        return
+    _print_results(found.results, found.spreads, facts)
+    for name, reason in found.untold.items():
+        console.print(f"not compared: {name}: {reason}", highlight=False, soft_wrap=True, markup=False)
+
+
+def _print_results(results: list[Result], spreads: dict[str, tuple[float, float]], facts: dict[str, Any]) -> None:
     table = Table(box=None, padding=(0, 2, 0, 0))
     for column in ("case", "value", "reference", "ratio"):
         table.add_column(column)
     for r in results:
         reference = "" if r.reference is None else f"{r.reference_value} {r.unit}  {r.reference}"
-        table.add_row(r.case, f"{r.value} {r.unit}", reference, "" if r.ratio is None else f"{r.ratio}×")
+        spread = f" ({spreads[r.case][0]}–{spreads[r.case][1]})" if r.case in spreads else ""
+        table.add_row(r.case, f"{r.value} {r.unit}", reference, "" if r.ratio is None else f"{r.ratio}×{spread}")
     console.print(table)
+    console.print(f"one core of this machine: {_core(facts['yardstick'])}", highlight=False, soft_wrap=True)
 
 
 @app.command("new")

@@ -12,6 +12,7 @@ import mujoco
 
 from etude.bench.core import bench_evaluate, milliseconds, one_core
 from etude.bench.datasets import bench_datasets
+from etude.bench.extent import extent, wanted
 from etude.bench.playing import bench_playing
 from etude.bench.result import Result
 from etude.envs.env import EpisodeEnv
@@ -20,12 +21,10 @@ from etude.policies.scripted import OraclePolicy
 from etude.render.renderer import Renderer
 from etude.suites.suite import SUITES
 
-SEEDS = 3
-
 
 def engine() -> list[Result]:
     """The engine of evaluation on tasks of all lengths."""
-    return bench_evaluate(make_names(["clevrskills"], ["pick", "touch_push", "sort", "stack"], splits=["train"], episodes=30))
+    return bench_evaluate(make_names(["clevrskills"], ["pick", "touch_push", "sort", "stack"], splits=["train"], episodes=extent(30, 5)))
 
 
 def playing() -> list[Result]:
@@ -35,8 +34,8 @@ def playing() -> list[Result]:
 
 def demonstrations() -> list[Result]:
     """The tasks of level L0."""
-    table = SUITES["clevrskills"].tasks.values()
-    return bench_datasets([f"clevrskills/{t.name}@train#{seed}" for t in table if t.level == "L0" for seed in range(SEEDS)], SEEDS)
+    table, seeds = SUITES["clevrskills"].tasks.values(), extent(3, 1)
+    return bench_datasets([f"clevrskills/{t.name}@train#{seed}" for t in table if t.level == "L0" for seed in range(seeds)], seeds)
 
 
 @contextlib.contextmanager
@@ -45,11 +44,11 @@ def _stopwatch(owner: Any, name: str, spent: list[float]) -> Iterator[None]:
     real = getattr(owner, name)
 
     def timed(*arguments: Any, **named: Any) -> Any:
-        begun = time.perf_counter()
+        begun = time.process_time()
         try:
             return real(*arguments, **named)
         finally:
-            spent[0] += time.perf_counter() - begun
+            spent[0] += time.process_time() - begun
 
     setattr(owner, name, timed)
     try:
@@ -58,16 +57,18 @@ def _stopwatch(owner: Any, name: str, spent: list[float]) -> Iterator[None]:
         setattr(owner, name, real)
 
 
-def control(steps: int = 150) -> list[Result]:
-    """Control steps a second of whole environments with the oracle at work, without cameras and with both at 128×128; and what share of a
-    step is spent neither in MuJoCo nor in the renderer."""
-    results = []
+def control() -> list[Result]:
+    """Control steps for each second of CPU time of whole environments with the oracle at work, without cameras and with both at 128×128;
+    and what share of a step is spent neither in MuJoCo nor in the renderer."""
+    results, steps = [], extent(150, 40)
     with one_core():
         for task in ("pick", "simple_manipulation", "stack"):
             for cameras, label in (((), "no cameras"), (None, "two cameras 128x128")):
+                if not wanted(f"clevrskills/{task}, {label}, outside MuJoCo and the renderer"):
+                    continue
                 env = EpisodeEnv("clevrskills", task, cameras=cameras)
                 rates = [count / total for count, total in (_episode(env, seed, steps) for seed in range(3))]
-                results.append(Result(f"clevrskills/{task}, {label}", round(statistics.median(rates), 1), "control steps/s"))
+                results.append(Result(f"clevrskills/{task}, {label}", round(statistics.median(rates), 1), "control steps/CPU-s"))
                 inside = [0.0]
                 with _stopwatch(mujoco, "mj_step", inside), _stopwatch(Renderer, "shoot", inside), _stopwatch(Renderer, "pose", inside):
                     env.reset(seed=0)

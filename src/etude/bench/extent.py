@@ -1,0 +1,24 @@
+"""How much is measured: all of it, or a short form; every case, or some. Kept in the environment, where processes of a bench find it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+_QUICK, _CASES, _BETWEEN = "ETUDE_BENCH_QUICK", "ETUDE_BENCH_CASES", "\n"
+
+
+def restrict(quick: bool, cases: Sequence[str]) -> None:
+    """From now on measure the short form if ``quick``, and of all cases only those whose names hold one of these texts."""
+    os.environ[_QUICK], os.environ[_CASES] = "1" if quick else "", _BETWEEN.join(cases)
+
+
+def extent(full: int, quick: int) -> int:
+    """How many rounds, steps or episodes to measure."""
+    return quick if os.environ.get(_QUICK) else full
+
+
+def wanted(case: str) -> bool:
+    """Is this case to be measured? Long benches ask before they begin one."""
+    texts = os.environ.get(_CASES, "")
+    return not texts or any(text in case for text in texts.split(_BETWEEN))
