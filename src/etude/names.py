@@ -206,7 +206,7 @@ def _written(kind: type) -> tuple[dict[str, str], tuple[str, ...], tuple[datacla
 
 def encode(value: Any) -> Any:
     """A frozen dataclass (or a part of one) as plain JSON data. Refuses what JSON cannot say exactly: NaN, infinities, sets."""
-    kind = type(value)
+    kind: type = type(value)
     if (kind is str and value.isascii()) or (kind is int and -BITS < value < BITS) or kind is bool or value is None:
         return value
     if kind is tuple or kind is list:
