@@ -17,9 +17,8 @@ from etude.envs.observer import Observation
 from etude.names import EtudeError
 from etude.plugins import load_all
 from etude.policies.calling import with_frames
-from etude.policies.wire import pack
 from etude.vector.arrays import Fields
-from etude.vector.infos import NUMBERS, taken_apart
+from etude.vector.infos import NUMBERS, Form, taken_apart
 from etude.vector.stream import EnvKind, EpisodeStream
 
 Told = dict[str, list[Any]]
@@ -77,7 +76,8 @@ class _SubEnv:
     prepared: tuple[EnvKind, int | str, gymnasium.Env[Any, Any], Any, dict[str, Any]] | None = None
     preparable: bool = False
     texts: dict[str, str] = field(default_factory=dict)
-    said: bytes = b""
+    form: Form = field(default_factory=list)
+    others: list[Any] = field(default_factory=list)
 
 
 class SubEnvs:
@@ -90,6 +90,7 @@ class SubEnvs:
     def __init__(self, plan: BatchPlan, members: range, arrays: Mapping[str, NDArray[Any]], place: int = 0) -> None:
         load_all(plan.plugins)
         self._plan, self._arrays, self._place = plan, arrays, place
+        self._seen = {name.removeprefix("seen/"): array for name, array in arrays.items() if name.startswith("seen/")}
         self._subs = {world: _SubEnv(world) for world in members}
         self._longest = 0.0  # seconds that the slowest reset has taken
         self._told: Told = {}
@@ -201,23 +202,22 @@ class SubEnvs:
     def _check(self, observation: Observation, info: Mapping[str, Any]) -> None:
         """An episode that shows other things than the rest of its batch (a robot with more joints) is refused by name."""
         for key, value in observation.items():
-            room = self._arrays.get(f"seen/{key}")
+            room = self._seen.get(key)
             if room is not None and room.shape[1:] != np.shape(value):
                 name = info.get("episode_name", "an episode")
                 raise EtudeError(f"{name} shows {key!r} of shape {np.shape(value)}, its batch {room.shape[1:]}: play it in one of its own")
 
     def _show(self, sub: _SubEnv, observation: Observation, info: dict[str, Any]) -> None:
         for key, value in observation.items():
-            if not isinstance(value, str):
-                self._arrays[f"seen/{key}"][sub.world] = value
+            if key in self._seen:
+                self._seen[key][sub.world] = value
             elif sub.texts.get(key) != value:
                 sub.texts[key] = value
                 self._told.setdefault("texts", []).append([sub.world, key, value])
         form, numbers, others = taken_apart(info)
         self._arrays["numbers"][sub.world, : len(numbers)] = numbers
-        said = pack([form, others])
-        if said != sub.said:
-            sub.said = said
+        if form != sub.form or others != sub.others:
+            sub.form, sub.others = form, others
             self._told.setdefault("infos", []).append([sub.world, form, others])
 
     def _call(self, sub: _SubEnv, name: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> None:

@@ -14,6 +14,7 @@ from etude.bench.core import bench_evaluate, milliseconds, one_core
 from etude.bench.datasets import bench_datasets
 from etude.bench.playing import bench_playing
 from etude.bench.result import Result
+from etude.bench.vector import bench_vector
 from etude.envs.env import EpisodeEnv
 from etude.evaluation.plan import make_names
 from etude.policies.scripted import OraclePolicy
@@ -31,6 +32,11 @@ def engine() -> list[Result]:
 def playing() -> list[Result]:
     """Judging a goal of several parts, and asking a policy behind a socket."""
     return bench_playing(EpisodeEnv("clevrskills", "simple_manipulation"))
+
+
+def batches() -> list[Result]:
+    """A batch of worlds of one task."""
+    return bench_vector("clevrskills", "simple_manipulation")
 
 
 def demonstrations() -> list[Result]:
