@@ -23,7 +23,7 @@ from etude.vector.env import of_task
 ROUNDS = 3
 WARM = 10  # calls before anything is timed
 Calls = list[Array | None]
-"""The actions of one world, step by step; None where the next episode begins."""
+"""What is asked of one world: an action, or None for the next episode."""
 
 
 def bench_vector(suite: str, task: str, calls: int = 400, worlds: int | None = None) -> list[Result]:
@@ -58,8 +58,9 @@ def _written(suite: str, task: str, seeds: Sequence[int], calls: int) -> Calls:
         oracle = OraclePolicy()
         oracle.reset("", (), env.simulation.episode.name)
         while not env.simulation.over:
-            found.append(np.asarray(oracle.act({"simulation": env.simulation}), float))
-            env.step(found[-1])
+            action = np.asarray(oracle.act({"simulation": env.simulation}), float)
+            env.step(action)
+            found.append(action)
         found.append(None)
         if len(found) >= calls:
             break

@@ -140,8 +140,8 @@ def _columns(forms: Sequence[Form], worlds: Sequence[int]) -> list[_Column]:
     members: dict[tuple[Any, ...], list[tuple[int, str, int]]] = {}
     for world in worlds:
         numbers = others = 0
-        for *path, kind in forms[world]:
-            row = members.setdefault(tuple(path), [])
+        for *keys, kind in forms[world]:
+            row = members.setdefault(tuple(keys), [])
             if kind in (_OTHER, _TUPLE):
                 row.append((world, kind, others))
                 others += 1
