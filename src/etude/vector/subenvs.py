@@ -92,7 +92,7 @@ class SubEnvs:
         self._plan, self._arrays, self._place = plan, arrays, place
         self._seen = {name.removeprefix("seen/"): array for name, array in arrays.items() if name.startswith("seen/")}
         self._subs = {world: _SubEnv(world) for world in members}
-        self._longest = 0.0  # seconds that the slowest reset has taken
+        self._took = 0.0  # seconds of the latest reset
         self._told: Told = {}
         self.failure: BaseException | None = None  # the latest
 
@@ -161,7 +161,7 @@ class SubEnvs:
                 ready = self._reset(sub, kind, episode)
             finally:
                 self._arrays["resetting"][self._place] = False
-            self._longest = max(self._longest, time.perf_counter() - begun)
+            self._took = time.perf_counter() - begun
         sub.kind, _, sub.env, observation, info = ready
         sub.over = False
         self._outcome(sub, 0.0, False, False)
@@ -233,7 +233,7 @@ class SubEnvs:
         as a reset takes, for it may well last as long again. ``asked`` waits so many seconds."""
         begun = time.perf_counter()
         while (sub := self._unprepared()) is not None and not asked(LOOK):
-            if self._arrays["resetting"].any() or time.perf_counter() - begun > self._longest:
+            if self._arrays["resetting"].any() or time.perf_counter() - begun > self._took:
                 self._prepare(sub)
 
     def _unprepared(self) -> _SubEnv | None:
