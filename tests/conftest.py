@@ -9,7 +9,7 @@ from hypothesis import settings
 LONG = (
     "test_cluster", "test_demos", "test_plugins", "test_workers", "test_resuming", "test_full_disk", "test_stimuli", "test_ids",
     "test_digests", "test_clevrskills", "test_vlmbench", "test_himan", "test_examples", "test_docs", "test_cli", "test_faults",
-    "test_household", "test_study",
+    "test_household", "test_study", "test_vector_env",
 )  # fmt: skip
 
 settings.register_profile("etude", deadline=None, derandomize=True)

@@ -18,6 +18,9 @@ from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
 import etude
 from etude.names import EtudeError
+from etude.vector.arrays import arrays_in, bytes_of
+from etude.vector.stream import EnvKind, EpisodeStream
+from etude.vector.subenvs import BatchPlan, Beginning, SubEnvs, fields
 
 TOUCH = "etude/clevrskills.touch-v1"
 SMALL = {"cameras": ("base",), "size": (16, 16), "modalities": ("rgb", "depth"), "reward": "gain", "labels": True}
@@ -109,6 +112,24 @@ def test_any_number_of_processes_gives_the_same_bytes(teams, mode):
     team = teams(mode, 2)
     played(team, steps=3, seed=90)  # whatever was played before
     assert all(same(one, other) for one, other in zip(alone, played(team), strict=True))
+
+
+def test_an_episode_that_was_prepared_in_a_pause_is_the_same_to_the_bit(teams):
+    """The worlds of one process use every pause; what they write is what the batch gives without pauses."""
+    trace = played(teams("SameStep", 0))
+    settings = {**SMALL, "max_episode_steps": SHORT}
+    plan = BatchPlan(EpisodeStream((EnvKind(TOUCH),), 3), settings, AutoresetMode.SAME_STEP)
+    single = EnvKind(TOUCH).make(settings)
+    layout = fields(plan, single.observation_space, single.action_space, 1)
+    arrays = arrays_in(layout, bytearray(bytes_of(layout)))
+    subenvs, ends = SubEnvs(plan, range(3), arrays), 0
+    for step, (observation, *_) in enumerate(trace):
+        told = subenvs.step() if step else subenvs.reset([Beginning(world, SEED) for world in range(3)])
+        ends += len(told.get("final", ()))
+        assert all(same(arrays[f"seen/{key}"], value) for key, value in observation.items() if key != "instruction"), step
+        subenvs.use_pause(lambda seconds: False)  # nothing is asked until all is prepared
+        arrays["action"][:] = actions(step)
+    assert ends == 6
 
 
 def test_spaces_hold_what_is_given_and_the_mode_is_declared(teams):
@@ -328,9 +349,10 @@ def test_an_error_is_told_with_the_users_frames_and_workers_end_with_their_paren
 
     def program():
         etude.load("breaking_task")
+        inherited = children()
         envs = etude.make_vec("clevrskills/breaking", 2, workers=1, cameras=())
         envs.reset(seed=0)
-        print(*children(), flush=True)
+        print(*children() - inherited, flush=True)
         try:
             envs.step([[0, 0, 0, 0, 0, 0, -1], [0, 0, 0, 0, 0, 0, 1]])
         except EtudeError as error:

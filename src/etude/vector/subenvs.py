@@ -14,12 +14,11 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from etude.envs.observer import Observation
+from etude.foreign import with_frames
 from etude.names import EtudeError
 from etude.plugins import load_all
-from etude.foreign import with_frames
-from etude.policies.wire import pack
 from etude.vector.arrays import Fields
-from etude.vector.infos import NUMBERS, taken_apart
+from etude.vector.infos import NUMBERS, Form, taken_apart
 from etude.vector.stream import EnvKind, EpisodeStream
 
 Told = dict[str, list[Any]]
@@ -77,7 +76,8 @@ class _SubEnv:
     prepared: tuple[EnvKind, int | str, gymnasium.Env[Any, Any], Any, dict[str, Any]] | None = None
     preparable: bool = False
     texts: dict[str, str] = field(default_factory=dict)
-    said: bytes = b""
+    form: Form = field(default_factory=list)
+    others: list[Any] = field(default_factory=list)
 
 
 class SubEnvs:
@@ -90,8 +90,9 @@ class SubEnvs:
     def __init__(self, plan: BatchPlan, members: range, arrays: Mapping[str, NDArray[Any]], place: int = 0) -> None:
         load_all(plan.plugins)
         self._plan, self._arrays, self._place = plan, arrays, place
+        self._seen = {name.removeprefix("seen/"): array for name, array in arrays.items() if name.startswith("seen/")}
         self._subs = {world: _SubEnv(world) for world in members}
-        self._longest = 0.0  # seconds that the slowest reset has taken
+        self._took = 0.0  # seconds of the latest reset
         self._told: Told = {}
         self.failure: BaseException | None = None  # the latest
 
@@ -160,7 +161,7 @@ class SubEnvs:
                 ready = self._reset(sub, kind, episode)
             finally:
                 self._arrays["resetting"][self._place] = False
-            self._longest = max(self._longest, time.perf_counter() - begun)
+            self._took = time.perf_counter() - begun
         sub.kind, _, sub.env, observation, info = ready
         sub.over = False
         self._outcome(sub, 0.0, False, False)
@@ -201,23 +202,22 @@ class SubEnvs:
     def _check(self, observation: Observation, info: Mapping[str, Any]) -> None:
         """An episode that shows other things than the rest of its batch (a robot with more joints) is refused by name."""
         for key, value in observation.items():
-            room = self._arrays.get(f"seen/{key}")
+            room = self._seen.get(key)
             if room is not None and room.shape[1:] != np.shape(value):
                 name = info.get("episode_name", "an episode")
                 raise EtudeError(f"{name} shows {key!r} of shape {np.shape(value)}, its batch {room.shape[1:]}: play it in one of its own")
 
     def _show(self, sub: _SubEnv, observation: Observation, info: dict[str, Any]) -> None:
         for key, value in observation.items():
-            if not isinstance(value, str):
-                self._arrays[f"seen/{key}"][sub.world] = value
+            if key in self._seen:
+                self._seen[key][sub.world] = value
             elif sub.texts.get(key) != value:
                 sub.texts[key] = value
                 self._told.setdefault("texts", []).append([sub.world, key, value])
         form, numbers, others = taken_apart(info)
         self._arrays["numbers"][sub.world, : len(numbers)] = numbers
-        said = pack([form, others])
-        if said != sub.said:
-            sub.said = said
+        if form != sub.form or others != sub.others:
+            sub.form, sub.others = form, others
             self._told.setdefault("infos", []).append([sub.world, form, others])
 
     def _call(self, sub: _SubEnv, name: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> None:
@@ -233,7 +233,7 @@ class SubEnvs:
         as a reset takes, for it may well last as long again. ``asked`` waits so many seconds."""
         begun = time.perf_counter()
         while (sub := self._unprepared()) is not None and not asked(LOOK):
-            if self._arrays["resetting"].any() or time.perf_counter() - begun > self._longest:
+            if self._arrays["resetting"].any() or time.perf_counter() - begun > self._took:
                 self._prepare(sub)
 
     def _unprepared(self) -> _SubEnv | None:

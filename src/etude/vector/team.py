@@ -70,6 +70,7 @@ class WorkerProcesses:
 
     def __init__(self, plan: BatchPlan, fields: Fields, workers: int) -> None:
         self._team: list[_BatchWorker] = []
+        self._owner = os.getpid()
         memory = SharedMemoryFile(bytes_of(fields))
         try:
             self.arrays: Mapping[str, NDArray[Any]] = arrays_in(fields, memory.memory)
@@ -138,7 +139,9 @@ class WorkerProcesses:
         return found
 
     def close(self) -> None:
-        """End all processes."""
+        """End all processes. A copy of this one that was forked leaves them alone: they are not its own."""
+        if os.getpid() != self._owner:
+            return
         for worker in self._team:
             worker.connection.close()
             worker.process.terminate()

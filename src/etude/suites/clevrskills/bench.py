@@ -15,6 +15,7 @@ from etude.bench.datasets import bench_datasets
 from etude.bench.extent import extent, wanted
 from etude.bench.playing import bench_playing
 from etude.bench.result import Result
+from etude.bench.vector import bench_vector
 from etude.envs.env import EpisodeEnv
 from etude.evaluation.plan import make_names
 from etude.policies.scripted import OraclePolicy
@@ -30,6 +31,11 @@ def engine() -> list[Result]:
 def playing() -> list[Result]:
     """Judging a goal of several parts, and asking a policy behind a socket."""
     return bench_playing(EpisodeEnv("clevrskills", "simple_manipulation"))
+
+
+def batches() -> list[Result]:
+    """A batch of worlds of one task."""
+    return bench_vector("clevrskills", "simple_manipulation")
 
 
 def demonstrations() -> list[Result]:

@@ -17,7 +17,7 @@ def _bench(name: str) -> list[Result]:
     return found
 
 
-BENCHES = {"suites": "control", "evaluate": "engine", "playing": "playing", "datasets": "demonstrations"}
+BENCHES = {"suites": "control", "evaluate": "engine", "playing": "playing", "vector": "batches", "datasets": "demonstrations"}
 
 clevrskills = Suite(
     "clevrskills",
