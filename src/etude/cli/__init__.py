@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from pathlib import Path
 
 from rich.markup import escape
 from typer.exceptions import TyperException
@@ -26,6 +27,11 @@ from etude.names import EtudeError
 from etude.plugins import load
 
 __all__ = ["app", "main"]
+
+EVERYWHERE = {  # options of every command
+    "--import": "the name of a module, such as --import my_lab",
+    "--pieces": "the folder or file of a tokenizer, such as --pieces models/t5-base",
+}
 
 
 def main() -> None:
@@ -50,17 +56,22 @@ def main() -> None:
 
 
 def _imported(arguments: list[str]) -> list[str]:
-    """The arguments without ``--import MODULE``, which any command may have, anywhere: those modules are loaded now."""
+    """The arguments without ``--import MODULE`` and ``--pieces DIR``, which any command may have, anywhere: these are loaded now."""
     left, rest = [], iter(arguments)
     for word in rest:
-        option, sign, module = word.partition("=")
-        if option != "--import":
+        option, sign, value = word.partition("=")
+        if option not in EVERYWHERE:
             left.append(word)
+            continue
+        value = value if sign else next(rest, "")
+        if not value:
+            raise EtudeError(f"{option} needs {EVERYWHERE[option]}")
+        if option == "--import":
+            load(value)
         else:
-            module = module if sign else next(rest, "")
-            if not module:
-                raise EtudeError("--import needs the name of a module, such as --import my_lab")
-            load(module)
+            from etude.perturb.gobbledygook import use_pieces
+
+            use_pieces(Path(value))
     return left
 
 
