@@ -9,7 +9,7 @@ from etude.decisions.trial import Trial
 from etude.episodes import Episode
 from etude.foreign import BrokenEpisode, episode_made_by
 from etude.names import EpisodeName, EtudeError, parse_json, pick, rng, unknown, whole_number
-from etude.perturb.perturbation import known_perturbations, perturbed
+from etude.perturb.perturbation import find_perturbation, perturbed
 from etude.prompts.instruction import Instruction
 from etude.scene.placement import NoRoom
 from etude.scene.scene import Scene
@@ -42,7 +42,7 @@ def find_task(name: EpisodeName) -> Task:
     if name.split not in found.splits:
         raise unknown(f"split of {name.suite}/{name.task}", name.split, found.splits)
     for one in name.perturbations:
-        pick("perturbation", one, known_perturbations())
+        find_perturbation(one)
     for key, _ in name.options:
         if key not in (*EVERYWHERE, *found.options):
             raise unknown(f"option of {name.suite}/{name.task}", key, (*EVERYWHERE, *found.options))

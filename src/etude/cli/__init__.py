@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from pathlib import Path
 
 from rich.markup import escape
 from typer.exceptions import TyperException
@@ -31,6 +32,11 @@ for _command in app.registered_commands:
     if _command.callback is not None:
         _command.short_help = (_command.callback.__doc__ or "").partition("\n")[0]  # one that is given is wrapped, another is cut
 
+EVERYWHERE = {  # options of every command
+    "--import": "the name of a module, such as --import my_lab",
+    "--pieces": "the folder or file of a tokenizer, such as --pieces models/t5-base",
+}
+
 
 def main() -> None:
     """Run the command; a user's mistake ends in one line, not in a traceback."""
@@ -54,17 +60,22 @@ def main() -> None:
 
 
 def _imported(arguments: list[str]) -> list[str]:
-    """The arguments without ``--import MODULE``, which any command may have, anywhere: those modules are loaded now."""
+    """The arguments without ``--import MODULE`` and ``--pieces DIR``, which any command may have, anywhere: these are loaded now."""
     left, rest = [], iter(arguments)
     for word in rest:
-        option, sign, module = word.partition("=")
-        if option != "--import":
+        option, sign, value = word.partition("=")
+        if option not in EVERYWHERE:
             left.append(word)
+            continue
+        value = value if sign else next(rest, "")
+        if not value:
+            raise EtudeError(f"{option} needs {EVERYWHERE[option]}")
+        if option == "--import":
+            load(value)
         else:
-            module = module if sign else next(rest, "")
-            if not module:
-                raise EtudeError("--import needs the name of a module, such as --import my_lab")
-            load(module)
+            from etude.perturb.gobbledygook import use_pieces
+
+            use_pieces(Path(value))
     return left
 
 

@@ -36,7 +36,7 @@ def root(
 ) -> None:
     """Compositional robot manipulation, judged ability by ability.
 
-    Every command takes --import MODULE: a plug-in that is not installed.
+    Every command takes --import MODULE: a plug-in that is not installed; and --pieces DIR: a tokenizer for gobbledygook_tokens.
     """
 
 

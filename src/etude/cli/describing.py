@@ -24,7 +24,7 @@ def describe(
     split: Annotated[str | None, typer.Option(help="of a suite; the one for training if not given")] = None,
     episodes: Annotated[int, typer.Option(help="of each task of a suite, that are drawn and played")] = EPISODES,
     no_play: Annotated[bool, typer.Option("--no-play", help="only draw them: no lengths, solvers and actions")] = False,
-    tokenizer: Annotated[str | None, typer.Option(help="count tokens too: built-in, or a name of Hugging Face's, if installed")] = None,
+    tokenizer: Annotated[str | None, typer.Option(help="count tokens too: built-in, or the folder or file of a tokenizer")] = None,
     out: Annotated[Path | None, typer.Option(help="write the datasheet into this file (Markdown)")] = None,
     workers: Annotated[int, typer.Option(help="processes; 0: as many as there are cores")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from etude.arithmetic import total
 from etude.datasets.described_episodes import EpisodeFacts
 from etude.names import EtudeError
-from etude.perturb.tokenizer import HuggingFace, Tokenizer, built_in
+from etude.perturb.tokenizer import Tokenizer, built_in, local_tokenizer, tokenizer_file
 
 TENTHS = 10  # parts of an episode, however long it is
 BINS = 20  # of the range of an action's number
@@ -112,17 +112,13 @@ class Description:
 
 
 def find_tokenizer(name: str) -> Tokenizer:
-    """``built-in``, or one of Hugging Face's by its name, where ``transformers`` and its files are installed."""
+    """``built-in``, or the one in a file or folder."""
     if name == "built-in":
         return built_in()
     try:
-        library = importlib.import_module("transformers")
-    except ImportError:
-        raise EtudeError(f"--tokenizer {name} needs transformers: pip install transformers; or take 'built-in'") from None
-    try:
-        return HuggingFace(library.AutoTokenizer.from_pretrained(name))
-    except (OSError, ValueError) as error:
-        raise EtudeError(f"--tokenizer {name} cannot be loaded ({str(error).splitlines()[0][:120]}); or take 'built-in'") from None
+        return local_tokenizer(tokenizer_file(Path(name)))
+    except EtudeError as error:
+        raise EtudeError(f"--tokenizer: {error}; or take 'built-in'") from None
 
 
 def describe(

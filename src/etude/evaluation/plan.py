@@ -13,8 +13,9 @@ from typing import Any
 from etude.evaluation.record import MODES
 from etude.evaluation.schema import SCHEMA, newer, read, written
 from etude.library import EVERYWHERE, find_task, named_plan, tasks
-from etude.names import PROTOCOL, EpisodeName, EtudeError, digest, json_text, parse_json, pick, read_text, repeated, unknown
-from etude.perturb.perturbation import known_perturbations
+from etude.names import PROTOCOL, EpisodeName, EtudeError, digest, json_text, parse_json, read_text, repeated, unknown
+from etude.perturb.gobbledygook import asked_for
+from etude.perturb.perturbation import find_perturbation, known_perturbations
 from etude.suites.suite import SUITES, Purpose, Task
 
 _log = logging.getLogger(__name__)
@@ -230,14 +231,14 @@ def make_names(
 
 def perturbation_sets(perturbations: Sequence[str], control: bool) -> list[tuple[str, ...]]:
     """Perturbations that are applied together, each set once; the empty set first where a ``control`` is wanted."""
-    sets = [tuple(p.split("+")) for p in perturbations]
+    sets = [tuple(map(asked_for, p.split("+"))) for p in perturbations]
     if not control and not sets:
         raise EtudeError("--no-control leaves out the unperturbed twins of perturbed episodes, but no --perturb is given")
     for one in sets:
         if (twice := repeated(one)) is not None:
             raise EtudeError(f"perturbation {twice!r} is given twice in {'+'.join(one)}")
         for name in one:
-            pick("perturbation", name, known_perturbations())
+            find_perturbation(name)
     return list(dict.fromkeys([()] * control + [tuple(sorted(one)) for one in sets]))
 
 

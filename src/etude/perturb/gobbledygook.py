@@ -6,19 +6,22 @@ form would still say what the pictures show; pictures themselves stay. Signs tha
 
 from __future__ import annotations
 
+import os
 import re
 import string
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from etude.episodes import Episode
 from etude.names import EtudeError, Stream
-from etude.perturb.perturbation import Change, perturbation
-from etude.perturb.tokenizer import HuggingFace, Tokenizer, built_in
+from etude.perturb.perturbation import PERTURBATIONS, Change, perturbation
+from etude.perturb.tokenizer import PIECES, HuggingFace, Tokenizer, built_in, fingerprint, given_file, local_tokenizer, tokenizer_file
 from etude.perturb.wording import merged
 from etude.prompts.instruction import Instruction, InstructionPart, Words
 
+TOKENS = "gobbledygook_tokens"
 GARBLES = 2  # rank: after rewording, before masking
 QUICK = 10  # words drawn as a whole, before they are drawn token by token
 TRIES = 200  # words drawn, and tokens for one of them
@@ -44,12 +47,43 @@ def gobbledygook_tokens_with(tokenizer: Any, label: str) -> str:
 
     The tokenizer is a :class:`~etude.perturb.tokenizer.Tokenizer`, or any of Hugging Face's.
     """
-    name = f"gobbledygook_tokens:{label}"
+    name = f"{TOKENS}:{label}"
     if not re.fullmatch(r"[A-Za-z0-9_.,-]+", label):
         raise EtudeError(f"{label!r} cannot be part of an episode's name; a label has letters, digits and _ . , -")
     counted: Tokenizer = HuggingFace(tokenizer) if hasattr(tokenizer, "all_special_ids") else tokenizer
     perturbation(name, "instruction", plausible=False, rank=GARBLES)(_with_tokens_of(lambda: counted))
     return name
+
+
+def use_pieces(path: Path) -> str:
+    """From now on ``gobbledygook_tokens`` asked of a plan is made with the tokenizer in this file or folder; returns its own name.
+
+    That has the tokenizer's fingerprint in it, so that episodes with other pieces are other episodes. Workers know it as well.
+    """
+    file = tokenizer_file(path).resolve()
+    local_tokenizer(file)  # whatever is wrong with it is told now
+    os.environ[PIECES] = str(file)
+    return asked_for(TOKENS)
+
+
+def asked_for(name: str) -> str:
+    """The perturbation that a plan means by a name: ``gobbledygook_tokens`` is that of the tokenizer which was given, if one was."""
+    file = given_file()
+    return f"{TOKENS}:{fingerprint(file)}" if name == TOKENS and file is not None else name
+
+
+def register_given() -> None:
+    """Have the perturbation registered whose tokenizer was given."""
+    file = given_file()
+    if file is not None and (name := asked_for(TOKENS)) not in PERTURBATIONS:
+        perturbation(name, "instruction", plausible=False, rank=GARBLES)(_with_tokens_of(lambda: local_tokenizer(file)))
+
+
+def refuse_lacking(name: str) -> None:
+    """Raise if a name is of a tokenizer that is not here: not a wrong name, but one whose pieces have to be given."""
+    if name.startswith(f"{TOKENS}:"):
+        here = f"here are {asked_for(TOKENS).partition(':')[2]}" if given_file() else "none are given"
+        raise EtudeError(f"{name!r} is made with pieces {name.partition(':')[2]!r}; {here}: name their tokenizer with --pieces DIR")
 
 
 def _with_tokens_of(tokenizer: Callable[[], Tokenizer]) -> Change:
@@ -61,7 +95,7 @@ def _with_tokens_of(tokenizer: Callable[[], Tokenizer]) -> Change:
     return change
 
 
-gobbledygook_tokens = perturbation("gobbledygook_tokens", "instruction", plausible=False, rank=GARBLES)(_with_tokens_of(built_in))
+gobbledygook_tokens = perturbation(TOKENS, "instruction", plausible=False, rank=GARBLES)(_with_tokens_of(built_in))
 
 
 def garbled(instruction: Instruction, renew: Renew, stream: Stream) -> Instruction:

@@ -98,12 +98,21 @@ def known_perturbations() -> dict[str, Perturbation]:
     """All that are registered, by name."""
     for file in OWN:
         importlib.import_module(f"etude.perturb.{file}")
+    importlib.import_module("etude.perturb.gobbledygook").register_given()
     return PERTURBATIONS
+
+
+def find_perturbation(name: str) -> Perturbation:
+    """The perturbation of this name."""
+    known = known_perturbations()
+    if name not in known:
+        importlib.import_module("etude.perturb.gobbledygook").refuse_lacking(name)
+    return pick("perturbation", name, known)
 
 
 def perturbed(episode: Episode, names: Sequence[str]) -> Episode:
     """The episode with these perturbations, in the order of their phases, ranks and names: how they are written does not matter."""
-    chosen = [pick("perturbation", name, known_perturbations()) for name in names]
+    chosen = [find_perturbation(name) for name in names]
     for one in sorted(chosen, key=lambda p: (PHASES.index(p.phase), p.rank, p.name)):
         with episode_made_by(f"{episode.name} cannot be made, the perturbation {one.name} broke"):
             changed = one.change(episode, rng(episode.parsed, f"perturb/{one.name}"))
@@ -116,7 +125,7 @@ def perturbed(episode: Episode, names: Sequence[str]) -> Episode:
 def observed(observation: dict[str, Any], episode: Episode, step: int) -> dict[str, Any]:
     """What is seen of the episode at a step, with those perturbations of its name that concern it, in the order of their names."""
     for name in episode.parsed.perturbations:
-        one = pick("perturbation", name, known_perturbations())
+        one = find_perturbation(name)
         if one.observe is not None:
             observation = one.observe(observation, episode, step)
     return observation
@@ -124,7 +133,7 @@ def observed(observation: dict[str, Any], episode: Episode, step: int) -> dict[s
 
 def out_of_sight(names: Sequence[str], modalities: Sequence[str]) -> list[str]:
     """Those of the perturbations that change nothing of what is seen in these modalities, a sentence for each."""
-    chosen = [pick("perturbation", name, known_perturbations()) for name in names]
+    chosen = [find_perturbation(name) for name in names]
     return [
         f"perturbation: {one.name} shows in the modality {_listed(one.needs)}, the modalities are {_listed(modalities)}"
         for one in chosen
@@ -138,4 +147,4 @@ def _listed(words: Sequence[str]) -> str:
 
 def plausible(names: Sequence[str]) -> bool:
     """Should success survive all of these together?"""
-    return all(pick("perturbation", name, known_perturbations()).plausible for name in names)
+    return all(find_perturbation(name).plausible for name in names)

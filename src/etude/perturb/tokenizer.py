@@ -1,10 +1,20 @@
-"""Words in sub-word tokens: what a tokenizer has to offer, a small one of our own, and those of Hugging Face as one."""
+"""Words in sub-word tokens: what a tokenizer has to offer, a small one of our own, those of Hugging Face, and those in a local file."""
 
 from __future__ import annotations
 
 import functools
+import hashlib
+import importlib
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Protocol
+
+from etude.names import EtudeError
+
+PIECES = "ETUDE_PIECES"  # the environment variable that names a tokenizer's file or folder, so that workers know it as well
+LIBRARIES = {".json": "tokenizers", ".model": "sentencepiece"}  # who reads which file
+FILES = ("tokenizer.json", "spiece.model", "tokenizer.model")  # what is looked for in a folder
 
 
 class Tokenizer(Protocol):
@@ -93,3 +103,84 @@ class HuggingFace:
     def decode(self, ids: Sequence[int]) -> str:
         """The text of some ids, without the blanks around it."""
         return str(self._tokenizer.decode(list(ids), clean_up_tokenization_spaces=False)).strip()
+
+
+class TokenizerFile:
+    """A ``tokenizer.json``, read by the library ``tokenizers``; without its special and its added tokens."""
+
+    def __init__(self, library: Any, file: Path) -> None:
+        self._tokenizer = library.Tokenizer.from_file(str(file))
+        never = self._tokenizer.get_added_tokens_decoder().keys()
+        self.vocabulary: Sequence[int] = sorted(set(self._tokenizer.get_vocab(with_added_tokens=False).values()) - set(never))
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of a word on its own."""
+        return list(self._tokenizer.encode(text, add_special_tokens=False).ids)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of some ids, without the blanks around it."""
+        return str(self._tokenizer.decode(list(ids), skip_special_tokens=False)).strip()
+
+
+class SentencePieceFile:
+    """A model of SentencePiece (``spiece.model``), read by the library of that name; pieces that stand for no text are left out."""
+
+    def __init__(self, library: Any, file: Path) -> None:
+        self._pieces = library.SentencePieceProcessor(model_file=str(file))
+        never = (self._pieces.is_control, self._pieces.is_unknown, self._pieces.is_unused, self._pieces.is_byte)
+        self.vocabulary: Sequence[int] = [k for k in range(self._pieces.get_piece_size()) if not any(test(k) for test in never)]
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of a word on its own."""
+        return list(self._pieces.encode(text))
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of some ids, without the blanks around it."""
+        return str(self._pieces.decode(list(ids))).strip()
+
+
+def tokenizer_file(path: Path) -> Path:
+    """The file of a tokenizer: this one, or the one in this folder."""
+    if path.is_dir():
+        found = next((path / name for name in FILES if (path / name).is_file()), None)
+        if found is None:
+            raise EtudeError(f"the folder {str(path)!r} holds no tokenizer; expected {', '.join(FILES[:-1])} or {FILES[-1]} in it")
+        return found
+    if not path.is_file():
+        raise EtudeError(f"there is no tokenizer {str(path)!r}; name a folder or a file that is here, nothing is downloaded")
+    if path.suffix not in LIBRARIES:
+        raise EtudeError(f"{str(path)!r} is not the file of a tokenizer; expected one that ends in {' or '.join(LIBRARIES)}")
+    return path
+
+
+@functools.lru_cache(maxsize=4)
+def local_tokenizer(file: Path) -> Tokenizer:
+    """The tokenizer in a file, where the library that reads it is installed."""
+    needed = LIBRARIES[file.suffix]
+    try:
+        library = importlib.import_module(needed)
+    except ImportError:
+        raise EtudeError(f"the tokenizer {str(file)!r} is read by {needed}, which is not installed: pip install {needed}") from None
+    try:
+        return TokenizerFile(library, file) if needed == "tokenizers" else SentencePieceFile(library, file)
+    except Exception as error:  # each library has its own for a file that is none
+        why = (str(error).splitlines() or [type(error).__name__])[0]
+        raise EtudeError(f"the tokenizer {str(file)!r} cannot be read by {needed}: {why:.120}") from None
+
+
+@functools.lru_cache(maxsize=4)
+def fingerprint(file: Path) -> str:
+    """Eight signs that tell tokenizers apart: of all that is in the file."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()[:8]
+
+
+def given_file() -> Path | None:
+    """The file of the tokenizer that the environment names, if it names one."""
+    path = os.environ.get(PIECES)
+    return tokenizer_file(Path(path)) if path else None
+
+
+def given_tokenizer() -> Tokenizer:
+    """The tokenizer that the environment names, or else our own."""
+    file = given_file()
+    return built_in() if file is None else local_tokenizer(file)

@@ -15,7 +15,7 @@ from etude.evaluation.matrix import mean_over_tasks, percentage
 from etude.evaluation.record import Record
 from etude.evaluation.tables import name_of
 from etude.library import find
-from etude.perturb.tokenizer import built_in
+from etude.perturb.tokenizer import given_tokenizer
 from etude.prompts.instruction import Words
 from etude.suites.paper import PaperBlock, PaperCell, PaperCondition, PaperRow, PaperTable, read_published
 from etude.suites.suite import SUITES
@@ -119,7 +119,7 @@ def _spoken(name: str) -> tuple[int, int]:
     episode = find(name)
     assert isinstance(episode, Episode)
     texts = [part.words for part in episode.instruction.parts if isinstance(part, Words)]
-    return len(" ".join(texts).split()), sum(len(built_in().encode(text)) for text in texts)
+    return len(" ".join(texts).split()), sum(len(given_tokenizer().encode(text)) for text in texts)
 
 
 def _lengths(number: str, title: str) -> PaperTable:
@@ -134,7 +134,7 @@ def _lengths(number: str, title: str) -> PaperTable:
         ways = ((which, how) for which in (0, 1) for how in (statistics.fmean, statistics.pstdev))
         rows.append(PaperRow(tuple(PaperCell((one,), functools.partial(count, which=w, how=how)) for w, how in ways), label))
     [(block, published)] = PUBLISHED[number].items()
-    note = "of the words between pictures, whoever plays; tokens are those of the tokenizer that comes with etude, the paper's are T5's"
+    note = "of the words between pictures, whoever plays; tokens are of etude's own tokenizer, or of --pieces DIR; the paper's are T5's"
     return PaperTable(number, title, ("# Words", "±", "# Tokens", "± "), (PaperBlock(block, tuple(rows), published),), note=note)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 
 from etude.arithmetic import total
@@ -10,7 +11,7 @@ from etude.evaluation.record import Record
 from etude.evaluation.tables import name_of
 from etude.library import episode
 from etude.names import EtudeError
-from etude.perturb.tokenizer import built_in
+from etude.perturb.tokenizer import given_tokenizer
 from etude.prompts.instruction import Words
 from etude.suites.suite import Cell, Rows, SuiteTable
 from etude.suites.vima.suite import ORDER
@@ -58,7 +59,7 @@ def length_rows(modes: Mapping[str, Sequence[Record]]) -> Rows:
         counts = [pair for name in names.values() if (pair := lengths(name)) is not None]
         if not counts:
             continue
-        published = PUBLISHED_LENGTHS.get(perturbation, (None, None))
+        published = PUBLISHED_LENGTHS.get(re.sub(r":[^+]*", "", perturbation), (None, None))  # whatever the pieces are
         found.append(
             {
                 "instructions": perturbation or "original",
@@ -78,7 +79,7 @@ def lengths(name: str) -> tuple[int, int] | None:
         told = episode(name).instruction
     except EtudeError:
         return None
-    words, tokenizer = told.template(slots=True).split(), built_in()
+    words, tokenizer = told.template(slots=True).split(), given_tokenizer()
     pictures = sum(not isinstance(part, Words) for part in told.parts)
     text = " ".join(part.words for part in told.parts if isinstance(part, Words))
     return len(words), pictures + len(tokenizer.encode(text))
@@ -101,7 +102,7 @@ TABLES = (
         "lengths",
         "Lengths of instructions",
         "Mean ± standard deviation over one episode of each task and level, as CoGeLoT's table D.1. Tokens are those of etude's own "
-        "tokenizer; the published ones are T5's.",
+        "tokenizer, or of the one given by --pieces; the published ones are T5's.",
         length_rows,
     ),
 )
