@@ -6,11 +6,14 @@ import html
 import math
 from typing import TYPE_CHECKING
 
+from etude.report.page import colours
+
 if TYPE_CHECKING:
     from etude.papers.filling import FilledLine, FilledTable
 
-COLOURS = ("#b5542b", "#1f6f8b", "#5b7f2b", "#7b4fa3", "#97700c", "#4b5b6b", "#b03a6a", "#21776a")  # those of reports
-INK, GRID = "#1d2126", "#d9dcdf"
+_PAGES = colours()
+COLOURS = tuple(_PAGES[f"c{k}"] for k in range(8))
+INK, GRID = _PAGES["ink"], _PAGES["line"]
 PANEL, GROUP, BAR = 200, 46, 11  # height of a panel, least width of a group of bars, width of a bar
 LEFT, TOP, GAP, LEGEND, LETTER = 46, 40, 52, 16, 6.2  # margins; height of a line of the legend; width of a letter of 11 pixels
 

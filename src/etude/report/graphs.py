@@ -16,12 +16,13 @@ from PIL import Image, ImageDraw, ImageFont
 from etude.decisions.graph import DecisionGraph
 from etude.decisions.networks import Edge, nodes_and_edges
 from etude.decisions.trial import Placed
+from etude.report.page import colours
 from etude.report.pictures import Picture
 
 SIZE, SMALL = 14, 11  # of letters, in pixels
 HEIGHT, PAD, GAP, RISE, MARGIN = 30, 10, 22, 46, 16  # of boxes, beside words, between boxes, between layers, around everything
 SWEEPS = 12
-INK, LINE = "#1d2126", "#5d666f"
+INK, LINE = (colours()[name] for name in ("ink", "soft"))
 
 
 @dataclass(frozen=True)

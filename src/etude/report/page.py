@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Sequence
+from importlib import resources
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +30,12 @@ table { border-collapse: collapse; margin: .6rem 0; font-variant-numeric: tabula
 th, td { text-align: left; padding: .25rem 1.1rem .25rem 0; border-bottom: 1px solid var(--line); }
 code { font-family: ui-monospace, Menlo, Consolas, monospace; font-size: .92em; color: var(--accent); }
 """
+
+
+def colours() -> dict[str, str]:
+    """The colours of pages in the light, by their names in the style sheets: for pictures that stand in them or beside them."""
+    sheets = resources.files("etude.report").joinpath("evaluation.css").read_text(encoding="utf-8") + STYLE
+    return dict(reversed(re.findall(r"--(\w+): (#[0-9a-f]{6})", sheets)))  # those for the dark come second
 
 
 class Page:

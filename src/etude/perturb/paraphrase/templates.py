@@ -82,6 +82,11 @@ class Form:
     templates: tuple[Template, ...]
     more: Callable[[Mapping[str, str]], dict[str, str]] = lambda found: {}
 
+    @classmethod
+    def maker(cls, shared: Mapping[str, str]) -> Callable[..., Form]:
+        """A function of a pattern and templates, which may all use the ``shared`` choices by their names."""
+        return lambda pattern, *templates: cls(re.compile(pattern), tuple(template(text, shared) for text in templates))
+
     def reworded(self, text: str, stream: Stream) -> str | None:
         """The sentence in other words, without capitals; None if it is not of this form."""
         match = self.pattern.fullmatch(text)

@@ -6,10 +6,8 @@ letter. Instructions that say the stages, or their halves, one on each line, are
 
 from __future__ import annotations
 
-import re
-
 from etude.names import EpisodeName, Stream
-from etude.perturb.paraphrase.templates import Form, template
+from etude.perturb.paraphrase.templates import Form
 
 SHARED = {
     "asked": "||please |now |go ahead and |your task is to |your job is to |you should |you have to |I want you to |I would like you to ",
@@ -32,12 +30,7 @@ SHARED = {
 }
 DRAWER = r"the (?:top|middle|bottom) drawer"
 ON_TOP = r"the drawer's surface"
-
-
-def _form(pattern: str, *templates: str) -> Form:
-    return Form(re.compile(pattern), tuple(template(t, SHARED) for t in templates))
-
-
+_form = Form.maker(SHARED)
 FORMS: dict[str, Form] = {
     "open": _form(
         rf"open (?P<where>{DRAWER})",

@@ -7,11 +7,9 @@ sentence; a few words of theirs change.
 
 from __future__ import annotations
 
-import re
-
 from etude.names import EpisodeName, Stream
 from etude.perturb.paraphrase.generic import rules
-from etude.perturb.paraphrase.templates import Form, template
+from etude.perturb.paraphrase.templates import Form
 
 SHARED = {
     "asked": "||please |now |go ahead and |your task is to |your job is to |you should |you have to |I want you to |I would like you to ",
@@ -35,12 +33,7 @@ SHARED = {
     "bit": "slightly|a little|a bit|a little bit|only a little|just a bit",
     "part": ", not <whole>|, not all the way",
 }
-
-
-def _form(pattern: str, *templates: str) -> Form:
-    return Form(re.compile(pattern), tuple(template(t, SHARED) for t in templates))
-
-
+_form = Form.maker(SHARED)
 FORMS: dict[str, Form] = {
     "pick": _form(
         r"Pick up (?P<what>the .+) and place it into (?P<where>the .+)\.",
