@@ -21,7 +21,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 # From the ground up. A room (a package or module of etude) imports from rooms of floors below its own, and from itself; rooms of one floor
 # do not know each other, but on the ground. Imports inside functions count; those that only name a type do not. A new room gets its place
 # here.
-GROUND = ("arithmetic", "cgroups", "compiled", "index", "loops", "machine", "names", "plugins", "pose", "registry")
+GROUND = ("arithmetic", "cgroups", "compiled", "index", "kept", "loops", "machine", "names", "plugins", "pose", "registry")
 BENCHMARKS = "suites/*"  # what comes with etude as it could come with a plug-in: nothing below knows it
 FLOORS = (
     GROUND,
