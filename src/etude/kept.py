@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import itertools
 import json
 import math
 import multiprocessing
@@ -101,24 +102,22 @@ def _renamed(path: Path) -> Iterator[IO[bytes]]:
     try:
         with os.fdopen(number, "wb") as file:
             yield file
-        os.replace(name, path)
+        Path(name).replace(path)
     except BaseException:
         with contextlib.suppress(OSError):
-            os.unlink(name)
+            Path(name).unlink()
         raise
 
 
 def _thin_out(folder: Path) -> None:
     """Throw the oldest files away where there is too much."""
     with contextlib.suppress(OSError):  # another process does the same
-        there = sorted((entry.stat().st_mtime_ns, entry.stat().st_size, entry.path) for entry in os.scandir(folder))
-        much = sum(size for _, size, _ in there)
-        if much > LIMIT:
-            for _, size, path in there:
-                os.unlink(path)
-                much -= size
-                if much <= LIMIT // 2:
-                    break
+        newest = sorted(((path.stat().st_mtime_ns, path.stat().st_size, path) for path in folder.iterdir()), reverse=True)
+        upto = list(itertools.accumulate(size for _, size, _ in newest))
+        if upto and upto[-1] > LIMIT:
+            for much, (_, _, path) in zip(upto, newest, strict=True):
+                if much > LIMIT // 2:
+                    path.unlink()
 
 
 def _aligned(place: int) -> int:

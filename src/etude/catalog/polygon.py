@@ -92,7 +92,7 @@ def grown(ring: Array, by: float) -> Array:
 
 def hull(points: ArrayLike) -> Array:
     """Convex hull of (N, 2) points, counter-clockwise, without collinear points."""
-    ordered = sorted({(round(float(x), 12), round(float(y), 12)) for x, y in np.asarray(points, float)})
+    ordered = sorted({(round(x, 12), round(y, 12)) for x, y in np.asarray(points, float).tolist()})
 
     def half(sequence: list[tuple[float, float]]) -> list[tuple[float, float]]:
         chain: list[tuple[float, float]] = []

@@ -136,8 +136,15 @@ class Shape:
         points = np.vstack([self.mesh.vertices, *(p.support(around=True) for p in self.pieces)])
         return hull(turned(points, matrix(rotation)[:2]))
 
+    @functools.cached_property
+    def _upright_lift(self) -> float:
+        return self._lift(IDENTITY)
+
     def lift(self, rotation: Quat) -> float:
         """Height of the origin above a level surface on which the shape stands when it is turned so, metres."""
+        return self._upright_lift if rotation == IDENTITY else self._lift(rotation)
+
+    def _lift(self, rotation: Quat) -> float:
         down = -matrix(rotation)[2]
         return max(float(dots(self.mesh.vertices, down).max()), *(p.reach(down) for p in self.pieces))
 

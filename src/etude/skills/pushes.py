@@ -7,6 +7,7 @@ Distances in metres, world.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -103,7 +104,11 @@ class Lying:
 
     def outline(self) -> Array:
         """Points (N, 2) around it, in the world: as few as will do for an obstacle."""
-        return along_ring(hull(self.rim), 0.01) + self.place
+        return self._around + self.place
+
+    @functools.cached_property
+    def _around(self) -> Array:
+        return along_ring(hull(self.rim), 0.01)
 
     def turned(self, place: Array, angle: float) -> Lying:
         """The thing elsewhere, turned by an angle."""

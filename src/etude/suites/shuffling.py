@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
@@ -46,6 +47,12 @@ def _told(told: Instruction, rank: Mapping[str, int]) -> Instruction:
     return replace(told, parts=tuple(parts))
 
 
+@functools.cache
+def _told_by(kind: type) -> tuple[str, ...]:
+    """The fields of a kind of value in which there may be names; none where it is no dataclass."""
+    return tuple(f.name for f in fields(kind) if f.init and f.name not in LOOKS) if is_dataclass(kind) else ()
+
+
 def _renamed(value: T, new: Mapping[str, str]) -> T:
     """The value with every name in it replaced, of a thing or of a part of one ("cabinet 0/door")."""
     found: Any = value
@@ -56,8 +63,8 @@ def _renamed(value: T, new: Mapping[str, str]) -> T:
         items = [_renamed(item, new) for item in value]
         if any(a is not b for a, b in zip(items, value, strict=True)):
             found = type(value)(*items) if hasattr(value, "_fields") else tuple(items)
-    elif is_dataclass(value) and not isinstance(value, type):
-        changed = {f.name: _renamed(getattr(value, f.name), new) for f in fields(value) if f.init and f.name not in LOOKS}
+    elif not isinstance(value, (float, int)) and (names := _told_by(type(value))):
+        changed = {name: _renamed(getattr(value, name), new) for name in names}
         if any(item is not getattr(value, name) for name, item in changed.items()):
             found = replace(value, **changed)
     return found  # type: ignore[no-any-return]
