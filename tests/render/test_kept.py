@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from render_desk import CAMERAS, desk, digest, marker
 
 from etude.pose import Pose, matrix, yaw_quat
-from etude.render import Renderer, kept
+from etude.render import Renderer, antialias, geometry, kept, measure, raster, setup, shade, shadow
 from etude.render.studio import Studio
 from etude.scene import World
 from etude.scene.examples import example
@@ -114,3 +115,27 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         assert len({digest(renderer.shoot(camera, (32, 32))) for _ in range(3)}) == 1
         renderer.shoot(camera, (64, 64))
     assert len(renderer._memory) == 3
+
+
+def test_renderers_draw_in_threads_and_leave_the_interpreter_to_others() -> None:
+    visuals, positions, rotations = desk()
+    frames = [positions + np.array([0.0, 0.0, 0.01 * k]) * (np.arange(len(positions)) > 0)[:, None] for k in range(6)]
+
+    def film(_: int) -> list[str]:
+        renderer = Renderer(visuals, Lighting())
+        shots = []
+        for moved in frames:
+            renderer.pose(moved, rotations)
+            shots.append(digest(renderer.shoot(CAMERAS[0], SIZE)))
+        return shots
+
+    with ThreadPoolExecutor(2) as threads:
+        first, second = threads.map(film, range(2))
+    assert first == second == film(0) and len(set(first)) == 6
+    kernels = [
+        k
+        for module in (antialias, geometry, measure, raster, setup, shade, shadow)
+        for k in vars(module).values()
+        if hasattr(k, "targetoptions")
+    ]
+    assert len(kernels) > 20 and all(k.targetoptions["nogil"] for k in kernels)

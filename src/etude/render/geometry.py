@@ -105,10 +105,10 @@ def _stack(arrays: Sequence[NDArray[np.generic]], width: int) -> Array:
 
 @compiled(error_model="numpy")
 def follow(g: Geometry, to: tuple[Array, Array], frames: tuple[Array, Array], moves: int, moved: NDArray[np.int64]) -> int:
-    """Bring bodies to other frames, positions (B, 3) and rotations (B, 3, 3) in the world, and the visuals of those that move along with them.
+    """Bring bodies to other frames, positions (B, 3) and rotations (B, 3, 3) in the world, and their visuals along with those that move.
 
-    ``frames``, where the bodies were, are changed to those they go ``to``, and ``moved`` (B,) to ``moves`` for those that move. Gives how many
-    do; −1, and nothing is changed, if the world itself would.
+    ``frames``, where the bodies were, are changed to those they go ``to``, and ``moved`` (B,) to ``moves`` for those that move. Gives how
+    many do; −1, and nothing is changed, if the world itself would.
     """
     (p, rotation), (positions, rotations) = to, frames
     count = 0

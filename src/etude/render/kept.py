@@ -28,8 +28,9 @@ def take_notes(shape: tuple[int, int]) -> Notes:
 class Kept:
     """The memory of one view: samples (height, width).
 
-    ``nearness`` and ``owner`` show the visuals ``still`` alone, as they stood at their ``drawn`` versions; ``over`` are the others. ``rgb`` is the latest picture, without
-    markers, of the owners ``before``; it was shaded with visuals of these ``versions`` and a shadow map of this ``fit`` and ``tick``, with ``notes`` about it.
+    ``nearness`` and ``owner`` show the visuals ``still`` alone, as they stood at their ``drawn`` versions; ``over`` are the others. ``rgb``
+    is the latest picture, without markers, of the owners ``before``; it was shaded with visuals of these ``versions`` and a shadow map of
+    this ``fit`` and ``tick``, with ``notes`` about it.
     """
 
     def __init__(self, view: Projection, shown: NDArray[np.uint8]) -> None:
@@ -44,7 +45,7 @@ class Kept:
         clear(view, self.nearness, self.owner)
 
     def layer(self, view: Projection, g: Geometry, shown: NDArray[np.uint8], moves: int, moved: NDArray[np.int64], s: Scratch) -> None:
-        """Bring ``nearness`` and ``owner`` up to date, and tell ``over`` which of the ``shown`` visuals are not among them and must be drawn over.
+        """Bring ``nearness`` and ``owner`` up to date; ``over`` are those of the ``shown`` visuals that are to be drawn over them.
 
         ``moved`` says for every body at which of the ``moves`` it was the last time among those that moved.
         """

@@ -36,8 +36,8 @@ class ShadowMap(NamedTuple):
 
 
 class Notes(NamedTuple):
-    """How samples (H, W) were compared with the shadow map: in which tile, from 1 on, or 0 if they were not; at the first of which 2×2 texels;
-    at which depth; and four bits of what was lit."""
+    """How samples (H, W) were compared with the shadow map: in which tile, from 1 on, or 0 if they were not; at the first of which 2×2
+    texels; at which depth; and four bits of what was lit."""
 
     tile: NDArray[np.int16]
     where: NDArray[np.int32]

@@ -36,7 +36,8 @@ class Renderer:
     """Draws a fixed set of visuals under a fixed lighting, in whatever pose their bodies are.
 
     Until the first :meth:`pose`, every body stands in the world's own frame. A picture depends on visuals, lighting, pose and camera only,
-    never on what was drawn before: what is kept of a view for the next picture saves time and changes nothing. One renderer serves one thread.
+    never on what was drawn before: what is kept of a view for its next picture saves time and changes nothing. One renderer serves one
+    thread at a time.
     """
 
     def __init__(self, visuals: Sequence[Visual], lighting: Lighting) -> None:

@@ -93,7 +93,7 @@ def outdated(
                 shifted = False  # behind what stood before a textured triangle, its groups had other limits
                 for begin in range(first, last, GROUP):
                     end = min(begin + GROUP, last)
-                    differs = shifted or end < begin + GROUP and end < right and old[np.uintp(end)] == t and not plain
+                    differs = shifted or (end < begin + GROUP and end < right and old[np.uintp(end)] == t and not plain)
                     if not same:
                         for i in range(begin, end):
                             differs |= old[np.uintp(i)] != t

@@ -30,7 +30,7 @@ _FAR = 1e6
 class Shadows:
     """The shadow map of one key light over one geometry, for one set of casters.
 
-    ``tick`` counts the maps that were taken, and ``stamps`` says for every tile, row by row from index 1 on, at which of them a sample whose
+    ``tick`` counts the maps taken so far, and ``stamps`` says for every tile, row by row from index 1 on, at which of them a sample whose
     first texel lies there may last have found another one. They begin anew when the map has another ``fit``.
     """
 
@@ -120,7 +120,8 @@ def _cover(
     covered: NDArray[np.int64], stamps: NDArray[np.int64],
 ) -> None:  # fmt: skip
     """Note the texels (left, top, right, bottom) that each moving visual, just drawn, may cover; none if it is off the map. Stamp those of
-    visuals that moved since they had these versions, where they are and where they were."""
+    visuals that moved since they had these versions, where they are and where they were.
+    """
     a, pitch = view.axes, view.width >> TILE
     for v in range(len(covered)):
         rectangle, moved = covered[v], versions[v] != g.version[v]
