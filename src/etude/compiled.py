@@ -31,7 +31,8 @@ def compiled(
 
 
 def compiled(function: Any = None, *, error_model: str = "python", inline: str = "never") -> Any:
-    """Compile a function when it is first called: ``@compiled``, or with options. None of them lets results depend on the CPU, and all release the GIL."""
+    """Compile a function when it is first called: ``@compiled``, or with options. None of them lets results depend on the CPU. While it
+    runs, other threads may."""
     if function is None:
         return functools.partial(compiled, error_model=error_model, inline=inline)
     make = functools.partial(njit, function, nogil=True, error_model=error_model, inline=inline)

@@ -104,11 +104,37 @@ def _stack(arrays: Sequence[NDArray[np.generic]], width: int) -> Array:
 
 
 @compiled(error_model="numpy")
-def carry(g: Geometry, moved: NDArray[np.uint8], positions: Array, rotations: Array) -> None:
+def follow(g: Geometry, to: tuple[Array, Array], frames: tuple[Array, Array], moves: int, moved: NDArray[np.int64]) -> int:
+    """Bring bodies to other frames, positions (B, 3) and rotations (B, 3, 3) in the world, and their visuals along with those that move.
+
+    ``frames``, where the bodies were, are changed to those they go ``to``, and ``moved`` (B,) to ``moves`` for those that move. Gives how
+    many do; −1, and nothing is changed, if the world itself would.
+    """
+    (p, rotation), (positions, rotations) = to, frames
+    count = 0
+    for b in range(len(positions)):
+        differs = False
+        for i in range(3):
+            differs |= p[b, i] != positions[b, i]
+            for k in range(3):
+                differs |= rotation[b, i, k] != rotations[b, i, k]
+        if differs:
+            if b == 0:
+                return -1
+            count += 1
+            moved[b] = moves
+            positions[b], rotations[b] = p[b], rotation[b]
+    if count:
+        carry(g, moved == moves, positions, rotations)
+    return count
+
+
+@compiled(error_model="numpy")
+def carry(g: Geometry, moved: NDArray[np.bool_], positions: Array, rotations: Array) -> None:
     """Bring the visuals of moved bodies (B,) to their frames: positions (B, 3), rotations (B, 3, 3) in the world."""
     for v in range(g.body.shape[0]):
         b = g.body[v]
-        if moved[b] == 0:
+        if not moved[b]:
             continue
         g.version[v] += 1
         r00, r01, r02 = rotations[b, 0, 0], rotations[b, 0, 1], rotations[b, 0, 2]

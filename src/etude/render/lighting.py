@@ -35,6 +35,16 @@ class ShadowMap(NamedTuple):
     on: bool
 
 
+class Notes(NamedTuple):
+    """How samples (H, W) were compared with the shadow map: in which tile, from 1 on, or 0 if they were not; at the first of which 2×2
+    texels; at which depth; and four bits of what was lit."""
+
+    tile: NDArray[np.int16]
+    where: NDArray[np.int32]
+    deep: NDArray[np.float32]
+    lit: NDArray[np.uint8]
+
+
 def casts(visual: Visual) -> bool:
     """Whether a visual throws a shadow: opaque, not told otherwise, and no wider than furniture is."""
     if not visual.shadow or visual.alpha < 1 or not len(visual.mesh.vertices):

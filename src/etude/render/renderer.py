@@ -14,12 +14,13 @@ from etude.names import EtudeError
 from etude.pose import Array, Pose, matrix
 from etude.render.antialias import choose, resolve
 from etude.render.camera import focal, place_of
-from etude.render.geometry import carry, pack
+from etude.render.geometry import carry, follow, pack
+from etude.render.kept import REST, Kept, Memory, take_notes
 from etude.render.lighting import Lights, ShadowMap, casts, light_axes, unit
 from etude.render.measure import measure, normals_of
 from etude.render.picture import Picture, picture_size
 from etude.render.raster import Projection, clear, draw, scratch
-from etude.render.setup import set_up
+from etude.render.setup import outdated, set_up
 from etude.render.shade import shade
 from etude.render.shadow import Shadows, no_shadows
 from etude.scene.scene import Camera, Light, Lighting, look_at
@@ -28,14 +29,15 @@ from etude.scene.visual import Visual
 # Counts up whenever any pixel of any picture may change.
 VERSION = "etude-raster-1"
 
-_EVERYTHING = np.zeros((0, 0), np.uint8)
+_EVERYTHING, _NO_NOTES = np.zeros((0, 0), np.uint8), take_notes((0, 0))
 
 
 class Renderer:
     """Draws a fixed set of visuals under a fixed lighting, in whatever pose their bodies are.
 
     Until the first :meth:`pose`, every body stands in the world's own frame. A picture depends on visuals, lighting, pose and camera only,
-    never on what was drawn before. One renderer serves one thread.
+    never on what was drawn before: what is kept of a view for its next picture saves time and changes nothing. One renderer serves one
+    thread at a time.
     """
 
     def __init__(self, visuals: Sequence[Visual], lighting: Lighting) -> None:
@@ -44,31 +46,30 @@ class Renderer:
         self._bodies = int(g.body.max()) + 1 if len(visuals) else 1
         self._scratch = scratch(len(g.points))
         self._alpha = np.array([v.alpha for v in visuals], np.float64)
+        self._translucent = [i for i, v in enumerate(visuals) if 0 < v.alpha < 1]
         self._solid = (self._alpha >= 1).astype(np.uint8)
         self._lights = _lights(lighting)
         self._axes = light_axes(lighting.key.direction)
         self._taken: ShadowMap | None = None
         self._buffers: dict[tuple[int, int], tuple[NDArray[np.float32], NDArray[np.int32]]] = {}
-        self._positions = np.zeros((self._bodies, 3))
-        self._rotations = np.tile(np.eye(3), (self._bodies, 1, 1))
-        carry(g, np.ones(self._bodies, np.uint8), self._positions, self._rotations)
+        self._memory = Memory()
+        self._looks: dict[tuple[str, int, int, bool], tuple[Camera, Pose, Projection, bytes]] = {}
+        self._moves, self._moved = 0, np.full(self._bodies, -REST, np.int64)  # so many, and at which of them each body moved last
+        self._frames = np.zeros((self._bodies, 3)), np.tile(np.eye(3), (self._bodies, 1, 1))
+        carry(g, np.ones(self._bodies, np.bool_), *self._frames)
         self._shadows = Shadows(self._axes, g, self._scratch, np.array([casts(v) for v in visuals], np.uint8))
 
     def pose(self, positions: ArrayLike, rotations: ArrayLike) -> None:
         """Bring the bodies to these world frames: positions (B, 3) metres, rotations (B, 3, 3). Body 0 is the world itself."""
-        p = np.ascontiguousarray(positions, np.float64)
-        R = np.ascontiguousarray(rotations, np.float64).reshape(-1, 3, 3)
+        p, R = np.array(positions, np.float64), np.array(rotations, np.float64).reshape(-1, 3, 3)
         if p.ndim != 2 or p.shape[1] != 3 or len(p) != len(R) or len(p) < self._bodies:
             raise EtudeError(f"expected frames of at least {self._bodies} bodies, (B, 3) and (B, 3, 3); got {p.shape} and {R.shape}")
-        p, R = p[: self._bodies], R[: self._bodies]
-        moved = (p != self._positions).any(1) | (self._rotations != R).any((1, 2))
-        if moved[0]:
+        count = follow(self._geometry, (p, R), self._frames, self._moves + 1, self._moved)
+        if count < 0:
             raise EtudeError("body 0 is the world: its frame must stay the identity")
-        if not moved.any():
-            return
-        self._positions, self._rotations = p.copy(), R.copy()
-        carry(self._geometry, moved.astype(np.uint8), self._positions, self._rotations)
-        self._taken = None
+        if count:
+            self._moves += 1
+            self._taken = None
 
     def shoot(
         self,
@@ -86,12 +87,18 @@ class Renderer:
         the edges in ``rgb`` are smooth; depth and segmentation stay the same.
         """
         width, height = picture_size(camera, size)
-        view = _view(camera, width, height, place_of(camera, pose), supersample)
+        view, key = self._look(camera, width, height, place_of(camera, pose), supersample)
         g = self._geometry
         shown = self._solid & ~np.isin(g.entity, list(hide)) if hide else self._solid
+        kept = self._memory.find((key, hide), view, shown)
         nearness, owner = self._buffer(view.width, view.height)
-        clear(view, nearness, owner)
-        draw(view, g, shown, self._scratch, nearness, owner)
+        if kept is None:
+            clear(view, nearness, owner)
+        else:
+            kept.layer(view, g, shown, self._moves, self._moved, self._scratch)
+            np.copyto(nearness, kept.nearness)
+            np.copyto(owner, kept.owner)
+        draw(view, g, shown if kept is None else kept.over, self._scratch, nearness, owner)
         shadow = self._shadow()
         rgb = np.empty((height, width, 3), np.uint8)
         markers = self._markers(view, hide)
@@ -105,7 +112,11 @@ class Renderer:
             self._annotate(view, markers, shadow, nearness, samples)
             resolve(owner, samples, bool(markers), rgb)
         else:
-            self._colour(view, shadow, nearness, owner, _EVERYTHING, 1.0, rgb)
+            if kept is None:
+                self._colour(view, shadow, nearness, owner, _EVERYTHING, 1.0, rgb)
+            else:
+                self._refresh(view, shadow, nearness, owner, kept)
+                np.copyto(rgb, kept.rgb)
             self._annotate(view, markers, shadow, nearness, rgb)
         depth, segmentation = np.empty((height, width), np.float32), np.empty((height, width), np.uint16)
         seen = np.s_[1::2, 1::2] if supersample else np.s_[:, :]
@@ -122,7 +133,29 @@ class Renderer:
         alpha: float, rgb: NDArray[np.uint8],
     ) -> None:  # fmt: skip
         set_up(self._geometry, shadow, owner)
-        shade(view, self._geometry, self._lights, shadow, nearness, owner, wanted, alpha, rgb)
+        shade(view, self._geometry, self._lights, shadow, nearness, owner, wanted, _NO_NOTES, alpha, rgb)
+
+    def _refresh(self, view: Projection, shadow: ShadowMap, nearness: NDArray[np.float32], owner: NDArray[np.int32], kept: Kept) -> None:
+        """Shade what may have changed since the picture that is kept."""
+        g, shadows = self._geometry, self._shadows
+        if kept.fit != shadows.fit:
+            kept.before[:], kept.fit = -2, shadows.fit
+        outdated(g, shadow, shadows.stamps, owner, kept.before, kept.versions, kept.tick, kept.notes, kept.wanted)
+        shade(view, g, self._lights, shadow, nearness, owner, kept.wanted, kept.notes, 1.0, kept.rgb)
+        kept.versions, kept.tick = g.version.copy(), shadows.tick
+
+    def _look(self, camera: Camera, width: int, height: int, place: Pose, supersample: bool) -> tuple[Projection, bytes]:
+        """How the camera looks from there, with its exact bits; kept for cameras that stay."""
+        name = camera.name, width, height, supersample
+        known = self._looks.get(name)
+        if known is not None and known[0] is camera and known[1] is place:
+            return known[2:]
+        if len(self._looks) >= 16:
+            self._looks.clear()
+        view = _view(camera, width, height, place, supersample)
+        key = view.eye.tobytes() + view.axes.tobytes() + repr(view[2:]).encode()
+        self._looks[name] = camera, place, view, key
+        return view, key
 
     def _buffer(self, width: int, height: int) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
         if (width, height) not in self._buffers:
@@ -141,7 +174,7 @@ class Renderer:
     def _markers(self, view: Projection, hide: frozenset[int]) -> list[int]:
         """Translucent visuals from far to near."""
         g = self._geometry
-        found = [int(v) for v in np.flatnonzero(self._solid == 0) if self._alpha[v] > 0 and int(g.entity[v]) not in hide]
+        found = [v for v in self._translucent if int(g.entity[v]) not in hide]
         return sorted(found, key=lambda v: (-float(((g.centres[v] - view.eye) * view.axes[2]).sum()), v))
 
     def _annotate(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from etude.compiled import compiled
 from etude.render.geometry import Geometry
-from etude.render.lighting import Lights, ShadowMap
+from etude.render.lighting import Lights, Notes, ShadowMap
 from etude.render.raster import Projection
 
 Float = np.float32
@@ -28,6 +28,8 @@ LANE = (1 << 21) - 1
 SHARP = Float(0.5)  # how far filtering goes, against the full square of a pixel: crisp, and still calm in motion
 UP, SIDE = Float(0.15), Float(0.85)  # ambient light comes a little more from above
 BIAS, LIFT = 0.25, 0.6  # texels by which a receiver is moved towards the light, and along its normal, before the shadow test
+
+TILE = 4  # bits: as in shadow.py
 
 # Samples are shaded in blocks. The quantities of a block lie in one array at fixed distances, which lets the compiler see that they do not
 # overlap, and turn the loops over them into vector instructions.
@@ -66,12 +68,14 @@ class Eye(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Up to BLOCK samples of a row: their quantities, columns, owners, places in the shadow map, and texels weighted together."""
+    """Up to BLOCK samples of a row: their quantities, columns, owners, places in the shadow map with the comparisons there, and texels
+    weighted together."""
 
     values: NDArray[np.float32]  # (ROWS · PITCH,)
     column: NDArray[np.int32]
     owner: NDArray[np.int32]
     at: NDArray[np.int32]
+    lit: NDArray[np.uint8]
     packed: NDArray[np.int64]
 
 
@@ -135,7 +139,7 @@ def _form(s: NDArray[np.float32], t: Scalar, k: Scalar, x: Scalar, y: Scalar, z:
     return s[t, np.uintp(k)] * x + s[t, np.uintp(k + 1)] * y + s[t, np.uintp(k + 2)] * z
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inline="always")
 def _pick(
     begin: int, across: NDArray[np.float32], nearness: NDArray[np.float32], owner: NDArray[np.int32], wanted: NDArray[np.uint8], b: Block
 ) -> Scalar:
@@ -158,7 +162,7 @@ def _pick(
     return n
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inline="always")
 def _look(e: Eye, shadow: ShadowMap, n: int, w: NDArray[np.float32]) -> None:
     """What follows from how near the samples are: their place, as reach and aside (see :class:`Eye`), also in the light's frame."""
     if e.perspective:
@@ -189,16 +193,16 @@ def _look(e: Eye, shadow: ShadowMap, n: int, w: NDArray[np.float32]) -> None:
         w[np.uintp(LZ + i)] = c0 + reach * c1 + aside * c2
 
 
-@compiled(error_model="numpy")
-def _runs(e: Eye, g: Geometry, n: int, b: Block) -> None:
-    """Texture, gloss, normal and slope of the samples, triangle by triangle."""
-    w, packed, owner, s, texels, visual, gloss_of = b.values, b.packed, b.owner, g.setup, g.texels, g.visual, g.gloss
+@compiled(error_model="numpy", inline="always")
+def _runs(e: Eye, g: Geometry, n: int, apart: bool, b: Block) -> None:
+    """Texture, gloss, normal and slope of the samples, triangle by triangle; with ``apart``, also by gaps between columns."""
+    w, packed, column, owner, s, texels, visual, gloss_of = b.values, b.packed, b.column, b.owner, g.setup, g.texels, g.visual, g.gloss
     bits_of, start_of = g.texture_bits, g.texture_start
     last = 0
     while last < n:
         first, t = last, owner[np.uintp(last)]
         last += 1
-        while last < n and owner[np.uintp(last)] == t:
+        while last < n and owner[np.uintp(last)] == t and not (apart and column[np.uintp(last)] != column[np.uintp(last - 1)] + 1):
             last += 1
         if t < 0:
             for i in range(first, last):
@@ -273,13 +277,14 @@ def _bend(e: Eye, s: NDArray[np.float32], t: Scalar, first: Scalar, last: Scalar
         w[np.uintp(NX + i)], w[np.uintp(NY + i)], w[np.uintp(NZ + i)] = nx * scale, ny * scale, nz * scale
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inline="always")
 def _shadow(lights: Lights, shadow: ShadowMap, n: int, b: Block) -> None:
     """How much of the key light reaches the samples: 2×2 comparisons with the shadow map, blended."""
-    w, at = b.values, b.at
+    w, at, bits = b.values, b.at, b.lit
     if not shadow.on:
         for i in range(n):
             w[np.uintp(LIT + i)] = _1
+            at[np.uintp(i)] = -1
         return
     height, width = shadow.nearness.shape
     m = shadow.nearness.reshape(height * width)
@@ -308,16 +313,30 @@ def _shadow(lights: Lights, shadow: ShadowMap, n: int, b: Block) -> None:
         if where >= 0:
             fx, fy, z = w[np.uintp(LX + i)], w[np.uintp(LY + i)], w[np.uintp(LZ + i)]
             sx, sy = w[np.uintp(SX + i)], w[np.uintp(SY + i)]
-            ul = _1 if z + m[np.uintp(where)] <= _0 else _0
-            ur = _1 if z + sx + m[np.uintp(where + 1)] <= _0 else _0
-            ll = _1 if z + sy + m[np.uintp(where + width)] <= _0 else _0
-            lr = _1 if z + sx + sy + m[np.uintp(where + width + 1)] <= _0 else _0
+            a, b1 = z + m[np.uintp(where)] <= _0, z + sx + m[np.uintp(where + 1)] <= _0
+            c, d = z + sy + m[np.uintp(where + width)] <= _0, z + sx + sy + m[np.uintp(where + width + 1)] <= _0
+            bits[np.uintp(i)] = a | b1 << 1 | c << 2 | d << 3
+            ul, ur, ll, lr = _1 if a else _0, _1 if b1 else _0, _1 if c else _0, _1 if d else _0
             upper, lower = ul + (ur - ul) * fx, ll + (lr - ll) * fx
             lit = upper + (lower - upper) * fy
         w[np.uintp(LIT + i)] = lit
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inline="always")
+def _note(shadow: ShadowMap, j: int, n: int, b: Block, notes: Notes) -> None:
+    """Write down how the samples were compared with the shadow map."""
+    width = shadow.nearness.shape[1]
+    for i in range(n):
+        column, at = np.uintp(b.column[np.uintp(i)]), b.at[np.uintp(i)]
+        notes.tile[j, column] = 0
+        if at >= 0:
+            r = at // width
+            notes.tile[j, column] = 1 + (r >> TILE) * (width >> TILE) + (at - r * width >> TILE)
+            notes.where[j, column], notes.lit[j, column] = at, b.lit[np.uintp(i)]
+            notes.deep[j, column] = b.values[np.uintp(LZ + i)]
+
+
+@compiled(error_model="numpy", inline="always")
 def _soft(lights: Lights, n: int, w: NDArray[np.float32]) -> None:
     """The light that casts no shadows, ambient and fills."""
     r, g, b = lights.ambient[0], lights.ambient[1], lights.ambient[2]
@@ -334,7 +353,7 @@ def _soft(lights: Lights, n: int, w: NDArray[np.float32]) -> None:
             w[np.uintp(LB + i)] += b * cosine
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inline="always")
 def _develop(e: Eye, lights: Lights, n: int, b: Block) -> None:
     """Colours of the samples, 0.5 to 255.5, from texture and light."""
     w, packed = b.values, b.packed
@@ -367,7 +386,7 @@ def _develop(e: Eye, lights: Lights, n: int, b: Block) -> None:
         w[np.uintp(BLUE + i)] = min(np.sqrt(blue), _1) * _255 + _HALF
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inline="always")
 def _lay(lights: Lights, alpha: float, n: int, b: Block, rgb: NDArray[np.uint8]) -> None:
     """Write the colours into a row (width, 3); without owner, the background."""
     w, owner, column, cover = b.values, b.owner, b.column, Float(alpha)
@@ -386,7 +405,7 @@ def _lay(lights: Lights, alpha: float, n: int, b: Block, rgb: NDArray[np.uint8])
             rgb[at, 0], rgb[at, 1], rgb[at, 2] = red, green, blue
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inline="always")
 def _eye(view: Projection, j: int) -> Eye:
     """Row j of a view."""
     a = view.axes
@@ -403,29 +422,35 @@ def _eye(view: Projection, j: int) -> Eye:
 @compiled(error_model="numpy")
 def shade(
     view: Projection, g: Geometry, lights: Lights, shadow: ShadowMap, nearness: NDArray[np.float32], owner: NDArray[np.int32],
-    wanted: NDArray[np.uint8], alpha: float, rgb: NDArray[np.uint8],
+    wanted: NDArray[np.uint8], notes: Notes, alpha: float, rgb: NDArray[np.uint8],
 ) -> None:  # fmt: skip
     """Colour the samples (height, width) that have an owner; the others get the background.
 
     ``wanted`` (height, width) limits the work to some samples, if it is not empty. With ``alpha`` below 1 the colours are laid over what
     ``rgb`` holds, and samples without owner stay as they are. The triangles must be :func:`set up <etude.render.setup.set_up>`.
+
+    ``notes`` that are not empty are taken of the comparisons with the shadow map; then ``wanted`` must be that of
+    :func:`outdated <etude.render.setup.outdated>`, and what is coloured gets the very colours that it has in a whole picture.
     """
     across = np.zeros(view.width, np.float32)
     for i in range(view.width):
         across[i] = (((i << view.shift) + view.origin) / 256.0 - view.cx) / view.focal
     b = Block(
         np.zeros(ROWS * PITCH, np.float32), np.zeros(BLOCK, np.int32), np.zeros(BLOCK, np.int32), np.zeros(BLOCK, np.int32),
-        np.zeros(BLOCK, np.int64),
+        np.zeros(BLOCK, np.uint8), np.zeros(BLOCK, np.int64),
     )  # fmt: skip
     for j in range(view.height):
         e = _eye(view, j)
+        noted = notes.where.shape[0] > 0
         some = wanted[j] if wanted.shape[0] else wanted[0:0].reshape(0)
         for begin in range(0, view.width, BLOCK):
             n = _pick(begin, across, nearness[j], owner[j], some, b)
             if n:
                 _look(e, shadow, n, b.values)
-                _runs(e, g, n, b)
+                _runs(e, g, n, noted, b)
                 _shadow(lights, shadow, n, b)
+                if noted:
+                    _note(shadow, j, n, b, notes)
                 _soft(lights, n, b.values)
                 _develop(e, lights, n, b)
                 _lay(lights, alpha, n, b, rgb[j])

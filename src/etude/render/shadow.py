@@ -22,12 +22,17 @@ from etude.render.raster import Projection, Scratch, draw
 TEXEL = 0.0025  # metres
 LARGEST = 1024  # texels on a side; larger scenes get coarser ones
 BLOCK = 64  # the map begins and ends at multiples of this many texels
+TILE = 4  # bits: the map is watched for changes in squares of this many texels, as in shade.py
 REACH = 4.0  # metres from the world's origin: what flew farther away casts no shadow, lest the map had to follow it
 _FAR = 1e6
 
 
 class Shadows:
-    """The shadow map of one key light over one geometry, for one set of casters."""
+    """The shadow map of one key light over one geometry, for one set of casters.
+
+    ``tick`` counts the maps taken so far, and ``stamps`` says for every tile, row by row from index 1 on, at which of them a sample whose
+    first texel lies there may last have found another one. They begin anew when the map has another ``fit``.
+    """
 
     def __init__(self, axes: Array, geometry: Geometry, scratch: Scratch, casters: NDArray[np.uint8]) -> None:
         self._axes = axes
@@ -36,7 +41,11 @@ class Shadows:
         self._casters = casters == 1
         self._still = (self._casters & (geometry.body == 0)).astype(np.uint8)
         self._moving = (self._casters & (geometry.body != 0)).astype(np.uint8)
-        self._fit: tuple[float, int, int, int, int] | None = None
+        self.fit: tuple[float, int, int, int, int] | None = None  # of the latest map
+        self.tick = 0
+        self.stamps = np.zeros(1, np.int64)
+        self._versions = geometry.version.copy()
+        self._drawn: tuple[float, int, int, int, int] | None = None
         self._background = np.zeros((0, 0), np.float32)
         self._nearness = np.zeros((0, 0), np.float32)
         self._nobody = np.zeros((0, 0), np.int32)
@@ -44,23 +53,28 @@ class Shadows:
 
     def take(self) -> ShadowMap:
         """The map for the geometry as it stands now. Its memory is used again by the next call."""
-        fit = self._fitted()
+        self.fit = fit = self._fitted()
+        self.tick += 1
         if fit is None:
             return no_shadows(self._axes)
         texel, left, top, width, height = fit
         view = Projection(
             np.zeros(3), self._axes, False, 1 / texel, float(-left), float(-top), -_FAR, _FAR, width, height, 8, 128
         )  # fmt: skip
-        if fit != self._fit:
-            self._fit = fit
+        if fit != self._drawn:
+            self._drawn = fit
             self._background = np.full((height, width), -_FAR, np.float32)
             self._nearness = np.empty((height, width), np.float32)
             draw(view, self._geometry, self._still, self._scratch, self._background, self._nobody)
             np.copyto(self._nearness, self._background)
+            self.stamps = np.zeros(1 + (height >> TILE) * (width >> TILE), np.int64)
+            self.stamps[1:] = self.tick
         else:
             _restore(self._covered, self._background, self._nearness)
-        _cover(view, self._geometry.centres, self._geometry.radii, self._moving, self._covered)
-        draw(view, self._geometry, self._moving, self._scratch, self._nearness, self._nobody)
+        g, s = self._geometry, self._scratch
+        draw(view, g, self._moving, s, self._nearness, self._nobody)
+        _cover(view, g, self._moving, s, self._versions, self.tick, self._covered, self.stamps)
+        self._versions = g.version.copy()
         return ShadowMap(self._nearness, self._axes.astype(np.float32), texel, view.cx, view.cy, True)
 
     def _fitted(self) -> tuple[float, int, int, int, int] | None:
@@ -91,18 +105,43 @@ def _bounds(axes: Array, centres: Array, radii: Array, casters: NDArray[np.bool_
     return left, top, right, bottom
 
 
+@compiled(error_model="numpy", inline="always")
+def _stamp(rectangle: NDArray[np.int64], pitch: int, tick: int, stamps: NDArray[np.int64]) -> None:
+    """Stamp the tiles of a rectangle of texels; samples read the texels to the right and below as well."""
+    if rectangle[2] > rectangle[0]:
+        for j in range(max(rectangle[1] - 1, 0) >> TILE, (rectangle[3] - 1 >> TILE) + 1):
+            for i in range(max(rectangle[0] - 1, 0) >> TILE, (rectangle[2] - 1 >> TILE) + 1):
+                stamps[1 + j * pitch + i] = tick
+
+
 @compiled(error_model="numpy")
-def _cover(view: Projection, centres: Array, radii: Array, moving: NDArray[np.uint8], covered: NDArray[np.int64]) -> None:
-    """Note the texels (left, top, right, bottom) that each moving visual may cover; none if it is off the map."""
-    a = view.axes
-    for v in range(len(radii)):
-        covered[v, :] = 0
-        cx, cy, cz, r = centres[v, 0], centres[v, 1], centres[v, 2], radii[v] * view.focal + 2.0
+def _cover(
+    view: Projection, g: Geometry, moving: NDArray[np.uint8], s: Scratch, versions: NDArray[np.int64], tick: int,
+    covered: NDArray[np.int64], stamps: NDArray[np.int64],
+) -> None:  # fmt: skip
+    """Note the texels (left, top, right, bottom) that each moving visual, just drawn, may cover; none if it is off the map. Stamp those of
+    visuals that moved since they had these versions, where they are and where they were.
+    """
+    a, pitch = view.axes, view.width >> TILE
+    for v in range(len(covered)):
+        rectangle, moved = covered[v], versions[v] != g.version[v]
+        if moved:
+            _stamp(rectangle, pitch, tick, stamps)
+        rectangle[:] = 0
+        cx, cy, cz, r = g.centres[v, 0], g.centres[v, 1], g.centres[v, 2], g.radii[v] * view.focal + 2.0
         x = (cx * a[0, 0] + cy * a[0, 1] + cz * a[0, 2]) * view.focal + view.cx
         y = (cx * a[1, 0] + cy * a[1, 1] + cz * a[1, 2]) * view.focal + view.cy
-        if moving[v] and x + r > 0 and y + r > 0 and x - r < view.width and y - r < view.height:
-            covered[v, 0], covered[v, 1] = max(x - r, 0.0), max(y - r, 0.0)
-            covered[v, 2], covered[v, 3] = min(x + r, float(view.width)), min(y + r, float(view.height))
+        if not moving[v] or x + r <= 0 or y + r <= 0 or x - r >= view.width or y - r >= view.height:
+            continue
+        left, top, right, bottom = view.width << 8, view.height << 8, 0, 0
+        for i in range(g.vertex_start[v], g.vertex_start[v + 1]):
+            left, right = min(left, np.int64(s.snapped[i, 0])), max(right, np.int64(s.snapped[i, 0]))
+            top, bottom = min(top, np.int64(s.snapped[i, 1])), max(bottom, np.int64(s.snapped[i, 1]))
+        if left < right and top < bottom:
+            rectangle[0], rectangle[1] = max(left >> 8, 0), max(top >> 8, 0)
+            rectangle[2], rectangle[3] = min((right >> 8) + 1, view.width), min((bottom >> 8) + 1, view.height)
+        if moved:
+            _stamp(rectangle, pitch, tick, stamps)
 
 
 @compiled(error_model="numpy")

@@ -62,12 +62,13 @@ class Studio:
     def shoot(self, camera: str | Camera, size: tuple[int, int] | None = None, supersample: bool = False, normals: bool = False) -> Picture:
         """What a camera of the scene (by name), or any other, sees now; ``size`` is (width, height) in pixels."""
         world = self._world
-        if world.visuals is not self._visuals or world.scene.lighting != self._lighting:
+        lighting = world.scene.lighting
+        if world.visuals is not self._visuals or (lighting is not self._lighting and lighting != self._lighting):
             self._make()
         eye = world.scene.camera(camera) if isinstance(camera, str) else camera
         if eye.name in world.covered:
             return dark(eye, size, normals)
-        ids = world.segmentation_ids()
+        ids = world.segmentation_ids() if eye.hides else {}
         hidden = frozenset(pick("entity to hide", name, ids) for name in eye.hides)
         self._renderer.pose(*world.frames())
         return self._renderer.shoot(eye, size, world.camera_pose(eye), supersample, normals, hidden)
