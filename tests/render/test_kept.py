@@ -59,9 +59,9 @@ def test_equally_near_triangles_keep_their_order_when_one_is_drawn_over_the_othe
     visuals, positions, rotations = desk()
     body = visuals[-1].body
     for first, second in ((body, 0), (0, body)):
-        there = Pose(tuple(positions[body])) if first == 0 else Pose()  # type: ignore[arg-type]
+        there = Pose(tuple(positions[body])) if first == 0 else Pose()
         twins = [replace(visuals[-1], body=first, pose=there, texture="red", entity=70)]
-        there = Pose(tuple(positions[body])) if second == 0 else Pose()  # type: ignore[arg-type]
+        there = Pose(tuple(positions[body])) if second == 0 else Pose()
         twins.append(replace(visuals[-1], body=second, pose=there, texture="blue", entity=71))
         turned = rotations.copy()
         turned[body] = np.eye(3)

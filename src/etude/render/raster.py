@@ -280,9 +280,10 @@ def draw(
             i0, i1, i2 = np.uintp(g.faces[t, 0]), np.uintp(g.faces[t, 1]), np.uintp(g.faces[t, 2])
             astray = s.astray[i0] | s.astray[i1] | s.astray[i2]
             if astray == 0:
-                x0, y0 = np.int64(s.snapped[i0, 0]), np.int64(s.snapped[i0, 1])
-                x1, y1 = np.int64(s.snapped[i1, 0]), np.int64(s.snapped[i1, 1])
-                x2, y2 = np.int64(s.snapped[i2, 0]), np.int64(s.snapped[i2, 1])
+                # Sums have 64 bits, as the products below need.
+                x0, y0 = s.snapped[i0, 0] + 0, s.snapped[i0, 1] + 0
+                x1, y1 = s.snapped[i1, 0] + 0, s.snapped[i1, 1] + 0
+                x2, y2 = s.snapped[i2, 0] + 0, s.snapped[i2, 1] + 0
                 # Counter-clockwise in space is a negative area on a screen whose y points down.
                 if (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0) >= 0:
                     continue

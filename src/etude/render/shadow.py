@@ -135,8 +135,8 @@ def _cover(
             continue
         left, top, right, bottom = view.width << 8, view.height << 8, 0, 0
         for i in range(g.vertex_start[v], g.vertex_start[v + 1]):
-            left, right = min(left, np.int64(s.snapped[i, 0])), max(right, np.int64(s.snapped[i, 0]))
-            top, bottom = min(top, np.int64(s.snapped[i, 1])), max(bottom, np.int64(s.snapped[i, 1]))
+            left, right = min(left, s.snapped[i, 0]), max(right, s.snapped[i, 0])
+            top, bottom = min(top, s.snapped[i, 1]), max(bottom, s.snapped[i, 1])
         if left < right and top < bottom:
             rectangle[0], rectangle[1] = max(left >> 8, 0), max(top >> 8, 0)
             rectangle[2], rectangle[3] = min((right >> 8) + 1, view.width), min((bottom >> 8) + 1, view.height)
