@@ -233,10 +233,18 @@ def _spent(program: str) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+def bench_steps() -> list[Result]:
+    """What a control step without cameras is spent on, in every suite with a robot."""
+    from etude.bench.steps import shares
+
+    return shares()
+
+
 BENCHES: dict[str, Callable[[], list[Result]]] = {
     "start": bench_start,
     "render": bench_render,
     "physics": bench_physics,
+    "steps": bench_steps,
     "build": bench_build,
 }
 
