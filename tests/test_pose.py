@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from etude.names import EtudeError
-from etude.pose import Pose, align, angle_between, axis_quat, euler_quat, matrix, matrix_quat, multiply, rotate, yaw_quat
+from etude.names import EtudeError, rng
+from etude.pose import IDENTITY, Pose, align, angle_between, axis_quat, euler_quat, matrix, matrix_quat, multiply, rotate, yaw_quat
 
 coordinate = st.floats(-3, 3)
 angles = st.floats(-math.pi, math.pi)
@@ -73,3 +73,15 @@ def test_euler_angles_turn_about_fixed_axes_in_order():
 def test_a_pose_that_is_none_is_refused(position, rotation, message):
     with pytest.raises(EtudeError, match=message):
         Pose(position, rotation)
+
+
+def test_numbers_of_a_pose_are_python_s_rounding_to_nine_decimals():
+    stream = rng("pose", "rounding")
+    values = [stream.uniform(-2, 2) for _ in range(2000)] + [(stream.integer(-(10**9), 10**9) + 0.5) / 1e9 for _ in range(2000)]
+    for v in [*values, 0.0, -0.0, -1e-12, 5e-10, 1.5e-9, 123.4567890125, 1e8 + 0.1]:
+        assert Pose((v, 0.0, 0.0)).position[0] == Pose.trusted(v, 0.0, 0.0, IDENTITY).position[0] == round(v, 9)
+
+
+def test_a_trusted_pose_must_still_be_finite():
+    with pytest.raises(EtudeError, match="finite"):
+        Pose.trusted(float("nan"), 0.0, 0.0, IDENTITY)

@@ -162,7 +162,7 @@ def euler_quat(roll: float, pitch: float, yaw: float) -> Quat:
 
 def _four(q: ArrayLike) -> Quat:
     """The numbers of a quaternion; those of a pose are at hand."""
-    w, x, y, z = q if type(q) is tuple else np.asarray(q, float).tolist()
+    w, x, y, z = q if isinstance(q, tuple) else np.asarray(q, float).tolist()
     return float(w), float(x), float(y), float(z)
 
 

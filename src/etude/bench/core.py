@@ -212,6 +212,7 @@ BENCHES: dict[str, Callable[[], list[Result]]] = {
     "start": bench_start,
     "render": bench_render,
     "physics": bench_physics,
+    "steps": later("etude.bench.steps", "shares"),
     "build": bench_build,
     "scale": later("etude.bench.scaling", "bench_scale"),
 }

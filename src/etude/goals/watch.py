@@ -91,7 +91,8 @@ class Watch:
 
     def axes(self, name: str) -> Array:
         """Rotation matrix (3, 3) of a body."""
-        return self.places[1][self.world.body(name)].reshape(3, 3)
+        axes: Array = self.places[1][self.world.body(name)].reshape(3, 3)
+        return axes
 
     def extent(self, name: str) -> tuple[float, float]:
         """Heights of the lowest and highest point."""

@@ -246,7 +246,7 @@ class ContactTable:
 
     def snapshot(self) -> ContactTable:
         """A copy that later steps do not touch."""
-        twin = ContactTable(self.owners, *self._geoms, self._data)
+        twin = ContactTable(self.owners, self._geoms[0], self._geoms[1], self._data)
         twin.copy_from(self)
         return twin
 

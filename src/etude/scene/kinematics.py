@@ -50,9 +50,7 @@ def _solve_definite(A: Array, b: Array, x: Array) -> None:
 
 
 @compiled
-def _forward(
-    offsets: Array, turns: Array, tip_p: Array, tip_R: Array, q: Array, axes: Array, points: Array, p: Array, R: Array
-) -> None:
+def _forward(offsets: Array, turns: Array, tip_p: Array, tip_R: Array, q: Array, axes: Array, points: Array, p: Array, R: Array) -> None:
     """Fill ``p`` and ``R`` with the tip's position and rotation, ``axes`` and ``points`` (n, 3) with every joint's axis and origin.
 
     Row by row and in place: the hottest lines of the control stack make no arrays.
@@ -313,9 +311,7 @@ class Chain:
 
     def forward(self, joints: ArrayLike, base: tuple[Array, Array] = (np.zeros(3), np.eye(3))) -> Pose:
         """The tip for joint values (n,), in the frame in which the base stands at ``base`` (position and rotation matrix)."""
-        x, y, z, *rotation = _tip(
-            self._offsets, self._turns, self._tip_p, self._tip_R, np.asarray(joints, float), base[0], base[1]
-        )
+        x, y, z, *rotation = _tip(self._offsets, self._turns, self._tip_p, self._tip_R, np.asarray(joints, float), base[0], base[1])
         a, b, c, d = rotation
         return Pose.trusted(x, y, z, (a, b, c, d))
 
