@@ -68,7 +68,7 @@ def _content(shape: Shape) -> str:
 
 def _record(shape: Shape) -> KeptArrays:
     mesh = shape.mesh
-    arrays = {"vertices": mesh.vertices, "normals": mesh.normals, "uv": mesh.uv, "faces": mesh.faces}
+    arrays: dict[str, NDArray[Any]] = {"vertices": mesh.vertices, "normals": mesh.normals, "uv": mesh.uv, "faces": mesh.faces}
     pieces: list[Any] = []
     for i, piece in enumerate(shape.pieces):
         pieces.append((piece.kind, piece.size, piece.position, piece.rotation))

@@ -63,8 +63,8 @@ def _renamed(value: T, new: Mapping[str, str]) -> T:
         items = [_renamed(item, new) for item in value]
         if any(a is not b for a, b in zip(items, value, strict=True)):
             found = type(value)(*items) if hasattr(value, "_fields") else tuple(items)
-    elif not isinstance(value, (float, int)) and (names := _told_by(type(value))):
+    elif not isinstance(value, (float, int)) and (names := _told_by(found.__class__)):
         changed = {name: _renamed(getattr(value, name), new) for name in names}
         if any(item is not getattr(value, name) for name, item in changed.items()):
-            found = replace(value, **changed)
+            found = replace(found, **changed)
     return found  # type: ignore[no-any-return]
