@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import sys
 
-from rich.markup import escape
 from typer.exceptions import TyperException
 
 from etude.cli import (  # noqa: F401  (registers the commands)
@@ -21,7 +20,7 @@ from etude.cli import (  # noqa: F401  (registers the commands)
     training,
     validating,
 )
-from etude.cli.app import app, notes
+from etude.cli.app import app, escape, notes
 from etude.names import EtudeError
 from etude.plugins import load
 
