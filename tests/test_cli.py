@@ -135,7 +135,7 @@ COMPUTING = ("mujoco", "numba", "scipy", "torch", "av", "pyarrow", "ray", "PIL",
         ("import etude.scene", COMPUTING),
         (
             "import sys; sys.argv = ['etude', '--help']; from etude.cli import main; main()",
-            (*COMPUTING, "numpy", "gymnasium", "rich.markdown", "rich.progress"),
+            (*COMPUTING, "numpy", "gymnasium", "rich"),
         ),
     ],
     ids=["the package", "scenes", "the command line"],

@@ -1,8 +1,8 @@
 """etude: compositional, language-conditioned robot manipulation, judged ability by ability.
 
-An episode is a value; worlds, pixels, verdicts and demonstrations are functions of it. Importing this package is cheap: it registers the
-Gymnasium environments (``gymnasium.make("etude/SUITE.TASK-v1")``) and loads neither MuJoCo nor numba. What installed plug-ins bring is
-there too.
+An episode is a value; worlds, pixels, verdicts and demonstrations are functions of it. Importing this package is cheap: it loads neither
+numpy nor Gymnasium, MuJoCo or numba. Gymnasium learns of the environments (``gymnasium.make("etude/SUITE.TASK-v1")``) as soon as it is
+imported, before or after. What installed plug-ins bring is there too.
 """
 
 from __future__ import annotations

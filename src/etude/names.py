@@ -417,7 +417,9 @@ class Stream:
 
     def uniforms(self, low: float, high: float, count: int) -> NDArray[np.float64]:
         """``count`` floats in [low, high), shape (count,)."""
-        return low + (high - low) * ((self._bits.random_raw(count) >> 11) * 2.0**-53)
+        import numpy as np
+
+        return np.asarray(low + (high - low) * ((self._bits.random_raw(count) >> np.uint64(11)) * 2.0**-53), np.float64)
 
     def normal(self, mean: float = 0.0, deviation: float = 1.0) -> float:
         """A normally distributed float (Box-Muller), to twelve decimals: the last bits of a cosine depend on the machine."""

@@ -32,7 +32,7 @@ RECENT = 200  # commits among which the nearest is looked for
 
 
 @dataclass(frozen=True)
-class Comparison:
+class SpeedComparison:
     """Results whose references are those of the commit; ``spreads``: the least and the largest ratio of a round, by case.
 
     ``untold`` are the benches and cases that only one of the two has, each with the reason.
@@ -45,7 +45,7 @@ class Comparison:
     untold: dict[str, str]
 
 
-def compare_with(commit: str, benches: Sequence[str], rounds: int, progress: Callable[[str], None]) -> Comparison:
+def compare_with(commit: str, benches: Sequence[str], rounds: int, progress: Callable[[str], None]) -> SpeedComparison:
     """Measure these benches here and at a commit, in turn."""
     found = find_commit(commit)
     with checked_out(found) as theirs, tempfile.TemporaryDirectory() as folder:
@@ -73,7 +73,7 @@ def own_benches(source: Path, refused: Iterable[str]) -> None:
             subprocess.run(["git", "-C", str(source), "checkout", "--quiet", "--", str(bench)], capture_output=True)
 
 
-def compared(commit: str, here: Sequence[dict[str, Any]], there: Sequence[dict[str, Any]]) -> Comparison:
+def compared(commit: str, here: Sequence[dict[str, Any]], there: Sequence[dict[str, Any]]) -> SpeedComparison:
     """What the rounds of both sides say together."""
     ours, theirs = _by_case(here), _by_case(there)
     untold = {f"benchmark {name}": reason for said in there for name, reason in said["refused"].items()}
@@ -94,7 +94,7 @@ def compared(commit: str, here: Sequence[dict[str, Any]], there: Sequence[dict[s
         results.append(Result(case, _median(values), unit, commit, _median(references), ratio))
         if known:
             spreads[case] = (round(min(known), 3), round(max(known), 3))
-    return Comparison(commit, len(here), results, spreads, untold)
+    return SpeedComparison(commit, len(here), results, spreads, untold)
 
 
 def _by_case(rounds: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:

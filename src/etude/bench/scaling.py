@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from functools import partial
 
 from etude.bench.core import milliseconds, moving, one_core
 from etude.bench.extent import extent, wanted
@@ -30,11 +31,11 @@ def bench_scale() -> list[Result]:
     results = []
     with one_core():
         for count in OBJECTS:
-            results += _case(f"scale, objects: {count}, no camera", lambda c=count: _step(c))
+            results += _case(f"scale, objects: {count}, no camera", partial(_step, count))
         for count in range(len(CAMERAS) + 1):
-            results += _case(f"scale, cameras: {count} of {USUAL_SIZE}x{USUAL_SIZE}", lambda c=count: _step(USUAL_OBJECTS, CAMERAS[:c]))
+            results += _case(f"scale, cameras: {count} of {USUAL_SIZE}x{USUAL_SIZE}", partial(_step, USUAL_OBJECTS, CAMERAS[:count]))
         for size in SIZES:
-            results += _case(f"scale, pixels: {size}x{size}, one camera", lambda s=size: _step(USUAL_OBJECTS, CAMERAS[:1], s))
+            results += _case(f"scale, pixels: {size}x{size}, one camera", partial(_step, USUAL_OBJECTS, CAMERAS[:1], size))
         results += _lengths()
     return results + _workers()
 

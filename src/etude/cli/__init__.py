@@ -6,7 +6,6 @@ import io
 import sys
 from pathlib import Path
 
-from rich.markup import escape
 from typer.exceptions import TyperException
 
 from etude.cli import (  # noqa: F401  (registers the commands)
@@ -22,7 +21,7 @@ from etude.cli import (  # noqa: F401  (registers the commands)
     training,
     validating,
 )
-from etude.cli.app import app, notes
+from etude.cli.app import app, escape, notes
 from etude.names import EtudeError
 from etude.plugins import load
 

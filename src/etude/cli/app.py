@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
 from etude import __version__
 from etude.names import EtudeError, json_text, legible, whole_number
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 app = typer.Typer(
     add_completion=False,
@@ -20,8 +23,35 @@ app = typer.Typer(
     rich_markup_mode=None,  # it would take as long as all the rest of --help
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-console = Console()
-notes = Console(stderr=True)
+
+
+class LazyConsole:
+    """A console of rich's, which is loaded when something is printed: help and JSON do without it."""
+
+    def __init__(self, stderr: bool = False) -> None:
+        self._stderr = stderr
+
+    @cached_property
+    def rich(self) -> Console:
+        """The console itself."""
+        from rich.console import Console
+
+        return Console(stderr=self._stderr)
+
+    def print(self, *things: Any, **settings: Any) -> None:
+        """As the console prints."""
+        self.rich.print(*things, **settings)
+
+
+console = LazyConsole()
+notes = LazyConsole(stderr=True)
+
+
+def escape(text: str) -> str:
+    """A text whose brackets are not taken for markup."""
+    from rich.markup import escape as escaped
+
+    return escaped(text)
 
 
 def _tell_version(wanted: bool) -> None:

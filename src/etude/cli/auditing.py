@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
-from etude.cli.app import app, console, notes, print_json
+from etude.cli.app import app, console, escape, notes, print_json
 from etude.names import EtudeError
 
 if TYPE_CHECKING:

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
-from etude.cli.app import app, console, print_json, say
+from etude.cli.app import app, console, escape, print_json, say
 from etude.names import EtudeError
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 from urllib.parse import quote
 
 import typer
-from rich.markup import escape
 
-from etude.cli.app import app, console, given, notes, print_json, refuse_place, say
+from etude.cli.app import app, console, escape, given, notes, print_json, refuse_place, say
 from etude.names import PROTOCOL, EtudeError, pick
 
 if TYPE_CHECKING:
@@ -189,7 +188,7 @@ class ProgressBar:
             TextColumn("{task.description}"), BarColumn(bar_width=30), MofNCompleteColumn(), TextColumn("{task.fields[speed]}"),
             TimeRemainingColumn(),
         )  # fmt: skip
-        self._bar = Bar(*columns, console=notes, transient=True, disable=not notes.is_terminal)
+        self._bar = Bar(*columns, console=notes.rich, transient=True, disable=not notes.rich.is_terminal)
         self._counts = {"success": 0, "failure": 0, "error": 0}
         self._folder, self._total, self._told, self._since = folder, 0, time.monotonic(), 0
 
@@ -227,7 +226,7 @@ class ProgressBar:
         speed = self._bar.tasks[0].speed
         self._bar.update(self._line, advance=1, description=self._words(), speed=f"{speed:.1f}/s" if speed else "")
         passed = time.monotonic() - self._told
-        if not notes.is_terminal and passed >= EVERY:
+        if not notes.rich.is_terminal and passed >= EVERY:
             done = f"{sum(self._counts.values())} of {self._total} episodes"
             notes.print(f"{done}, {self._words()}, {self._since / max(passed, 1e-9):.1f}/s", highlight=False, soft_wrap=True)
             self._told, self._since = time.monotonic(), 0

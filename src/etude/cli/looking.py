@@ -7,10 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
-from rich.table import Table
 
-from etude.cli.app import app, console, given, notes, print_json, read_size, refuse_place
+from etude.cli.app import app, console, escape, given, notes, print_json, read_size, refuse_place
 from etude.names import EtudeError, from_json, pick, read_text, unknown
 
 if TYPE_CHECKING:
@@ -141,6 +139,8 @@ def list_tasks(
             }
         })  # fmt: skip
         return
+    from rich.table import Table
+
     for name, table in found.items():
         rows = Table(box=None, padding=(0, 2, 0, 0))
         for column in (name, "level", "splits", "steps", ""):
@@ -168,6 +168,8 @@ def doctor(
     if as_json:
         print_json(report)
         return
+    from rich.table import Table
+
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     for key in ("system", "processor", "cores", "memory_gib", "python", "etude", "renderer", "seconds_to_first_frame", "frame_256_ms"):
         table.add_row(key.replace("_", " "), str(report[key]))
@@ -268,6 +270,8 @@ def _against(commit: str, names: list[str], rounds: int, facts: dict[str, Any], 
 
 
 def _print_results(results: list[Result], spreads: dict[str, tuple[float, float]], facts: dict[str, Any]) -> None:
+    from rich.table import Table
+
     table = Table(box=None, padding=(0, 2, 0, 0))
     for column in ("case", "value", "reference", "ratio"):
         table.add_column(column)

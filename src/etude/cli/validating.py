@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
-from etude.cli.app import app, console, print_json
+from etude.cli.app import app, console, escape, print_json
 
 if TYPE_CHECKING:
     from etude.datasets.validate import Report
