@@ -61,7 +61,7 @@ def facts_of(episode: Episode, actions: NDArray[Any] | None = None, words: Words
     bodies = [e for e in episode.scene.entities if isinstance(e, Body)]
     fixtures = [s.texture for e in episode.scene.entities if isinstance(e, Fixture) for part in e.parts for s in part.solids]
     subtasks, steps = _stretches([a for a, _ in words]), _stretches([b for _, b in words])
-    spoken = [episode.instruction.text, *map(plain, subtasks), *map(plain, steps)]
+    spoken = [episode.instruction.text, *(plain(text, episode.scene) for text in (*subtasks, *steps))]
     seconds = None if actions is None or episode.control in PRIMITIVES else len(actions) / rate(episode)
     return EpisodeFacts(
         episode.parsed.suite,
