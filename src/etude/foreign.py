@@ -20,7 +20,7 @@ _LONGEST = 250  # characters of a foreign message, so that its frames are still 
 _ENDS = 2  # frames told from either end: where it was called, and where it broke
 
 
-class BrokenEpisode(EtudeError):
+class UnmadeEpisode(EtudeError):
     """A task's sampler or a perturbation broke on one episode; with others it may not."""
 
 
@@ -32,7 +32,7 @@ def episode_made_by(what: str) -> Iterator[None]:
     except EtudeError:
         raise
     except Exception as error:
-        raise BrokenEpisode(f"{what}: {with_frames(error)}") from error
+        raise UnmadeEpisode(f"{what}: {with_frames(error)}") from error
 
 
 def called(what: str, function: Callable[..., T], *arguments: Any) -> T:

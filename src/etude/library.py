@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from etude.decisions.trial import Trial
 from etude.episodes import Episode
-from etude.foreign import BrokenEpisode, episode_made_by
+from etude.foreign import UnmadeEpisode, episode_made_by
 from etude.names import EpisodeName, EtudeError, parse_json, pick, rng, unknown, whole_number
 from etude.perturb.perturbation import find_perturbation, perturbed
 from etude.prompts.instruction import Instruction
@@ -143,7 +143,7 @@ def _sampled(found: Task, name: EpisodeName) -> Draft | Trial:
             with episode_made_by(f"{name} cannot be made, its sampler broke"):
                 draft = found.sample(Draw(name, split, attempt))
             if not isinstance(draft, (Draft, Trial)):
-                raise BrokenEpisode(f"{name} cannot be made: its sampler gave {draft!r:.60}, expected what draw.episode(…) gives")
+                raise UnmadeEpisode(f"{name} cannot be made: its sampler gave {draft!r:.60}, expected what draw.episode(…) gives")
             if arm and isinstance(draft, Draft):
                 from etude.suites.arms import rearmed  # loads the kinematics, which an episode by itself can do without
 

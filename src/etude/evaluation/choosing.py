@@ -20,7 +20,7 @@ from etude.evaluation.plan import (
     read_names,
     tell_what_fits,
 )
-from etude.foreign import BrokenEpisode
+from etude.foreign import UnmadeEpisode
 from etude.library import find, find_task, named_plan
 from etude.names import EpisodeName, EtudeError, repeated, unknown
 from etude.suites.suite import Purpose
@@ -109,7 +109,7 @@ def _applicable(names: Sequence[str]) -> tuple[str, ...]:
         for task, name in firsts.items():
             try:
                 find(name)
-            except BrokenEpisode:  # to be recorded as an error when its turn comes
+            except UnmadeEpisode:  # to be recorded as an error when its turn comes
                 continue
             except EtudeError as error:
                 refused[perturbations, task] = error

@@ -18,7 +18,7 @@ from etude.evaluation.record import Record
 from etude.evaluation.sitting import introduce, joined, refuse_other_standards
 from etude.evaluation.store import Run, Store, merged, read_run
 from etude.evaluation.worker import KEEP, Job, Keep
-from etude.foreign import BrokenEpisode
+from etude.foreign import UnmadeEpisode
 from etude.library import find
 from etude.names import EpisodeName, EtudeError, unknown
 from etude.plugins import named
@@ -173,7 +173,7 @@ def _refuse_misfits(store: Store, contracts: dict[str, Any]) -> None:
     firsts = {(p.suite, p.task, p.perturbations): p for p in reversed(parsed)}
     samples = []
     for name in firsts.values():  # a perturbation that does not apply is refused here
-        with suppress(BrokenEpisode):  # to be recorded as an error when its turn comes: other seeds may be whole
+        with suppress(UnmadeEpisode):  # to be recorded as an error when its turn comes: other seeds may be whole
             samples.append(find(name))
     for data in contracts.values():
         if data is not None:

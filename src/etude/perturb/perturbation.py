@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from etude.episodes import Episode
-from etude.foreign import BrokenEpisode, episode_made_by
+from etude.foreign import UnmadeEpisode, episode_made_by
 from etude.names import EtudeError, Stream, pick, rng, unknown
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def perturbed(episode: Episode, names: Sequence[str]) -> Episode:
         with episode_made_by(f"{episode.name} cannot be made, the perturbation {one.name} broke"):
             changed = one.change(episode, rng(episode.parsed, f"perturb/{one.name}"))
         if not isinstance(changed, Episode):
-            raise BrokenEpisode(f"{episode.name} cannot be made: the perturbation {one.name} gave {changed!r:.60}, expected an Episode")
+            raise UnmadeEpisode(f"{episode.name} cannot be made: the perturbation {one.name} gave {changed!r:.60}, expected an Episode")
         episode = changed
     return episode
 
