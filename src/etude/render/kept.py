@@ -88,7 +88,7 @@ class Memory:
                 if len(self._glances) > GLANCES:
                     self._glances.popitem(last=False)
                 return None
-            while self._kept and size + sum(k.owner.size for k in self._kept.values()) > SAMPLES:
+            while self._kept and size + sum(int(k.owner.size) for k in self._kept.values()) > SAMPLES:
                 self._kept.popitem(last=False)
             self._kept[key] = Kept(view, shown)
         self._kept.move_to_end(key)

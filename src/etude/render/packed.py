@@ -140,7 +140,7 @@ def packed(picture: Picture) -> PackedPicture:
 def laid(height: int, width: int, pieces: Sequence[tuple[PackedPicture, int, int]]) -> bytes | None:
     """The PNG file of packed pictures on black, each with its left and upper pixel in it; None where they overlap or touch."""
     code, stride = _code(), 3 * width + 1
-    table = np.empty((sum([len(piece.rows) for piece, _, _ in pieces]), 7), np.int64)
+    table = np.empty((sum(len(piece.rows) for piece, _, _ in pieces), 7), np.int64)
     words = np.concatenate([piece.words for piece, _, _ in pieces] or [np.empty(0, np.uint64)])
     count = used = 0
     for piece, x, y in pieces:

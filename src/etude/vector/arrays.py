@@ -33,7 +33,7 @@ def arrays_in(fields: Fields, buffer: Any) -> dict[str, NDArray[Any]]:
 
 def bytes_of(fields: Fields) -> int:
     """The room that the arrays take."""
-    return sum(_room(shape, dtype) for shape, dtype in fields.values())
+    return sum(int(_room(shape, dtype)) for shape, dtype in fields.values())
 
 
 def _room(shape: tuple[int, ...], dtype: Any) -> int:
