@@ -92,7 +92,7 @@ def test_states_labels_rewards_and_frames_are_the_same_in_another_process():
     assert {task: _played(task) for task in TASKS[::3]} == elsewhere
 
 
-@pytest.mark.parametrize(("task", "split"), zip(TASKS, cycle(["train", "test"]), strict=False))
+@pytest.mark.parametrize(("task", "split"), list(zip(TASKS, cycle(["train", "test"]), strict=False)))
 def test_the_oracle_solves_it_and_speaks_of_what_it_does(task, split):
     """Tasks take turns with the splits, and one of two seeds has to do; ``etude evaluate`` plays as many as one likes."""
     for seed in range(2):

@@ -47,7 +47,7 @@ def played(name, policy="oracle", mode="vanilla"):
     return play(Players(policy), name, mode)[0]
 
 
-@pytest.mark.parametrize(("task", "split"), zip(EVERY, cycle(["train", "test_unseen"]), strict=False))
+@pytest.mark.parametrize(("task", "split"), list(zip(EVERY, cycle(["train", "test_unseen"]), strict=False)))
 def test_the_oracle_solves_every_task_that_nothing_has_solved_before(task, split):
     """One episode of every task; the tasks of a category take turns with the splits. ``evaluate --protocol`` plays whole lists."""
     record = played(f"vlmbench/{task}@{split}#1")
