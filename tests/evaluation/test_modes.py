@@ -167,6 +167,8 @@ def test_the_first_stage_whose_right_sub_task_was_never_done_decides():
     assert fault_of([stage("x", "a", False), then, stage("b", "b", False)], False, 5) == "execution"  # the wrong one was made good
     assert fault_of([stage("x", "a", False), then, stage("b", "b", False, 4)], False, 5) == "planning"  # but took the time
     assert fault_of([slow, stage("x", "a", False)], False, 5) == "execution"
+    assert fault_of([stage("x", "a", False), slow], False, 5) == "execution"  # the right thing was said too, and had time
+    assert fault_of([stage("x", "a", False), stage("a", "a", False, 4)], False, 5) == "planning"
     assert fault_of([then], False, 5) == "execution" and fault_of([stage("x", "a", True)], False, 5) == "planning"
     assert fault_of([wrong, then], True, 5) is None
 
