@@ -105,11 +105,10 @@ class Motion:
 
     def _above(self, watch: Watch, place: Vec2, heading: Quat, closed: bool, leg: str) -> Aim | None:
         """Go high above a place; then the next leg begins."""
-        go = travel(watch, Pose.trusted(*place, surface(watch) + LIFT, heading), closed)
+        go = travel(watch, Pose.trusted(*place, surface(watch) + LIFT, heading), closed, speed=FAST, step="Move above the target")
         if go is None:
             self._next(leg, watch)
-            return None
-        return Aim(go.tip, go.closed, FAST, step="Move above the target")
+        return go
 
     def _pick_place_down(self, watch: Watch) -> Aim | None:
         assert self._heading is not None
