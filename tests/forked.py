@@ -2,30 +2,79 @@
 
 from __future__ import annotations
 
+import math
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 from collections.abc import Callable
 from multiprocessing import forkserver
 from pathlib import Path
 
 
-def forked(program: Callable[[], object], cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Run ``program`` in a copy of this process; what it changes, registers or prints stays there."""
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
+class Copy:
+    """Runs ``program`` beside this process, in a copy of it: what it changes, registers or prints stays there.
+
+    ``out`` and ``errors`` are the numbers of open files that take what it prints; without them, nobody does.
+    """
+
+    def __init__(self, program: Callable[[], object], cwd: Path | None = None, out: int = -1, errors: int = -1) -> None:
+        self.code: int | None = None
         sys.stdout.flush()
         sys.stderr.flush()
-        child = os.fork()
-        if child == 0:
-            os._exit(_run(program, cwd, out.fileno(), errors.fileno()))
-        _, status = os.waitpid(child, 0)
+        self.pid = os.fork()
+        if self.pid == 0:
+            nothing = os.open(os.devnull, os.O_WRONLY)
+            os._exit(_run(program, cwd, *(nothing if file < 0 else file for file in (out, errors))))
+
+    def wait(self, seconds: float = math.inf) -> int | None:
+        """How it ended, as subprocess says it; None while it goes on after so many seconds."""
+        ends = time.monotonic() + seconds
+        while self.code is None:
+            found, status = os.waitpid(self.pid, 0 if seconds == math.inf else os.WNOHANG)
+            if found:
+                self.code = os.waitstatus_to_exitcode(status)
+            elif time.monotonic() > ends:
+                break
+            else:
+                time.sleep(0.01)
+        return self.code
+
+    def send(self, kind: int) -> None:
+        if self.code is None:
+            os.kill(self.pid, kind)
+
+    def kill(self) -> None:
+        self.send(signal.SIGKILL)
+        self.wait()
+
+
+def forked(program: Callable[[], object], cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run ``program`` in a copy of this process to its end."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
+        code = Copy(program, cwd, out.fileno(), errors.fileno()).wait()
         said = []
         for stream in (out, errors):
             stream.seek(0)
             said.append(stream.read().decode())
-    return subprocess.CompletedProcess([], os.waitstatus_to_exitcode(status), *said)
+    assert code is not None
+    return subprocess.CompletedProcess([], code, *said)
+
+
+def command(*arguments: str) -> Callable[[], None]:
+    """The command line with these arguments, as a program."""
+
+    def program() -> None:
+        from etude.cli import main
+
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that runs tests in the background has it ignored
+        sys.argv = ["etude", *arguments]
+        main()
+
+    return program
 
 
 def _run(program: Callable[[], object], cwd: Path | None, out: int, errors: int) -> int:
