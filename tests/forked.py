@@ -14,21 +14,29 @@ from collections.abc import Callable
 from multiprocessing import forkserver
 from pathlib import Path
 
+from etude.evaluation.local import processes
+from etude.evaluation.worker import one_thread
+
 
 class Copy:
     """Runs ``program`` beside this process, in a copy of it: what it changes, registers or prints stays there.
 
-    ``out`` and ``errors`` are the numbers of open files that take what it prints; without them, nobody does.
+    ``out`` and ``errors`` are the numbers of open files that take what it prints; without them, nobody does. Its workers are forked from a
+    server of its own where it is to be ``alone``, otherwise from that of this process, which is started once for all.
     """
 
-    def __init__(self, program: Callable[[], object], cwd: Path | None = None, out: int = -1, errors: int = -1) -> None:
+    def __init__(self, program: Callable[[], object], cwd: Path | None = None, out: int = -1, errors: int = -1, alone: bool = True) -> None:
         self.code: int | None = None
+        if not alone:
+            processes()
+            with one_thread():
+                forkserver.ensure_running()
         sys.stdout.flush()
         sys.stderr.flush()
         self.pid = os.fork()
         if self.pid == 0:
             nothing = os.open(os.devnull, os.O_WRONLY)
-            os._exit(_run(program, cwd, *(nothing if file < 0 else file for file in (out, errors))))
+            os._exit(_run(program, cwd, *(nothing if file < 0 else file for file in (out, errors)), alone))
 
     def wait(self, seconds: float = math.inf) -> int | None:
         """How it ended, as subprocess says it; None while it goes on after so many seconds."""
@@ -52,10 +60,10 @@ class Copy:
         self.wait()
 
 
-def forked(program: Callable[[], object], cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+def forked(program: Callable[[], object], cwd: Path | None = None, alone: bool = False) -> subprocess.CompletedProcess[str]:
     """Run ``program`` in a copy of this process to its end."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
-        code = Copy(program, cwd, out.fileno(), errors.fileno()).wait()
+        code = Copy(program, cwd, out.fileno(), errors.fileno(), alone).wait()
         said = []
         for stream in (out, errors):
             stream.seek(0)
@@ -77,12 +85,16 @@ def command(*arguments: str) -> Callable[[], None]:
     return program
 
 
-def _run(program: Callable[[], object], cwd: Path | None, out: int, errors: int) -> int:
+def _run(program: Callable[[], object], cwd: Path | None, out: int, errors: int, alone: bool) -> int:
     os.dup2(out, 1)
     os.dup2(errors, 2)
     sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115 (they live as long as the process)
     code: object = 0
-    forkserver._forkserver.__init__()  # forget the server of the parent, which is not a child of this process
+    # The server of the parent is not a child of this process: it is forgotten, or not asked how it is.
+    if alone:
+        forkserver._forkserver.__init__()
+    else:
+        forkserver._forkserver.ensure_running = lambda: None
     try:
         if cwd is not None:
             os.chdir(cwd)

@@ -102,7 +102,7 @@ def killed_once(run: Callable[[], None], after: float) -> bool:
 
 
 def undisturbed(run: Callable[[], None]) -> None:
-    done = forked(run)
+    done = forked(run, alone=True)
     assert done.returncode == 0, done.stderr
 
 
@@ -133,7 +133,7 @@ def filled(subject: Subject, expected: object, times: int, most: int, stream: St
             while count.kills < times or folder.exists():
                 before = whole_lines(folder)
                 have(int(stream.uniform(0, most)) if count.kills < times else 2**20)
-                done = forked(subject.on(folder))
+                done = forked(subject.on(folder), alone=True)
                 if done.returncode == 0:
                     assert subject.content(folder) == expected, f"{folder} came out otherwise"
                     count.finished += 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from constructed import constructions, named
+from every import every
 
 from etude.envs.simulation import Simulation
 from etude.evaluation.fault import fault_of
@@ -171,7 +172,7 @@ def test_the_first_stage_whose_right_sub_task_was_never_done_decides():
     assert fault_of([wrong, then], True, 5) is None
 
 
-@pytest.mark.parametrize("task", sorted(tasks("clevrskills")))
+@every("task", sorted(tasks("clevrskills")))
 def test_every_task_can_be_said_in_words_that_are_told_apart(task):
     from etude.policies.answers import strict
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from every import every
 
 from etude.library import episode, tasks
 from etude.names import EtudeError
@@ -21,7 +22,7 @@ def test_nine_tasks_of_vima_can_be_told_in_words():
     assert len(VIMA) == 9 and set(VIMA) < set(tasks("vima")) and len(PICTURES_NEEDED) == 8
 
 
-@pytest.mark.parametrize("task", VIMA)
+@every("task", VIMA)
 @pytest.mark.parametrize("wording", ["", "+paraphrase"])
 def test_every_object_is_named_with_one_article(task, wording):
     for seed in range(5):

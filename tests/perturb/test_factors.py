@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from every import every
 
 from etude.catalog.colours import SEEN
 from etude.catalog.household import DISTRACTORS
@@ -84,7 +85,7 @@ def test_there_are_twelve_and_enough_of_everything():
     assert all(known_texture(f"numbered {k}") for k in range(NUMBERED))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_a_factor_changes_what_it_says_and_nothing_else(name):
     control = episode(name)
     count = 0
@@ -99,7 +100,7 @@ def test_a_factor_changes_what_it_says_and_nothing_else(name):
     assert count >= 6
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_a_factor_draws_the_same_whatever_else_is_changed(name):
     control = episode(name)
     everything = flat(encode(perturbed(control, ["all"])))
@@ -151,7 +152,7 @@ def test_all_is_never_named_with_one_of_them():
         episode("vlmbench/pick_relative@train#0+all+light_color")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_distractors_stand_apart_at_rest_and_are_never_what_is_meant(name):
     other = episode(f"{name}+distractors")
     new = [e for e in other.scene.entities if e.name.startswith("distractor ")]
@@ -170,7 +171,7 @@ def test_distractors_stand_apart_at_rest_and_are_never_what_is_meant(name):
         assert (moved**2).sum() ** 0.5 < 0.003, thing.shape
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_cameras_of_the_room_move_a_little_and_all_others_stay(name):
     control, other = episode(name), episode(f"{name}+camera_pose")
     for a, b in zip(control.scene.cameras, other.scene.cameras, strict=True):

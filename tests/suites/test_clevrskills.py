@@ -12,6 +12,7 @@ from itertools import cycle
 import gymnasium
 import numpy as np
 import pytest
+from every import every
 from gymnasium.utils.env_checker import check_env, data_equivalence
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -48,7 +49,7 @@ def test_episodes_round_trip_through_json_and_keep_their_ids(task, seed, split):
     assert etude.episode(episode.name).id == episode.id
 
 
-@pytest.mark.parametrize("task", TASKS)
+@every("task", TASKS)
 def test_every_prompt_reads_well_in_all_three_forms(task):
     name, k = f"clevrskills/{task}@train#1", 0
     while True:
@@ -106,7 +107,7 @@ def test_the_oracle_solves_it_and_speaks_of_what_it_does(task, split):
     pytest.fail("neither seed was solved")
 
 
-@pytest.mark.parametrize("task", [t for t in TASKS if t not in BY_CHANCE])
+@every("task", [t for t in TASKS if t not in BY_CHANCE])
 def test_chance_does_not_solve_it(task):
     simulation, random = Simulation(etude.episode(f"clevrskills/{task}@train#3")), RandomPolicy()
     random.reset("", (), simulation.episode.name)
@@ -122,7 +123,7 @@ def test_gymnasium_finds_nothing_wrong(task):
     check_env(env.unwrapped, skip_render_check=False)
 
 
-@pytest.mark.parametrize("task", TASKS)
+@every("task", TASKS)
 def test_every_environment_keeps_to_its_spaces_and_its_seed(task):
     env = gymnasium.make(env_id("clevrskills", task), size=(24, 24), render_mode="rgb_array").unwrapped
     (seen, info), (again, _) = env.reset(seed=123), env.reset(seed=123)
@@ -148,7 +149,7 @@ def test_train_and_test_share_neither_things_nor_textures():
     assert len({t for split in ("train", "test") for group in (1, 2) for t in things.textures(split, group)}) == 76
 
 
-@pytest.mark.parametrize("task", TASKS)
+@every("task", TASKS)
 def test_nothing_moves_before_anything_is_done(task):
     simulation = Simulation(etude.episode(f"clevrskills/{task}@train#5"))
     before = {e.name: simulation.world.pose(e.name).position for e in simulation.episode.scene.entities if isinstance(e, Body)}
