@@ -72,7 +72,7 @@ def test_replay_notices_another_action_and_another_video(whole, tmp_path):
 
 @pytest.mark.parametrize("name", ACROSS)
 def test_demonstrations_of_every_suite_replay(name, tmp_path):
-    folder = made(order([name], size=(64, 64)), tmp_path / "set")
+    folder = made(order([name], size=(32, 32)), tmp_path / "set")
     (one,) = replay(folder)
     assert one.same
 

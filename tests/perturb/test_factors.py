@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 import pytest
@@ -68,12 +69,18 @@ def allowed(control: Episode, factor: str) -> str:
     return rf"scene\.entities\[({own})\]\.{SIZE}|scene\.entities\[[^]]*\]\.{MOVED}|goal\..*"
 
 
-def applied(control: Episode):
+@functools.cache
+def applied(name: str):
+    """An episode, and every factor that it takes with what becomes of it and what is changed by that."""
+    control, found = episode(name), []
     for factor in factors():
         try:
-            yield factor, perturbed(control, [factor])
+            other = perturbed(control, [factor])
         except EtudeError as error:
             assert str(error).startswith(f"{factor}: ") and "\n" not in str(error)
+        else:
+            found.append((factor, other, changes(control, other)))
+    return control, found
 
 
 def test_there_are_twelve_and_enough_of_everything():
@@ -87,27 +94,24 @@ def test_there_are_twelve_and_enough_of_everything():
 
 @every("name", NAMES)
 def test_a_factor_changes_what_it_says_and_nothing_else(name):
-    control = episode(name)
-    count = 0
-    for factor, other in applied(control):
-        changed = changes(control, other)
+    control, found = applied(name)
+    for factor, other, changed in found:
         assert changed, factor
         wrong = [path for path in changed if not re.fullmatch(allowed(control, factor), path)]
         assert not wrong, (factor, wrong[:5])
         assert other.instruction == control.instruction and Episode.from_json(other.to_json()) == other
         World(other.scene)
-        count += 1
-    assert count >= 6
+    assert len(found) >= 6
 
 
 @every("name", NAMES)
 def test_a_factor_draws_the_same_whatever_else_is_changed(name):
-    control = episode(name)
+    control, found = applied(name)
     everything = flat(encode(perturbed(control, ["all"])))
-    for factor, other in applied(control):
+    for factor, _, changed in found:
         if factor in ("mo_color", "ro_color", "table_color"):
             continue  # under a texture
-        for path, value in changes(control, other).items():
+        for path, value in changed.items():
             if factor.endswith("_size") and re.fullmatch(rf"goal\..*|.*\.{MOVED}", path):
                 continue  # what is in a thing follows both sizes
             assert everything.get(path) == value, (factor, path)

@@ -30,6 +30,7 @@ def original_of(name):
     return episode(name)
 
 
+@functools.cache
 def before_and_after(name, kind):
     """The instruction of an episode, and what the perturbation makes of it."""
     return original_of(name).instruction, perturbed(original_of(name), [kind]).instruction

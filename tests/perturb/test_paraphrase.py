@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from phrasing import PHRASINGS, phrasings, well_written
 from reading import READERS
 
+from etude import library
 from etude.library import episode, tasks
 from etude.names import EpisodeName, EtudeError, rng
 from etude.perturb.paraphrase import paraphrased
@@ -26,12 +27,7 @@ CLEVRSKILLS = tuple(tasks("clevrskills"))
 def prompts(suite, task, seed):
     """Every prompt of an episode, with its name."""
     name = f"{suite}/{task}@{tasks(suite)[task].splits[0]}#{seed}"
-    found = []
-    while True:
-        try:
-            found.append((name, episode(f"{name}?prompt={len(found)}").instruction))
-        except EtudeError:
-            return found
+    return [(name, told) for told in library.prompts(episode(name))]
 
 
 # ------------------------------------------------------------------------------------------------ VIMA
