@@ -14,7 +14,7 @@ from etude.datasets.validate import validate
 
 @pytest.fixture(scope="module")
 def takes():
-    names = [f"clevrskills/{task}@train#{seed}" for task in ("pick", "touch") for seed in range(2)]
+    names = [f"clevrskills/{task}@train#{seed}" for task in ("pick", "touch") for seed in range(3)]
     return [taken(name, RecordingSpec(size=(32, 32))) for name in names]
 
 
