@@ -168,7 +168,7 @@ class _ThingMemory:
         """Make tokens of lots of things, each kept from a row on; with a ``chunk``, always so many at once."""
         rows = np.concatenate([np.arange(first, first + len(lot["crops"])) for lot, first in lots])
         things = [np.concatenate([lot[name] for lot, _ in lots]) for name in ("crops", "boxes", "mask")]
-        for start in range(0, len(rows), chunk or len(rows)):
+        for start in range(0, len(rows), chunk or max(1, len(rows))):
             at = torch.from_numpy(rows[start : start + chunk] if chunk else rows).to(self._device)
             given = [torch.from_numpy(a[start : start + chunk] if chunk else a).to(self._device) for a in things]
             tokens = self._looked(given, chunk) if chunk else self._model.things(*given)
