@@ -13,9 +13,9 @@ demo: $(VENV)/.installed
 	$(BIN)/etude report out/demo/oracle out/demo/shaky out/demo/random --out out/report.html
 	@echo "Open out/report.html"
 
-# A file's tests are played by one worker: many share a run, a data set, a cluster or made shapes.
+# A file's tests are played by one worker: many share a run, a data set, a cluster or made shapes. Long files first (tests/conftest.py).
 test: $(VENV)/.tested lint browser
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 # Whole episodes under every BLAS kernel this CPU can run, without SIMD, for a generic CPU, with other threads and hash seeds: all equal.
 test-bytes: $(VENV)/.tested
