@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+ZOO := $(wildcard zoo/src/etude_zoo/*.onnx) # trained policies: where one ships, it is installed with what plays it
 
 .PHONY: demo test test-bytes test-lerobot test-wheel docs lint browser clean
 
@@ -49,12 +50,12 @@ lint: $(VENV)/.tested
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+$(VENV)/.installed: pyproject.toml constraints.txt $(ZOO) | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e $(if $(strip $(ZOO)),'.[zoo]' -e ./zoo,.)
 	touch $@
 
-$(VENV)/.tested: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
+$(VENV)/.tested: pyproject.toml constraints.txt $(ZOO) | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]' $(if $(strip $(ZOO)),-e ./zoo)
 	touch $@ $(VENV)/.installed
 
 $(VENV)-lerobot/.installed: pyproject.toml tests/with_lerobot/requirements.txt tests/with_lerobot/prepare.py
