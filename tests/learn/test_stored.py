@@ -40,12 +40,13 @@ def test_what_is_stored_is_what_the_stream_gives(kept):
 def test_a_policy_can_be_trained_from_it(kept):
     pytest.importorskip("torch")
     from etude.learn.recipes import recipe_named
+    from etude.learn.stream import GivenDemonstrations
     from etude.learn.train import Trainer, train
 
     settings = ["data.start=2", "data.most=2", "data.fresh=0", "schedule.batch=4", "schedule.steps=3", "model.width=24", "model.heads=2"]
     trainer = Trainer(recipe_named("vima/objects-xattn", settings))
     before = [p.detach().clone() for p in trainer.model.parameters()]
-    train(trainer, stored(kept))
+    list(train(trainer, GivenDemonstrations(stored(kept))))
     assert trainer.done == 3 and any(not (a == b).all() for a, b in zip(before, trainer.model.parameters(), strict=True))
 
 
