@@ -153,7 +153,7 @@ class Trainer:
         self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": states})
         self.done, self.drawn = int(history["steps"]), int(history["drawn"])
         self.over, self.seconds = float(history["over"]), float(history["seconds"])
-        if clock:
+        if clock and not self.recipe.data.stored:
             self.next, self.earlier = int(history["next"]), int(history["episodes"])
 
 

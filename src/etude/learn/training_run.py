@@ -19,7 +19,7 @@ import torch
 
 from etude.evaluation.plan import Plan
 from etude.evaluation.run import Quiet, RunSettings, evaluate
-from etude.evaluation.store import write_whole
+from etude.evaluation.store import read_run, write_whole
 from etude.learn.curve import Curve, CurvePoint, measured, write_page
 from etude.learn.demonstrating import refuse_misfits
 from etude.learn.judging import judged
@@ -30,7 +30,7 @@ from etude.learn.state import StateForm, has_state
 from etude.learn.stored import stored
 from etude.learn.stream import Demonstrations, DemonstrationStream, GivenDemonstrations
 from etude.learn.train import EVERY, Trainer, train
-from etude.names import EtudeError
+from etude.names import EpisodeName, EtudeError
 
 RECIPE, MEASURED = "recipe.json", "measured.json"
 TELL = 10 * EVERY  # steps between lines of progress
@@ -109,8 +109,7 @@ def run(
 
     An interrupt ends it after the step that is being made, and what was reached is kept.
     """
-    source = recipe.data.source
-    refuse_misfits([source.first(task) for task in source.chosen()], source.look)
+    _refuse_misfits(recipe)
     with Ranks(device) as ranks:
         trainer = Trainer(recipe, ranks.device, ranks)
         if ranks.device.type == "cuda":
@@ -127,6 +126,19 @@ def run(
         say(f"{parameters_of(trainer.model):,} parameters; recipe {json.dumps(recipe.to_data())}")
         _Keeping(trainer, folder, settings, say).train()
     return trainer
+
+
+def _refuse_misfits(recipe: Recipe) -> None:
+    """Raise if there is nothing to learn from, or nothing that the model could see and do; before anything is begun."""
+    source, folder = recipe.data.source, recipe.data.stored
+    if not folder:
+        refuse_misfits([source.first(task) for task in source.chosen()], source.look)
+        return
+    _, name, _ = next(stored(Path(folder)), (0, "", None))
+    if not name:
+        raise EtudeError(f"the data set {folder!r} holds no episode to learn from")
+    if EpisodeName.parse(name).suite != source.suite:
+        raise EtudeError(f"the data set {folder!r} holds {name}; the recipe is for {source.suite}")
 
 
 def _training(trainer: Trainer, settings: TrainingSettings, stopping: Stopping) -> Iterator[CurvePoint]:
@@ -157,28 +169,27 @@ class _Keeping:
         """Train to the end, or until somebody asks for one."""
         trainer, settings = self._trainer, self._settings
         last = time.monotonic()
-        for point in _training(trainer, settings, self._stopping):
-            self._curve.add(point)
-            due = bool(settings.every) and point.step % settings.every == 0
-            if due or time.monotonic() - last > 60 * settings.keep:
-                self._keep()
-                last = time.monotonic()
-            if due:
-                with contextlib.suppress(KeyboardInterrupt):  # the state is kept already, and training ends at the next look
-                    point = self._validated(point)
-            if due or point.step % TELL == 0:
-                self._say(point.told(None if settings.minutes else trainer.recipe.schedule.steps))
+        with contextlib.closing(_training(trainer, settings, self._stopping)) as points:
+            for point in points:
+                self._curve.add(point)
+                due = bool(settings.every) and point.step % settings.every == 0
+                if due or time.monotonic() - last > 60 * settings.keep:
+                    self._keep()
+                    last = time.monotonic()
+                if due:
+                    with contextlib.suppress(KeyboardInterrupt):  # the state is kept already, and training ends at the next look
+                        self._validate(point)
+                if due or point.step % TELL == 0:
+                    self._say(self._curve.points[-1].told(None if settings.minutes else trainer.recipe.schedule.steps))
         if trainer.done != self._kept:
             self._keep()
         if self._stopping.asked:
             self._say(f"stopped after step {trainer.done}, which is kept; the same command goes on")
             raise KeyboardInterrupt
-        points = self._curve.points
-        if settings.validate and points and points[-1].success is None:
-            with self._stopping.listening():
-                self._validated(points[-1])
-            self._judge()
-        if points:
+        if self._curve.points:
+            if settings.validate:
+                with self._stopping.listening():
+                    self._judge(self._curve.points[-1])
             self._tell()
 
     def _keep(self) -> None:
@@ -188,24 +199,28 @@ class _Keeping:
         if self._curve.points:
             write_page(self._folder, self._curve.points, trainer.recipe.to_data())
 
-    def _validated(self, point: CurvePoint) -> CurvePoint:
-        """Play held-out episodes, as a run of its own."""
+    def _validate(self, point: CurvePoint) -> None:
+        """Play held-out episodes, as a run of its own, and tell the curve."""
         held_out, count = self._trainer.recipe.data.source.held_out(), self._settings.validate
-        folder = self._folder / f"validation-{point.step}"
+        folder = self._validation(point)
         shutil.rmtree(folder, ignore_errors=True)  # of weights that are no more, where training went on from an earlier step
         plan = Plan(f"learned:{self._folder}?device={self._trainer.device.type}", tuple(held_out.name(k) for k in range(count)))
         with self._stopping.at_once():
             played = evaluate(plan, folder, RunSettings(), Quiet())
-        found = replace(point, success=sum(r.success for r in played.records) / count, validated=count)
-        self._curve.add(found)
+        self._curve.add(replace(point, success=sum(record.success for record in played.records) / count, validated=count))
         write_page(self._folder, self._curve.points, self._trainer.recipe.to_data())
-        return found
 
-    def _judge(self) -> None:
-        """Compare strokes with the oracle's on the same episodes, and show the table of what was played."""
+    def _validation(self, point: CurvePoint) -> Path:
+        return self._folder / f"validation-{point.step}"
+
+    def _judge(self, last: CurvePoint) -> None:
+        """At the end: what was played as a table, and strokes beside the oracle's on the same episodes."""
         trainer, count = self._trainer, self._settings.validate
-        with DemonstrationStream(trainer.recipe.data.source.held_out(), self._settings.workers) as stream:
+        if last.validated != count:
+            self._validate(last)
+        with self._stopping.at_once(), DemonstrationStream(trainer.recipe.data.source.held_out(), self._settings.workers) as stream:
             self._say(judged(trainer.averaged, list(islice(stream, count)), trainer.device))
+        self._say(str(read_run(self._validation(last)).table()))
 
     def _tell(self) -> None:
         numbers = measured(self._curve.points)
