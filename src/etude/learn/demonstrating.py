@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.datasets.columns import STROKES
 from etude.envs.observer import Observer
 from etude.envs.simulation import Simulation
 from etude.episodes import Episode
@@ -26,6 +28,7 @@ from etude.learn.samples import (
 )
 from etude.library import episode, find_task, told_in
 from etude.names import EpisodeName, EtudeError, rng
+from etude.policies.contract import refuse_mismatches
 from etude.prompts.instruction import InstructionPart, ObjectPicture
 from etude.prompts.views import part_views
 from etude.scene.scene import Scene
@@ -58,6 +61,16 @@ def refuse_tests(name: str) -> None:
     find_task(parsed)
     if parsed.split not in TRAINING:
         raise EtudeError(f"{name} is for testing: a stream of demonstrations takes episodes of the split {TRAINING[0]!r} alone")
+
+
+def refuse_misfits(names: Iterable[str], look: Look) -> None:
+    """Raise if one of these episodes cannot be seen, or not be acted in, as a policy with this look does."""
+    found = [episode(name) for name in names]
+    refuse_mismatches(contract_for(look), found)
+    for one in found:
+        if one.control not in STROKES:
+            expected = " or ".join(map(repr, STROKES))
+            raise EtudeError(f"{one.name} is acted in by {one.control!r}; recipes train strokes from place to place: {expected}")
 
 
 def demonstrate(name: str, look: Look, recovery: Recovery = Recovery()) -> Demonstration:

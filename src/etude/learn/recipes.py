@@ -8,7 +8,9 @@ from typing import Any, Literal
 
 from etude.learn.samples import Look
 from etude.learn.stream import HELD_OUT, Source
-from etude.names import EtudeError, decode, encode, unknown
+from etude.names import SPARSE, EtudeError, decode, encode, unknown
+
+SEEDS = 1 << 20  # of a schedule
 
 
 @dataclass(frozen=True)
@@ -37,13 +39,14 @@ class ModelRecipe:
 @dataclass(frozen=True)
 class DataRecipe:
     """The stream. Training begins with ``start`` episodes; ``fresh`` come with every step until there are ``most``. Slots are shuffled
-    anew whenever a step is drawn, unless ``shuffle`` is off."""
+    anew whenever a step is drawn, unless ``shuffle`` is off. ``stored``: the folder of a data set that stands in for the stream."""
 
     source: Source
     start: int = 2000
     fresh: int = 8
     most: int = 200_000
     shuffle: bool = True
+    stored: str = field(default="", metadata=SPARSE)
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,10 @@ class Recipe:
             raise EtudeError("the demonstrations are those that are held out for validation; choose a smaller data.source.seed")
         if self.model.width % self.model.heads:
             raise EtudeError(f"a width of {self.model.width} cannot be parted among {self.model.heads} heads")
+        if self.data.stored and self.model.look != "objects":
+            raise EtudeError(f"a stored data set has objects to learn from, but the model sees {self.model.look}")
+        if not 0 <= self.schedule.seed < SEEDS:
+            raise EtudeError(f"schedule.seed is a whole number from 0 to {SEEDS - 1}, got {self.schedule.seed}")
         for name in ("batch", "steps"):
             if getattr(self.schedule, name) < 1:
                 raise EtudeError(f"schedule.{name} must be at least 1, got {getattr(self.schedule, name)}")

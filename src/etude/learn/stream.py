@@ -12,14 +12,14 @@ import multiprocessing
 import os
 import signal
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, islice
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from multiprocessing.shared_memory import SharedMemory
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from etude.evaluation.worker import one_thread
 from etude.learn.demonstrating import TRAINING, Recovery, demonstrate
@@ -79,6 +79,14 @@ class Source:
                 raise unknown(f"task of {self.suite}@{self.split}", name, able)
         return tuple(name for name in able if name in self.tasks) if self.tasks else able
 
+    def first(self, task: str) -> str:
+        """The name of an episode of a task, to see what its episodes are like."""
+        return f"{self.suite}/{task}@{self.split}#{self.seed * SEEDS}{self._perturbed}"
+
+    @property
+    def _perturbed(self) -> str:
+        return self.perturb and "+" + self.perturb
+
     def name(self, number: int) -> str:
         """The name of the k-th episode: tasks are drawn, seeds are counted."""
         chosen = self.chosen()
@@ -86,23 +94,53 @@ class Source:
         shares = [weights.get(task, 1.0) for task in chosen]
         drawn = rng(f"stream/{self.seed}", str(number)).uniform(0.0, sum(shares))
         task = next((task for task, upto in zip(chosen, accumulate(shares), strict=True) if drawn < upto), chosen[-1])
-        return f"{self.suite}/{task}@{self.split}#{self.seed * SEEDS + number}{self.perturb and '+' + self.perturb}"
+        return f"{self.suite}/{task}@{self.split}#{self.seed * SEEDS + number}{self._perturbed}"
+
+
+class Demonstrations(Protocol):
+    """Where training takes its demonstrations from."""
+
+    next: int  # the number of the episode that comes next
+    ended: bool  # no more will come
+
+    def ready(self, timeout: float | None = 0.0) -> list[tuple[int, str, Demonstration]]:
+        """Those that have come since; waits so many seconds for one, as long as it takes with None."""
+
+
+class GivenDemonstrations:
+    """Demonstrations that are there already: of a stored set, or of a list. Of several processes each takes every ``stride``-th."""
+
+    def __init__(self, found: Iterable[tuple[int, str, Demonstration]], first: int = 0, stride: int = 1) -> None:
+        self.next, self.ended = 0, False
+        self._found = islice(found, first, None, stride)
+
+    def ready(self, timeout: float | None = 0.0) -> list[tuple[int, str, Demonstration]]:
+        """A few more of them."""
+        some = list(islice(self._found, AHEAD))
+        self.next, self.ended = self.next + len(some), len(some) < AHEAD
+        return some
 
 
 class DemonstrationStream:
-    """Iterates over (number, name, demonstration) of a source, from ``first`` on, without end; played by ``workers`` processes."""
+    """Iterates over (number, name, demonstration) of a source, from ``first`` on, without end; played by ``workers`` processes.
 
-    def __init__(self, source: Source, workers: int, first: int = 0) -> None:
+    With a ``stride`` it takes every n-th episode alone, and streams that begin one after the other have none in common.
+    """
+
+    ended = False
+
+    def __init__(self, source: Source, workers: int, first: int = 0, stride: int = 1) -> None:
         if workers < 1:
             raise EtudeError(f"a stream needs at least one process, got {workers}")
-        self.source, self.workers, self.next = source, workers, first
+        self.source, self.workers, self.next, self._stride = source, workers, first, stride
+        self._first = first
         self.missing: list[str] = []  # why there is no demonstration of some episodes
         self._held: dict[int, Demonstration | None] = {}
         self._team: list[_StreamPlayer] = []
         context = multiprocessing.get_context("spawn")
         with one_thread():
             for k in range(workers):
-                self._team.append(_StreamPlayer(context, source, first + k, workers))
+                self._team.append(_StreamPlayer(context, source, first + k * stride, workers * stride))
 
     def __iter__(self) -> Iterator[tuple[int, str, Demonstration]]:
         while True:
@@ -115,14 +153,15 @@ class DemonstrationStream:
             self._held[number] = demonstration
             if demonstration is None:
                 self.missing.append(reason)
-        if len(self.missing) >= PATIENCE and 10 * len(self.missing) > self.next:
-            raise EtudeError(f"{len(self.missing)} of {self.next} episodes have no demonstration; the last: {self.missing[-1]}")
+        tried = (self.next - self._first) // self._stride
+        if len(self.missing) >= PATIENCE and 10 * len(self.missing) > tried:
+            raise EtudeError(f"{len(self.missing)} of {tried} episodes have no demonstration; the last: {self.missing[-1]}")
         found = []
         while self.next in self._held:
             one = self._held.pop(self.next)
             if one is not None:
                 found.append((self.next, self.source.name(self.next), one))
-            self.next += 1
+            self.next += self._stride
         return found
 
     def _waited(self, timeout: float | None = None) -> list[_StreamPlayer]:
