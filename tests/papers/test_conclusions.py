@@ -79,6 +79,8 @@ def test_a_cost_that_is_there_holds_and_one_that_is_reversed_does_not():
     better = made("gobbledygook-tokens", 1.0, suffix="+gobbledygook_tokens")
     assert verdict(name, played({"original": worse_of(plain), "gobbledygook-tokens": better}), lines_of()) == "does not hold"
     assert verdict(name, played({"original": plain}), lines_of()) == "cannot be told"
+    (one,) = conclusions([CLAIM[name]], lines_of(), played({"original": plain, "gobbledygook-tokens": worse}, who=WHO[:1]))
+    assert one.models == 1 and one.behind == "100 pairs of 1 of 4 models"
     few = [records[:3] for records in (plain, worse)]
     assert verdict(name, played({"original": few[0], "gobbledygook-tokens": few[1]}, who=WHO[:1]), lines_of()) == "cannot be told"
 
@@ -240,7 +242,8 @@ def test_the_page_has_ours_beside_the_papers_with_intervals_differences_and_conc
         and "| 4.2 | Random tokens cost every architecture | **holds** |" in text
     )
     assert (
-        "| 4.5 | Permuted slots cost who sees objects | **cannot be told** | – | – |" in text and "etude train vima/objects-xattn" in text
+        "| 4.5 | Permuted slots cost who sees objects | **cannot be told** | – | not played |" in text
+        and "etude train vima/objects-xattn" in text
     )
     assert tmp_path / "page" / "table_3.svg" in paths and "![Table 3](page/table_3.svg)" in text
     assert SUITES["vima"].paper_claims() == CLAIMS

@@ -90,7 +90,14 @@ def paper(
         return
     found = [filled(table, lines, played) for table in chosen]
     claims = conclusions(SUITES[suite].paper_claims(), lines, played) if models is not None else []
-    command = " ".join(["etude", "paper", suite, *_said(models=models, policy=policy, tables=tables, episodes=episodes, out=out)])
+    command = " ".join(
+        [
+            "etude",
+            "paper",
+            suite,
+            *_said(models=models, policy=policy, planner=planner, tables=tables, task=task, episodes=episodes, out=out),
+        ]
+    )
     files = write(found, out / "tables")
     own = index(suite, models) if models is not None else None
     files += write_pages(page or out / "results.md", f"{SUITES[suite].title}: the paper's tables", command, found, claims, own)
@@ -107,7 +114,7 @@ def paper(
                 for one in found
             ],
             "conclusions": [
-                {"name": one.claim.name, "section": one.claim.section, "says": one.claim.says, "verdict": one.verdict,
+                {"name": one.claim.name, "section": one.claim.section, "says": one.claim.says, "verdict": one.verdict, "models": one.models,
                  "effect": None if one.effect is None else asdict(one.effect)}
                 for one in claims
             ],

@@ -38,18 +38,27 @@ class Effect:
 
 @dataclass(frozen=True)
 class Conclusion:
-    """A claim and what became of it; without an ``effect``, one of its sides was not played."""
+    """A claim and what became of it; without an ``effect``, one of its sides was not played. ``models``: of how many of its models."""
 
     claim: PaperClaim
     effect: Effect | None
     verdict: Verdict
+    models: int
+
+    @property
+    def behind(self) -> str:
+        """What stands behind it, in words."""
+        if self.effect is None:
+            return "not played"
+        pairs = f"{self.effect.pairs:,} {'pairs' if self.effect.paired else 'episodes, no two of them the same'}"
+        every = len(self.claim.first.who)
+        return pairs if self.models == every else f"{pairs} of {self.models} of {every} models"
 
     def __str__(self) -> str:
         if self.effect is None:
-            return f"{self.claim.says}: {self.verdict} here (not played)"
+            return f"{self.claim.says}: {self.verdict} here ({self.behind})"
         one = self.effect
-        behind = f"{one.pairs:,} pairs" if one.paired else f"{one.pairs:,} episodes, no two of them the same"
-        return f"{self.claim.says}: {self.verdict} here ({one.mean:+.1f} points, {one.low:+.1f} to {one.high:+.1f}; {behind})"
+        return f"{self.claim.says}: {self.verdict} here ({one.mean:+.1f} points, {one.low:+.1f} to {one.high:+.1f}; {self.behind})"
 
 
 def by_task(values: Keyed) -> dict[str, list[float]]:
@@ -115,8 +124,9 @@ def conclusions(claims: Sequence[PaperClaim], lines: Sequence[PolicyLine], playe
     declared = {line.name: line for line in lines if line.declared}
     found = []
     for claim in claims:
-        effect = compared(*(_scores(side, declared, played) for side in (claim.first, claim.second)))
-        found.append(Conclusion(claim, effect, judged(claim.direction, effect)))
+        first, second = (_scores(side, declared, played) for side in (claim.first, claim.second))
+        effect, models = compared(first, second), {key[0] for key in first} & {key[0] for key in second}
+        found.append(Conclusion(claim, effect, judged(claim.direction, effect), len(models)))
     return found
 
 

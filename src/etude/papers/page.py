@@ -61,8 +61,8 @@ def _concluded(found: Sequence[Conclusion]) -> str:
     counts = {word: sum(one.verdict == word for one in found) for word in ("holds", "does not hold", "cannot be told")}
     summary = f"Of {len(found)} conclusions of the paper {counts['holds']} hold here, {counts['does not hold']} do not, "
     summary += f"and of {counts['cannot be told']} it cannot be told."
-    rows = [(one.claim.section, one.claim.says, f"**{one.verdict}**", _points(one.effect), _pairs(one.effect)) for one in found]
-    return f"## Conclusions\n\n{summary} {RULE}\n\n" + markdown_table(("section", "the paper says", "here", "difference", "pairs"), rows)
+    rows = [(one.claim.section, one.claim.says, f"**{one.verdict}**", _points(one.effect), one.behind) for one in found]
+    return f"## Conclusions\n\n{summary} {RULE}\n\n" + markdown_table(("section", "the paper says", "here", "difference", "of"), rows)
 
 
 def _table(one: FilledTable, spread: bool = True) -> str:
@@ -106,10 +106,6 @@ def _cells(ours: FilledLine | None, theirs: FilledLine | None, digits: int, spre
 
 def _points(effect: Effect | None) -> str:
     return NONE if effect is None else f"{effect.mean:+.1f} [{effect.low:+.1f}, {effect.high:+.1f}]".replace("-", "−")
-
-
-def _pairs(effect: Effect | None) -> str:
-    return NONE if effect is None else f"{effect.pairs:,}" if effect.paired else f"{effect.pairs:,} episodes apart"
 
 
 def _indexed(models: ResultTable) -> str:
