@@ -89,7 +89,7 @@ def _fill(image: NDArray[np.uint8], texels: NDArray[np.int64]) -> None:
         for x in range(side):
             r, g, b = np.int64(image[y, x, 0]), np.int64(image[y, x, 1]), np.int64(image[y, x, 2])
             texels[at] = r | g << 21 | b << 42
-            # Averaged as light, not as numbers: a fine checker seen from afar is as bright as its squares together. Gamma 2, as in the shader.
+            # Averaged as light, not as numbers: a fine checker seen from afar is as bright as its squares. Gamma 2, as in the shader.
             light[y, x, 0], light[y, x, 1], light[y, x, 2] = r * r, g * g, b * b
             at += 1
     area, side = 1, side // 2
