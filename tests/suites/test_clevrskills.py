@@ -86,8 +86,8 @@ def test_states_labels_rewards_and_frames_are_the_same_in_another_process():
         "for task in reversed(TASKS[::6]): print(task, _played(task))"
     )
     environment = {**os.environ, "PYTHONHASHSEED": "11"}
-    here = Path(__file__).parent
-    done = subprocess.run([sys.executable, "-c", program, str(here), str(here.parent)], env=environment, capture_output=True, text=True, check=True)
+    places = map(str, Path(__file__).parents[:2])
+    done = subprocess.run([sys.executable, "-c", program, *places], env=environment, capture_output=True, text=True, check=True)
     elsewhere = dict(line.split() for line in done.stdout.splitlines())
     assert {task: _played(task) for task in TASKS[::6]} == elsewhere
 
