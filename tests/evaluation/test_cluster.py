@@ -27,6 +27,7 @@ ITEMS = [(f"clevrskills/{task}@train#{seed}", "vanilla") for seed in range(2) fo
 MARKED = ITEMS[2][0]
 DOOMED = "ETUDE_TEST_DOOMED"
 SMALL = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
+WATCHFUL = {"health_check_period_ms": 300, "health_check_initial_delay_ms": 1000}  # a lost machine is missed soon
 
 
 class Fatal(OraclePolicy):
@@ -76,7 +77,7 @@ class Crashing(OraclePolicy):
 
 @pytest.fixture(scope="module")
 def nodes() -> Iterator[cluster_utils.Cluster]:
-    found = cluster_utils.Cluster(initialize_head=True, head_node_args={**SMALL, "include_dashboard": False})
+    found = cluster_utils.Cluster(initialize_head=True, head_node_args={**SMALL, "include_dashboard": False, "_system_config": WATCHFUL})
     yield found
     found.shutdown()
 

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from itertools import cycle
+from pathlib import Path
 
 import gymnasium
 import numpy as np
@@ -81,12 +82,12 @@ def _played(task: str, seed: int = 0) -> str:
 def test_states_labels_rewards_and_frames_are_the_same_in_another_process():
     """Of every sixth task, which are some of each level; test_digests plays one of every family against bytes of long ago."""
     program = (
-        "import sys; sys.path.insert(0, sys.argv[1]); from test_clevrskills import _played, TASKS\n"
+        "import sys; sys.path[:0] = sys.argv[1:]; from test_clevrskills import _played, TASKS\n"
         "for task in reversed(TASKS[::6]): print(task, _played(task))"
     )
     environment = {**os.environ, "PYTHONHASHSEED": "11"}
-    here = os.path.dirname(__file__)  # noqa: PTH120
-    done = subprocess.run([sys.executable, "-c", program, here], env=environment, capture_output=True, text=True, check=True)
+    places = map(str, Path(__file__).parents[:2])
+    done = subprocess.run([sys.executable, "-c", program, *places], env=environment, capture_output=True, text=True, check=True)
     elsewhere = dict(line.split() for line in done.stdout.splitlines())
     assert {task: _played(task) for task in TASKS[::6]} == elsewhere
 
