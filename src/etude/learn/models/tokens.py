@@ -43,7 +43,7 @@ class CropEncoder(nn.Module):
 
 
 def rounded(count: int) -> int:
-    """A number of crops that is as large and one of few: convolutions are planned anew for every number there is."""
+    """A number of crops that is as large and one of few: a GPU plans convolutions anew for every number there is."""
     step = 2048 if count > 2048 else 1 << max(5, (count - 1).bit_length() - 1)
     return -(-count // step) * step
 
@@ -69,9 +69,9 @@ class ThingTokens(nn.Module):
         if self.training and self.jitter:  # of every crop's three colours, so that no episode is known again by its pixels
             gain = 1 + self.jitter * torch.randn(len(pixels), 3, 1, 1, device=pixels.device)
             pixels = (pixels + 1) * gain - 1 + 0.2 * self.jitter * torch.randn_like(pixels)
-        looks = self.crop(functional.pad(pixels, (0, 0) * 3 + (0, rounded(len(pixels)) - len(pixels))))[: count * views].view(
-            count, views, -1
-        )
+        if pixels.is_cuda:
+            pixels = functional.pad(pixels, (0, 0) * 3 + (0, rounded(len(pixels)) - len(pixels)))
+        looks = self.crop(pixels)[: count * views].view(count, views, self.unseen.shape[1])
         x = 0.0
         for v in range(views):
             place = hats(boxes[:, v], 0.0, self.extent).flatten(1).to(looks.dtype)
