@@ -19,6 +19,7 @@ from toys import demonstrations  # noqa: E402
 from etude.cli import main  # noqa: E402
 from etude.datasets.taking import RecordingSpec  # noqa: E402
 from etude.learn.curve import CURVE, Curve, read_curve  # noqa: E402
+from etude.learn.gpu_meter import GpuMeter  # noqa: E402
 from etude.learn.recipes import recipe_named  # noqa: E402
 from etude.learn.stored import stored  # noqa: E402
 from etude.learn.stream import GivenDemonstrations  # noqa: E402
@@ -131,6 +132,21 @@ def test_points_after_the_state_that_is_gone_on_from_are_forgotten(tmp_path):
         file.write('{"step": 5, "lo')  # as of a process that was killed
     again = Curve(tmp_path, 2)
     assert [point.step for point in again.points] == [1, 2] == [point.step for point in read_curve(tmp_path)]
+
+
+def test_how_idle_a_gpu_is_is_what_its_driver_says(tmp_path, monkeypatch):
+    driver = tmp_path / "nvidia-smi"
+    driver.write_text("#!/bin/sh\n[ $2 = GPU-1 ] && printf '70\\n[N/A]\\n70\\n'\n")
+    driver.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    meter = GpuMeter("GPU-1")
+    while (idle := meter.idle()) is None:
+        pass
+    meter.close()
+    assert idle == pytest.approx(0.3)
+    nothing = GpuMeter(None)
+    assert nothing.idle() is None
+    nothing.close()
 
 
 def test_a_loss_that_is_no_number_ends_in_one_line():

@@ -11,15 +11,19 @@ import torch
 EVERY = 500  # milliseconds between two looks
 
 
-class GpuMeter:
-    """Asks ``nvidia-smi`` while training goes on; says nothing where there is no GPU or no such program."""
+def card_of(device: torch.device) -> str | None:
+    """How the driver calls a device."""
+    return f"GPU-{torch.cuda.get_device_properties(device).uuid}" if device.type == "cuda" else None
 
-    def __init__(self, device: torch.device) -> None:
+
+class GpuMeter:
+    """Asks ``nvidia-smi`` about a card while training goes on; says nothing where there is no card or no such program."""
+
+    def __init__(self, card: str | None) -> None:
         self._busy: list[float] = []
         self._process: subprocess.Popen[str] | None = None
-        if device.type != "cuda":
+        if card is None:
             return
-        card = f"GPU-{torch.cuda.get_device_properties(device).uuid}"
         ask = ["nvidia-smi", "-i", card, "--query-gpu=utilization.gpu", "--format=csv,noheader,nounits", "-lms", str(EVERY)]
         with contextlib.suppress(OSError):
             self._process = subprocess.Popen(ask, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)

@@ -15,7 +15,7 @@ from torch import Tensor
 from etude.learn.buffer import DemonstrationBuffer
 from etude.learn.checkpoint import metadata_of, save_model
 from etude.learn.curve import CurvePoint
-from etude.learn.gpu_meter import GpuMeter
+from etude.learn.gpu_meter import GpuMeter, card_of
 from etude.learn.header import NAME
 from etude.learn.models.cogelot import Cogelot
 from etude.learn.ranks import Ranks
@@ -170,7 +170,7 @@ def train(
     schedule, ranks = trainer.recipe.schedule, trainer.ranks
     waiting: deque[Demonstration] = deque()
     span = _Span(trainer)
-    meter = GpuMeter(trainer.device)
+    meter = GpuMeter(card_of(trainer.device))
     last = time.perf_counter()
     try:
         while True:

@@ -8,7 +8,7 @@ import shutil
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -141,7 +141,7 @@ def _refuse_misfits(recipe: Recipe) -> None:
         raise EtudeError(f"the data set {folder!r} holds {name}; the recipe is for {source.suite}")
 
 
-def _training(trainer: Trainer, settings: TrainingSettings, stopping: Stopping) -> Iterator[CurvePoint]:
+def _training(trainer: Trainer, settings: TrainingSettings, stopping: Stopping) -> Generator[CurvePoint, None, None]:
     """Points of the curve, until the end or an interrupt."""
     with stopping.listening(), _demonstrations(trainer, settings.workers) as source:
         yield from train(trainer, source, settings.minutes, settings.every, lambda: stopping.asked, settings.workers * trainer.ranks.count)
