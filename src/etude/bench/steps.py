@@ -59,7 +59,7 @@ def pictures() -> list[Result]:
         case = f"pictures: {name}, all cameras {SIDE}x{SIDE}"
         if suite.room is None or not (wanted(f"{case}, of a step") or wanted(f"{case}, whole step")):
             continue
-        env = EpisodeEnv(*name.split("/"), size=(SIDE, SIDE))
+        env = EpisodeEnv(suite.name, next(iter(suite.tasks)), size=(SIDE, SIDE))
         whole, drawn = _least(env, _shown(env), Studio, "shoot")
         results.append(Result(f"{case}, of a step", _mean(drawn), "CPU ms"))
         results.append(Result(f"{case}, whole step", _mean(whole), "CPU ms"))

@@ -97,7 +97,7 @@ def _fill(image: NDArray[np.uint8], texels: NDArray[np.int64]) -> None:
         area *= 4
         for y in range(side):
             for x in range(side):
-                packed = 0
+                packed = np.int64(0)
                 for c in range(3):  # coarser ones take the place of finer ones that have been read
                     left = light[2 * y, 2 * x, c] + light[2 * y + 1, 2 * x, c]
                     light[y, x, c] = left + light[2 * y, 2 * x + 1, c] + light[2 * y + 1, 2 * x + 1, c]

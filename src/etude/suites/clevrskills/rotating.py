@@ -102,7 +102,7 @@ def rotate_symmetry(draw: Draw) -> Draft:
 def _swapped(draw: Draw, degrees: int, stage: ClevrSceneBuilder) -> tuple[ClevrActor, ClevrActor, Goal]:
     """Two prisms and a third free place, each with room for either of them."""
     actors = stage.cast(primitives(draw.split), 2, 2)
-    widest = max(actors, key=lambda actor: float(norms(shape(actor.item.shape, actor.item.size).footprint).max()))
+    widest = max(actors, key=lambda actor: shape(actor.item.shape, actor.item.size).radius)
     places = [stage.find(replace(widest, name=f"place {k}"), reach=REACH, free=True) for k in range(3)]
     poses = dict(zip((actor.name for actor in actors), places, strict=False))
     stage.things.extend(actor.body(poses[actor.name]) for actor in actors)
