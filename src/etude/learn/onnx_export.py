@@ -119,7 +119,8 @@ def _log_add_exp(graph: Any, a: Any, b: Any) -> Any:
 def _halve(graph: Any) -> None:
     """Keep weights in half precision where they are so by nature, as those of a checkpoint are: nothing is rounded. The tracer keeps some
     twice, one turned; once is enough."""
-    before, kept = [], {}
+    before = []
+    kept: dict[tuple[tuple[int, ...], bytes], str] = {}
     for weights in list(graph.initializer):
         values = numpy_helper.to_array(weights)
         if values.dtype != np.float32 or values.size < SMALL or not np.array_equal(values.astype(np.float16), values):

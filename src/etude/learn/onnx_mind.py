@@ -6,7 +6,7 @@ those that were made before, which are kept here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,8 @@ class OnnxStrokeMind:
             self._session = onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
         except Exception as error:  # onnxruntime has a class of its own for every kind of damage
             raise EtudeError(f"onnxruntime cannot read {what}: {str(error)[:160]}") from None
-        self.about = {"weights": digest_of(weights), "backend": f"onnxruntime {onnxruntime.__version__}", "device": "cpu"}
+        backend = f"onnxruntime {onnxruntime.__version__}"
+        self.about: Mapping[str, str] = {"weights": digest_of(weights), "backend": backend, "device": "cpu"}
         self._asked = {one.name: one for one in self._session.get_inputs()}
         self._histories: dict[int, History] = {}
         self._kept: dict[int, Arrays] = {}

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from etude.evaluation.record import Record
 from etude.evaluation.store import read_run
 from etude.evaluation.tables import Sum, by, plain
 from etude.learn.cards import ZooCard, zoo_page
@@ -106,7 +107,7 @@ def largest_difference(one: Mind, other: Mind, recipe: Recipe) -> float:
 
 
 def _results(folders: Sequence[Path], known: Sequence[str]) -> tuple[list[Sum], list[Sum]]:
-    records = []
+    records: list[Record] = []
     for folder in folders:
         run = read_run(folder)
         weights = ((run.info.get("code") or {}).get("policy") or {}).get("weights")
@@ -163,5 +164,5 @@ def _curve(file: Path) -> list[tuple[int, float]]:
     if not file.exists():
         return []
     points = [(one["step"], round(one["loss"], 4)) for one in map(json.loads, file.read_text().splitlines())]
-    chosen = np.unique(np.linspace(0, len(points) - 1, min(POINTS, len(points))).round().astype(int)) if points else []
-    return [points[k] for k in chosen]
+    count = min(POINTS, len(points))
+    return [points[round(k * (len(points) - 1) / max(1, count - 1))] for k in range(count)]
