@@ -9,19 +9,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from etude.evaluation.plan import Plan
 from etude.evaluation.run import Quiet, RunSettings, evaluate
-from etude.learn.buffer import DemonstrationBuffer
 from etude.learn.checkpoint import metadata_of, read_file, save_model, write_tensors
 from etude.learn.header import NAME
-from etude.learn.judging import judged
-from etude.learn.models.cogelot import Cogelot, parameters_of
+from etude.learn.kinds import kind_of
+from etude.learn.models.cogelot import parameters_of
 from etude.learn.recipes import Recipe
-from etude.learn.samples import SIZE, Demonstration
 from etude.learn.stream import DemonstrationStream
 from etude.names import EtudeError, parse_json
 
@@ -52,14 +51,15 @@ class Trainer:
     def __init__(self, recipe: Recipe, device: str | torch.device = "cpu") -> None:
         self.recipe, self.device = recipe, torch.device(device)
         torch.manual_seed(recipe.schedule.seed)
-        self.model = Cogelot(recipe.model, SIZE).to(self.device)
-        self.averaged = Cogelot(recipe.model, SIZE).to(self.device).eval().requires_grad_(False)
+        self.kind = kind_of(recipe)
+        self.model: Any = self.kind.model(recipe).to(self.device)
+        self.averaged = self.kind.model(recipe).to(self.device).eval().requires_grad_(False)
         self.averaged.load_state_dict(self.model.state_dict())
         decayed = [p for p in self.model.parameters() if p.ndim > 1]
         plain = [p for p in self.model.parameters() if p.ndim <= 1]
         groups = [{"params": decayed, "weight_decay": recipe.schedule.decay}, {"params": plain, "weight_decay": 0.0}]
         self.optimizer = torch.optim.AdamW(groups, lr=recipe.schedule.rate, betas=(0.9, 0.98), fused=self.device.type == "cuda")
-        self.buffer = DemonstrationBuffer(self.device)
+        self.buffer = self.kind.buffer(recipe, self.device)
         self.done = 0  # steps
         self.drawn = 0  # episodes
 
@@ -75,12 +75,12 @@ class Trainer:
         return schedule.rate * warm * (LEAST_RATE + (1 - LEAST_RATE) * 0.5 * (1 + math.cos(math.pi * min(1.0, share))))
 
     def step(self, share: float) -> Tensor:
-        """One step on a batch from the buffer; the mean losses by axis (5,), still on the device."""
+        """One step on a batch from the buffer; the mean losses by part (5 of a stroke), still on the device."""
         schedule = self.recipe.schedule
         draw = torch.Generator().manual_seed((schedule.seed << 32) + self.done)
         chosen = torch.randint(len(self.buffer), (schedule.batch,), generator=draw)
         shuffle = None
-        if self.recipe.data.shuffle:
+        if self.recipe.shuffles:
             shuffle = torch.Generator(self.device).manual_seed((schedule.seed << 32) + self.done)
         torch.manual_seed((schedule.seed << 32) + self.done)  # dropout
         batch = self.buffer.batch(chosen, shuffle)
@@ -137,8 +137,8 @@ class Trainer:
 
 def train(
     trainer: Trainer,
-    demonstrations: Iterator[tuple[int, str, Demonstration]],
-    ready: Callable[[], Sequence[tuple[int, str, Demonstration]]] | None = None,
+    samples: Iterator[tuple[int, str, Any]],
+    ready: Callable[[], Sequence[tuple[int, str, Any]]] | None = None,
     minutes: float | None = None,
     report: Callable[[CurvePoint], None] = lambda progress: None,
 ) -> None:
@@ -156,7 +156,7 @@ def train(
         fresh = [one for _, _, one in ready()] if minutes is not None and ready is not None and len(trainer.buffer) < data.most else []
         wanted = trainer.wanted(trainer.done) if minutes is None else data.start
         while len(trainer.buffer) + len(fresh) < wanted:
-            fresh.append(next(demonstrations)[2])
+            fresh.append(next(samples)[2])
         waited += time.perf_counter() - before
         trainer.buffer.add(fresh)
         losses = trainer.step(share)
@@ -213,10 +213,11 @@ def run(
 
 
 def _validate(trainer: Trainer, folder: Path, workers: int, episodes: int, say: Callable[[str], None]) -> None:
-    """Compare strokes with the oracle's on demonstrations that nobody trains on, and play the same episodes."""
+    """Judge it on samples that nobody trains on, and play the same episodes."""
     held_out = trainer.recipe.data.source.held_out()
     with DemonstrationStream(held_out, workers) as stream:
-        say(judged(trainer.averaged, list(islice(stream, episodes)), trainer.device))
-    plan = Plan(f"learned:{folder}?device={trainer.device.type}", tuple(held_out.name(k) for k in range(episodes)))
+        found = list(islice(stream, episodes))
+    say(trainer.kind.judged(trainer.averaged, found, trainer.device))
+    plan = Plan(f"learned:{folder}?device={trainer.device.type}", tuple(name for _, name, _ in found))
     played = evaluate(plan, folder / f"validation-{trainer.done}", RunSettings(), Quiet())
     say(str(played.table()))
