@@ -89,11 +89,16 @@ class DemonstrationStream:
 
     def ready(self, timeout: float | None = 0.0) -> list[tuple[int, str, Any]]:
         """Those that have come since; waits so many seconds for one, as long as it takes with None."""
-        for player in self._waited(timeout):
-            number, sample, reason = player.take()
-            self._held[number] = sample
-            if reason:
-                self.missing.append(reason)
+        for _ in range(AHEAD):  # as many as each process may have ready
+            waiting = self._waited(timeout)
+            if not waiting:
+                break
+            for player in waiting:
+                number, sample, reason = player.take()
+                self._held[number] = sample
+                if reason:
+                    self.missing.append(reason)
+            timeout = 0.0
         if len(self.missing) >= PATIENCE and 10 * len(self.missing) > self.next:
             raise EtudeError(f"{len(self.missing)} of {self.next} episodes have no demonstration; the last: {self.missing[-1]}")
         found = []

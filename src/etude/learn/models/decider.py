@@ -30,13 +30,13 @@ class Decider(nn.Module):
         self.words, self.crop = WordTokens(width), CropEncoder(width)
         self.places, self.cells = nn.Embedding(PLACES, width), nn.Embedding(cells, width)
         self.order, self.ago = nn.Embedding(ORDER, width), nn.Embedding(ORDER, width)
-        self.query = nn.Parameter(0.02 * torch.randn(width))
+        self.query = nn.Parameter(0.02 * torch.randn(width))  # small: what it reads is to tell trials apart, not what it is
         self.kinds = nn.Embedding(2, width)  # a word, a cell
         self.blocks = nn.ModuleList(TransformerBlock(width, recipe.heads, recipe.dropout) for _ in range(recipe.layers))
-        self.norm = nn.LayerNorm(width)
+        self.looked, self.read, self.offered = (nn.LayerNorm(width) for _ in range(3))
         self.answer, self.choice = nn.Linear(width, width), nn.Linear(width, width)
-        for embedding in (m for m in self.modules() if isinstance(m, nn.Embedding)):
-            nn.init.normal_(embedding.weight, std=0.02)
+        for table in (self.places, self.cells, self.order, self.ago, self.kinds):
+            nn.init.normal_(table.weight, std=0.5)  # where and when something is counts as much as what it is
 
     def _told(self, batch: TrialBatch) -> Tensor:
         place = torch.arange(batch.words.shape[1], device=batch.words.device).clamp(max=PLACES - 1)
@@ -49,7 +49,7 @@ class Decider(nn.Module):
         x = (self.ago(ago) + self.order(number.clamp(max=ORDER - 1)))[:, :, None] + self.cells.weight + self.kinds.weight[1]
         if self.sees == "instruction":
             return x
-        return x + self.crop.looks(batch.cells, self.jitter)[batch.seen.clamp(min=0)]
+        return x + self.looked(self.crop.looks(batch.cells, self.jitter))[batch.seen.clamp(min=0)]
 
     def scores(self, batch: TrialBatch) -> Tensor:
         """Of every choice (R, C) in every row: the best one is the answer; −∞ where there is none."""
@@ -64,8 +64,8 @@ class Decider(nn.Module):
         for block in self.blocks:
             x = block(x, allowed)
         said = batch.choices[..., :1] >= 0
-        choices = self.choice(torch.where(said, self.words(batch.choices.clamp(min=0)), 0.0).sum(2))
-        found = torch.einsum("rw,rcw->rc", self.answer(self.norm(x[:, 0])), choices).float() / math.sqrt(x.shape[-1])
+        choices = self.choice(self.offered(torch.where(said, self.words(batch.choices.clamp(min=0)), 0.0).sum(2)))
+        found = torch.einsum("rw,rcw->rc", self.answer(self.read(x[:, 0])), choices).float() / math.sqrt(x.shape[-1])
         return found.masked_fill(~said[:, :, 0, 0], -torch.inf)
 
     def losses(self, batch: TrialBatch) -> Tensor:
