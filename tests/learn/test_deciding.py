@@ -29,11 +29,11 @@ from etude.names import EpisodeName, EtudeError  # noqa: E402
 from etude.policies.loading import load_policy  # noqa: E402
 
 torch.set_num_threads(1)
-SOURCE = TrialSource("iwisdm", tasks=("single_frame_location", "one_back_location", "perception"), seed=3)
+SOURCE = TrialSource("iwisdm", tasks=("perception_location_report", "perception_category_report"), seed=3)
 SETTINGS = (
     "model.width=32", "model.heads=2", "model.layers=2", "model.dropout=0.0", "model.jitter=0.0", "schedule.batch=32", "schedule.warmup=0",
-    "schedule.rate=0.003", "schedule.ema=0.9", "schedule.steps=60", "data.start=32", "data.most=32", "data.source.seed=3",
-    "data.source.tasks=single_frame_location,one_back_location,perception",
+    "schedule.rate=0.002", "schedule.ema=0.9", "schedule.steps=60", "data.start=32", "data.most=32", "data.source.seed=3",
+    "data.source.tasks=perception_location_report,perception_category_report",
 )  # fmt: skip
 
 
@@ -53,7 +53,7 @@ def trained(steps, *settings):
 @functools.cache
 def adept():
     """A toy that knows its trials by heart."""
-    return trained(100)
+    return trained(60)
 
 
 def scores(model, *trials):
@@ -67,7 +67,7 @@ def test_a_toy_learns_32_trials_by_heart():
     trainer, _ = adept()
     batch = trainer.buffer.batch(torch.arange(32))
     right = answered(trainer.averaged, batch) == batch.right
-    assert len(right) > 32 and right.float().mean() > 0.9
+    assert len(right) == 32 and right.float().mean() > 0.9
 
 
 def test_the_same_seed_gives_the_same_curve():
@@ -119,9 +119,11 @@ def test_a_deaf_copy_cannot_tell_trials_that_differ_in_words_alone():
 
 
 def test_what_is_shown_after_an_answer_does_not_change_it():
-    several = next(one for _, _, one in solved() if len(one.asked) > 1)
+    several = solve(trial("iwisdm/one_back_location@train#0"), 64)
+    assert len(several.asked) > 1
     changed = several.seen.copy()
     changed[several.asked[0] + 1 :] = several.seen[0]
+    assert not np.array_equal(changed, several.seen)
     model = adept()[0].averaged
     before, after = (scores(model, one)[0] for one in (several, replace(several, seen=changed)))
     assert torch.allclose(before, after, atol=1e-5)
@@ -141,7 +143,7 @@ def test_cells_that_come_again_are_kept_once():
     buffer.add([one, one])
     assert len(buffer) == 3 and buffer._cells.count == len(one.cells)
     batch = buffer.batch(torch.arange(3))
-    assert torch.equal(batch.cells[batch.seen[2, 0]], torch.from_numpy(one.cells[one.seen[0]]))
+    assert batch.seen[2, 0].tolist() == one.seen[0].tolist() and np.array_equal(batch.cells.numpy(), one.cells)
 
 
 @pytest.mark.parametrize(

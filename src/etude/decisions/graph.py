@@ -100,7 +100,7 @@ FIFTHS = 5
 
 
 def fifth(node: Operator) -> int:
-    """All forms of questions are dealt out into five parts: the part, 1 to 5, of this one. Who learns from four is tested with the fifth."""
+    """All forms of questions are dealt out into five parts: the part, 1 to 5, of this one. Who learns from four is tested with one."""
     return 1 + int.from_bytes(hashlib.sha256(form(node).encode()).digest()[:4], "big") % FIFTHS
 
 

@@ -52,7 +52,10 @@ def _cells(recipe: DecisionRecipe) -> int:
 
 KINDS = {
     StrokeRecipe.json_kind: LearnedKind(
-        lambda recipe: Cogelot(recipe.model, recipe.contract.size or SIZE), lambda _, device: DemonstrationBuffer(device), judged, StrokeMind
+        lambda recipe: Cogelot(recipe.model, recipe.contract.size or SIZE),
+        lambda _, device: DemonstrationBuffer(device),
+        judged,
+        StrokeMind,
     ),
     DecisionRecipe.json_kind: LearnedKind(
         lambda recipe: Decider(recipe.model, _cells(recipe)),

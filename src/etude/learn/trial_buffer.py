@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from etude.learn.buffer import Rows, ranges
-from etude.learn.trials import CHOICE_WORDS, NO_WORD, SolvedTrial
+from etude.learn.trials import CHOICE_WORDS, NO_WORD, NOTHING_THERE, SolvedTrial
 from etude.render.tokens import SIDE
 
 
@@ -19,7 +19,7 @@ class TrialBatch:
     """R answers that are due, on the frames ``now`` (R,), each with what was shown until then.
 
     ``words`` (R, L, 2) and ``clauses`` (R, L) of instructions, where there is something ``told`` (R, L); ``seen`` (R, T, P): which of the
-    ``cells`` (N, 32, 32, 3) each frame has, −1 after it is asked; ``choices`` (R, C, W, 2): words, −1 where there are none; ``right`` (R,).
+    ``cells`` (N, 32, 32, 3) each frame has, −1 where it is empty and after it is asked; ``choices`` (R, C, W, 2): words, −1 where there are none; ``right`` (R,).
     ``trials`` (R,): which of those that were chosen it is about.
     """
 
@@ -66,7 +66,7 @@ class TrialBuffer:
                 if number == self._cells.count + len(fresh):
                     fresh.append(one.cells[k])
                 numbers[k] = number
-            frames.append(numbers[one.seen])
+            frames.append(np.append(numbers, NOTHING_THERE).astype(np.int32)[one.seen])
             counts = [len(one.words), len(one.seen), len(one.choices), len(one.asked)]
             spans.append([n for pair in zip(at, counts, strict=True) for n in pair])
             at = [a + n for a, n in zip(at, counts, strict=True)]

@@ -31,6 +31,8 @@ from etude.render.tokens import SIDE
 ROOM = 2 << 20  # bytes for a trial
 CHOICE_WORDS = 6  # of an answer that can be told apart: what follows is not read
 NO_WORD = -1
+NOTHING_THERE = -1
+EMPTY = 0.02  # of a cell's pixels: a quarter of the cross is less, an object more
 _WORDS = re.compile(r"\w+|[^\w\s]")
 _ENDS = frozenset(",?;:")  # of clauses
 
@@ -39,7 +41,8 @@ _ENDS = frozenset(",?;:")  # of clauses
 class SolvedTrial:
     """``words`` int16 (L, 2): the buckets of the instruction's words; ``clauses`` int16 (L,): how many clauses were before each.
 
-    ``cells`` uint8 (U, 32, 32, 3): all that differ, known by their ``keys`` uint64 (U,); ``seen`` int16 (T, P): those of every frame.
+    ``cells`` uint8 (U, 32, 32, 3): all that differ, known by their ``keys`` uint64 (U,); ``seen`` int16 (T, P): those of every frame, −1 where
+    a cell is empty.
     ``choices`` int16 (C, W, 2): the words of what could be answered, −1 where there are no more; ``asked`` int16 (Q,): the frames on which
     an answer is due; ``right`` int16 (Q,): which of the choices is.
     """
@@ -84,9 +87,10 @@ def frame_arrays(frames: NDArray[np.uint8], choices: Sequence[str], asked: Seque
     cut = np.ascontiguousarray(cut)
     known: dict[bytes, int] = {}
     first: list[int] = []
-    seen = np.zeros(len(cut), np.int16)
-    for k, cell in enumerate(cut):
-        key = hashlib.blake2b(cell, digest_size=8).digest()
+    seen = np.full(len(cut), NOTHING_THERE, np.int16)
+    filled = (cut != frames[0, 0, 0]).any(-1).sum((1, 2)) > EMPTY * SIDE * SIDE
+    for k in np.flatnonzero(filled).tolist():
+        key = hashlib.blake2b(cut[k], digest_size=8).digest()
         if key not in known:
             known[key] = len(known)
             first.append(k)

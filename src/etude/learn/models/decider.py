@@ -30,13 +30,14 @@ class Decider(nn.Module):
         self.words, self.crop = WordTokens(width), CropEncoder(width)
         self.places, self.cells = nn.Embedding(PLACES, width), nn.Embedding(cells, width)
         self.order, self.ago = nn.Embedding(ORDER, width), nn.Embedding(ORDER, width)
-        self.query = nn.Parameter(0.02 * torch.randn(width))  # small: what it reads is to tell trials apart, not what it is
+        self.query, self.now = nn.Parameter(0.02 * torch.randn(width)), nn.Embedding(ORDER, width)
         self.kinds = nn.Embedding(2, width)  # a word, a cell
         self.blocks = nn.ModuleList(TransformerBlock(width, recipe.heads, recipe.dropout) for _ in range(recipe.layers))
         self.looked, self.read, self.offered = (nn.LayerNorm(width) for _ in range(3))
         self.answer, self.choice = nn.Linear(width, width), nn.Linear(width, width)
         for table in (self.places, self.cells, self.order, self.ago, self.kinds):
             nn.init.normal_(table.weight, std=0.5)  # where and when something is counts as much as what it is
+        nn.init.normal_(self.now.weight, std=0.02)  # of the query: what it reads is to tell trials apart, not what it is
 
     def _told(self, batch: TrialBatch) -> Tensor:
         place = torch.arange(batch.words.shape[1], device=batch.words.device).clamp(max=PLACES - 1)
@@ -47,16 +48,16 @@ class Decider(nn.Module):
         number = torch.arange(frames, device=batch.seen.device)
         ago = (batch.now[:, None] - number).clamp(0, ORDER - 1)
         x = (self.ago(ago) + self.order(number.clamp(max=ORDER - 1)))[:, :, None] + self.cells.weight + self.kinds.weight[1]
-        if self.sees == "instruction":
-            return x
         return x + self.looked(self.crop.looks(batch.cells, self.jitter))[batch.seen.clamp(min=0)]
 
     def scores(self, batch: TrialBatch) -> Tensor:
         """Of every choice (R, C) in every row: the best one is the answer; −∞ where there is none."""
         rows = len(batch.seen)
-        shown = self._shown(batch).flatten(1, 2)
-        parts = [self.query.expand(rows, 1, -1), shown]
-        there = [batch.told.new_ones(rows, 1), (batch.seen >= 0).flatten(1)]
+        parts = [(self.query + self.now(batch.now.clamp(max=ORDER - 1)))[:, None]]
+        there = [batch.told.new_ones(rows, 1)]
+        if self.sees != "instruction" and len(batch.cells):
+            parts.append(self._shown(batch).flatten(1, 2))
+            there.append((batch.seen >= 0).flatten(1))
         if self.sees != "frames":
             parts.append(self._told(batch))
             there.append(batch.told)
