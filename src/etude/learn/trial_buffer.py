@@ -19,7 +19,8 @@ class TrialBatch:
     """R answers that are due, on the frames ``now`` (R,), each with what was shown until then.
 
     ``words`` (R, L, 2) and ``clauses`` (R, L) of instructions, where there is something ``told`` (R, L); ``seen`` (R, T, P): which of the
-    ``cells`` (N, 32, 32, 3) each frame has, −1 where it is empty and after it is asked; ``choices`` (R, C, W, 2): words, −1 where there are none; ``right`` (R,).
+    ``cells`` (N, 32, 32, 3) each frame has, −1 where it is empty and after it is asked; ``choices`` (R, C, W, 2): words,
+    −1 where there are none; ``right`` (R,).
     ``trials`` (R,): which of those that were chosen it is about.
     """
 

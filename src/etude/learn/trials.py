@@ -41,8 +41,8 @@ _ENDS = frozenset(",?;:")  # of clauses
 class SolvedTrial:
     """``words`` int16 (L, 2): the buckets of the instruction's words; ``clauses`` int16 (L,): how many clauses were before each.
 
-    ``cells`` uint8 (U, 32, 32, 3): all that differ, known by their ``keys`` uint64 (U,); ``seen`` int16 (T, P): those of every frame, −1 where
-    a cell is empty.
+    ``cells`` uint8 (U, 32, 32, 3): all that differ, known by their ``keys`` uint64 (U,); ``seen`` int16 (T, P): those of every frame,
+    −1 where a cell is empty.
     ``choices`` int16 (C, W, 2): the words of what could be answered, −1 where there are no more; ``asked`` int16 (Q,): the frames on which
     an answer is due; ``right`` int16 (Q,): which of the choices is.
     """
