@@ -155,7 +155,7 @@ def test_cells_that_come_again_are_kept_once():
     ],
 )
 def test_what_is_left_out_never_comes(changed, of):
-    source = TrialSource("iwisdm", tasks=("low",), **changed)
+    source = TrialSource("iwisdm", tasks=("low", "match_to_sample"), **changed)
     found = [trial(source.name(k)) for k in range(30)]
     left_out = [any(of(placed.task) for placed in one.tasks) for one in found]
     assert True in left_out and False in left_out
