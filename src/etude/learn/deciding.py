@@ -39,7 +39,7 @@ class DecisionMind:
         buffer = TrialBuffer(self._model.cells.num_embeddings, self._device, ALONE)
         buffer.add([SolvedTrial(right=np.zeros_like(shown["asked"]), **told, **shown)])
         best = answered(self._model, buffer.batch(torch.zeros(1, dtype=torch.long)))
-        return 1 + best.cpu().numpy().astype(np.float64)
+        return np.asarray(1 + best.cpu().numpy(), np.float64)
 
 
 def answered(model: Decider, batch: TrialBatch) -> Tensor:

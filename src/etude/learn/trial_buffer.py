@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from etude.learn.buffer import Rows, ranges
@@ -59,7 +60,8 @@ class TrialBuffer:
         if not trials:
             return
         at = [self._words.count, self._frames.count, self._choices.count, self._asked.count]
-        fresh, frames, spans = [], [], []
+        fresh: list[NDArray[np.uint8]] = []
+        frames, spans = [], []
         for one in trials:
             numbers = np.empty(len(one.keys), np.int32)
             for k, key in enumerate(one.keys.tolist()):
