@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+ZOO := $(wildcard zoo/src/etude_zoo/*.onnx) # trained policies: where one ships, it is installed with what plays it
 
 .PHONY: demo test test-bytes test-lerobot test-wheel docs lint browser clean
 
@@ -13,9 +14,9 @@ demo: $(VENV)/.installed
 	$(BIN)/etude report out/demo/oracle out/demo/shaky out/demo/random --out out/report.html
 	@echo "Open out/report.html"
 
-# A file's tests are played by one worker: many share a run, a data set, a cluster or made shapes.
+# A file's tests are played by one worker: many share a run, a data set, a cluster or made shapes. Long files first (tests/conftest.py).
 test: $(VENV)/.tested lint browser
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 # Whole episodes under every BLAS kernel this CPU can run, without SIMD, for a generic CPU, with other threads and hash seeds: all equal.
 test-bytes: $(VENV)/.tested
@@ -49,12 +50,12 @@ lint: $(VENV)/.tested
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+$(VENV)/.installed: pyproject.toml constraints.txt $(ZOO) | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e $(if $(strip $(ZOO)),'.[zoo]' -e ./zoo,.)
 	touch $@
 
-$(VENV)/.tested: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
+$(VENV)/.tested: pyproject.toml constraints.txt $(ZOO) | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]' $(if $(strip $(ZOO)),-e ./zoo)
 	touch $@ $(VENV)/.installed
 
 $(VENV)-lerobot/.installed: pyproject.toml tests/with_lerobot/requirements.txt tests/with_lerobot/prepare.py

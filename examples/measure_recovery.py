@@ -14,23 +14,26 @@ EVENTS = ("move_object", "push_hand", "light_out", "cover_camera")
 def possible(name: str) -> bool:
     """Does what happens in this episode apply to it?"""
     try:
-        etude.episode(name)
+        return etude.episode(name) is not None
     except etude.EtudeError:
         return False
-    return True
+
+
+def row(where: str, records) -> None:
+    """Successes without an event; for each kind of event, episodes recovered of those in which it happened, and the steps lost."""
+    plain, found = [r.success for r in records if "+" not in r.episode], recoveries(records)
+    cells = [f"{one.recovered}/{one.happened}, {one.steps_lost or 0:+.0f}" if (one := found.get(event)) else "–" for event in EVENTS]
+    print(f"| {' | '.join([where, f'{sum(plain)}/{len(plain)}', *cells])} |", flush=True)
 
 
 if __name__ == "__main__":
     out, seeds, policy = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-    print(f"{'task':42}{'plain':>12}" + "".join(f"{event:>22}" for event in EVENTS))
-    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-        for what in sys.argv[4:]:
-            suite, _, only = what.partition("/")
-            for task in [only] if only else etude.tasks(suite):
-                place = f"{suite}/{task}@{etude.tasks(suite)[task].splits[0]}"
-                names = [f"{place}#{seed}{event}" for seed in range(seeds) for event in ("", *(f"+{e}" for e in EVENTS))]
-                chosen = [name for name, fits in zip(names, pool.map(possible, names), strict=True) if fits]
-                records = etude.evaluate(policy, chosen, out=out / suite / task).records
-                plain, found = [r.success for r in records if "+" not in r.episode], recoveries(records)
-                cells = [f"{one.recovered}/{one.happened} {one.steps_lost or 0:+.0f}" if (one := found.get(e)) else "–" for e in EVENTS]
-                print(f"{place:42}{f'{sum(plain)}/{len(plain)}':>12}" + "".join(f"{cell:>22}" for cell in cells), flush=True)
+    print(f"| task | no event | {' | '.join(EVENTS)} |\n|{'---|' * (2 + len(EVENTS))}")
+    for suite, _, only in (what.partition("/") for what in sys.argv[4:]):
+        places = [f"{suite}/{task}@{found.splits[0]}" for task, found in etude.tasks(suite).items() if only in ("", task)]
+        names = [f"{place}#{seed}{event}" for place in places for seed in range(seeds) for event in ("", *(f"+{e}" for e in EVENTS))]
+        with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+            chosen = [name for name, fits in zip(names, pool.map(possible, names, chunksize=20), strict=True) if fits]
+        records = etude.evaluate(policy, chosen, out=out / suite).records
+        for where in (*places, suite):
+            row(where, [r for r in records if r.episode.startswith((f"{where}#", f"{where}/"))])

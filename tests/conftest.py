@@ -6,10 +6,12 @@
 import pytest
 from hypothesis import settings
 
-LONG = (
-    "test_cluster", "test_demos", "test_plugins", "test_workers", "test_resuming", "test_full_disk", "test_stimuli", "test_ids",
-    "test_digests", "test_clevrskills", "test_vlmbench", "test_himan", "test_examples", "test_docs", "test_cli", "test_faults",
-    "test_household", "test_study", "test_vector_env",
+LONG = (  # the longest first, as ``--durations=0`` tells
+    "test_cluster", "test_himan", "test_demos", "test_robots", "test_vlmbench", "test_plugins", "test_workers", "test_resuming",
+    "test_clevrskills", "test_modes", "test_short_form", "test_ids", "test_study", "test_faults", "test_benchmarks", "test_shapes",
+    "test_native_sets", "test_digests", "test_validate", "test_vector_env", "test_gobbledygook", "test_examples", "test_stimuli",
+    "test_shortcuts", "test_cli", "test_docs", "test_text", "test_full_disk", "test_wire", "test_household", "test_polygon", "test_papers",
+    "test_sittings",
 )  # fmt: skip
 
 settings.register_profile("etude", deadline=None, derandomize=True)
@@ -18,5 +20,8 @@ settings.load_profile("etude")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files that take long begin first, so that no worker is left alone with one of them in the end."""
+    """Files that take long begin first, so that no worker is left alone with one of them in the end.
+
+    pytest-xdist keeps this order with ``--no-loadscope-reorder``; left to itself, it begins with files of many tests.
+    """
     items.sort(key=lambda item: LONG.index(item.path.stem) if item.path.stem in LONG else len(LONG))

@@ -28,6 +28,9 @@ DISPATCHED = frozenset(
 )
 
 
+KERNEL = re.compile("jit|compiled")
+
+
 def _whole(node: ast.expr) -> bool:
     """Is this expression seen to be a whole number or a truth, whose sums are exact?"""
     match node:
@@ -48,18 +51,14 @@ def _is_numpy(node: ast.expr) -> bool:
 
 def _compiled(tree: ast.Module) -> set[ast.AST]:
     """All that stands in functions which numba compiles."""
-    kernels = [
-        f
-        for f in ast.walk(tree)
-        if isinstance(f, ast.FunctionDef) and any(re.search("jit|compiled", ast.unparse(d)) for d in f.decorator_list)
-    ]
+    kernels = [f for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) and any(KERNEL.search(ast.unparse(d)) for d in f.decorator_list)]
     return {node for kernel in kernels for statement in kernel.body for node in ast.walk(statement)}
 
 
 def offences(text: str) -> Iterator[tuple[int, str]]:
     """Lines of a program, and what on them computes something that depends on the CPU, the C library or the version of Python."""
     tree = ast.parse(text)
-    compiled = _compiled(tree)
+    compiled = _compiled(tree) if KERNEL.search(text) else set()
     for node in ast.walk(tree):
         match node:
             case ast.BinOp(op=ast.MatMult()) | ast.AugAssign(op=ast.MatMult()):
@@ -127,8 +126,8 @@ def test_what_is_the_same_everywhere_is_let_through(line):
 
 def test_kernels_call_nothing_compiled_in_another_file():
     """numba's cache would not notice when that other file changes."""
-    for path in SOURCE.rglob("*.py"):
-        tree = ast.parse(path.read_text())
+    texts = {path: path.read_text() for path in SOURCE.rglob("*.py")}
+    for path, tree in ((path, ast.parse(text)) for path, text in texts.items() if KERNEL.search(text)):
         imported = {
             alias.asname or alias.name
             for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("etude")

@@ -18,7 +18,10 @@ RUNS = {
     "evaluate_my_policy.py": (("run", "1"), ("run/report.html",), ("touch", "0 of 1 episode", "0 errors")),
     "gymnasium_loop.py": (("7", "5"), (), ("clevrskills/stack@train#7", "5 steps", "success False")),
     "measure_recovery.py": (
-        ("runs", "1", "oracle", "clevrskills/touch"), ("runs/clevrskills/touch/run.json",), ("move_object", "touch@train", "1/1"),
+        ("runs", "1", "oracle", "clevrskills/touch"), ("runs/clevrskills/run.json",), ("move_object", "touch@train", "1/1"),
+    ),
+    "measure_robots.py": (
+        ("runs", "1", "oracle", "clevrskills/touch"), ("runs/clevrskills/run.json",), ("touch@train | 1/1 | 1/1 | 1/1 |",),
     ),
     "planner_or_policy.py": (
         ("run", "himan/open_drawer@test#0"), ("run/episodes.jsonl",), ("| rule | 1 | 0 | 0 |",),

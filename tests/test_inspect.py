@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,15 @@ from etude.library import trial
 from etude.names import EtudeError
 from etude.policies.chat_decider import chat_decider
 
-inspect_ai = pytest.importorskip("inspect_ai", reason="inspect_ai (extra 'inspect') is not installed")
+if importlib.util.find_spec("inspect_ai") is None:
+    pytest.skip("inspect_ai (extra 'inspect') is not installed", allow_module_level=True)
 
-from inspect_ai.model import ModelOutput, ModelUsage, get_model  # noqa: E402
 
-from etude.suites.iwisdm.inspect_tasks import iwisdm, samples  # noqa: E402
+def iwisdm(*arguments: Any, **named: Any) -> Any:
+    """The task for Inspect, which takes seconds to be imported: that is for those who play it, not for all who collect tests."""
+    from etude.suites.iwisdm import inspect_tasks
+
+    return inspect_tasks.iwisdm(*arguments, **named)
 
 
 @pytest.fixture
@@ -38,6 +43,9 @@ def as_sent(content: Any) -> list[dict[str, Any]]:
 
 
 def evaluated(task: Any, answers: list[str], folder: Path) -> Any:
+    import inspect_ai
+    from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
     outputs = [ModelOutput.from_content("mockllm/model", text) for text in answers]
     for output in outputs:
         output.usage = ModelUsage()  # otherwise tokens are counted, with a tokenizer from the network
@@ -66,6 +74,8 @@ def test_a_model_is_asked_the_same_by_inspect_and_by_evaluate(server: Server, na
 
 
 def test_targets_are_the_right_answers_and_ids_differ() -> None:
+    from etude.suites.iwisdm.inspect_tasks import samples
+
     found = list(iwisdm("one_back", limit=3, size=32).dataset)
     right = [a for seed in range(3) for a in trial(f"iwisdm/one_back@val#{seed}").answers if a]
     assert [sample.target for sample in found] == right

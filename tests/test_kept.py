@@ -186,4 +186,4 @@ def test_what_others_make_is_not_kept(folder):
         shape("somebody's sphere")
         assert not list(folder.iterdir()) if folder.exists() else True
     finally:
-        del SHAPES._values["somebody's sphere"]
+        del SHAPES._values["somebody's sphere"], SHAPES._modules["somebody's sphere"]

@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from forked import forked
+from forked import command, forked
+from refusing import refused, told
 
 import etude
 from etude.evaluation.choosing import choose
@@ -65,7 +66,7 @@ def test_gymnasium_finds_it_by_the_name_of_its_module(installed):
     assert done.returncode == 0, done.stderr
 
 
-def test_it_is_evaluated_in_workers_recorded_and_its_run_is_read_without_it(installed, tmp_path):
+def test_it_is_evaluated_in_workers_recorded_and_its_run_is_read_without_it(installed, tmp_path, capsys, monkeypatch):
     play = ["evaluate", "--suite", "kitchen", "--episodes", "2", "--perturb", "dusk", "--workers", "2", "--out", "run", "--json"]
     done = run(installed, "-m", "etude", *play, "--policy", "oracle", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -73,37 +74,47 @@ def test_it_is_evaluated_in_workers_recorded_and_its_run_is_read_without_it(inst
     assert [(g["suite"], g["perturbation"], g["successes"]) for g in groups] == [("kitchen", "", 2), ("kitchen", "dusk", 2)]
     info = json.loads((tmp_path / "run/run.json").read_text())
     assert info["plugins"] == [{"module": "kitchen_lab", "package": "kitchen-lab", "version": "0.1.0"}]
-    other = run(installed, "-m", "etude", *play[:-3], "--out", "still", "--policy", "hover", cwd=tmp_path)
-    assert other.returncode == 0, other.stderr
-    nowhere = tmp_path / "nowhere"
-    for command in (["report", "run"], ["compare", "run", "still"]):
-        done = run(nowhere, "-m", "etude", *command, cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
-        assert "cube_on_plate" in done.stdout
+    still = ["evaluate", "--suite", "kitchen", "--episodes", "1", "--workers", "1", "--out", "still", "--policy", "hover"]
+    done = run(installed, "-m", "etude", *still, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    monkeypatch.chdir(tmp_path)  # from here on in this process, which knows nothing of it
+    assert "kitchen" not in etude.suites()
+    for reader in (["report", "run"], ["compare", "run", "still"]):
+        assert "cube_on_plate" in told(capsys, monkeypatch, *reader)
     page = (tmp_path / "run/report.html").read_text()
     assert "dusk" in page and "Turn the lights down" in page
-    done = run(nowhere, "-m", "etude", "evaluate", "--out", "run", "--more", "1", cwd=tmp_path)
-    assert done.returncode == 2 and "made with the plug-in 'kitchen_lab'" in " ".join(done.stderr.split())
+    assert "made with the plug-in 'kitchen_lab'" in refused(capsys, monkeypatch, "evaluate", "--out", "run", "--more", "1")
 
 
 def test_demonstrations_of_it_are_recorded_and_replayed(installed, tmp_path):
-    done = run(installed, "-m", "etude", "demos", "--suite", "kitchen", "--episodes", "1", "--size", "32", "--out", "data", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    done = run(installed, "-m", "etude", "replay", "data", cwd=tmp_path)
+    program = """
+import sys
+from etude.cli import main
+for arguments in ("demos --suite kitchen --episodes 1 --size 32 --workers 1 --out data", "replay data"):
+    sys.argv = ["etude", *arguments.split()]
+    try:
+        main()
+    except SystemExit as ended:
+        assert not ended.code, arguments
+"""
+    done = run(installed, "-c", program, cwd=tmp_path)
     assert done.returncode == 0 and "1 of 1 episodes came out the same" in done.stdout, done.stderr
 
 
 def test_a_module_that_is_not_installed_is_imported_by_name(tmp_path):
     (tmp_path / "lab.py").write_text((EXAMPLE / "src/kitchen_lab/__init__.py").read_text())
-    command = ["rollout", NAME, "--policy", "oracle", "--import", "lab"]
-    done = run(ROOT / "src", "-m", "etude", *command, cwd=tmp_path)
+    done = forked(command("rollout", NAME, "--policy", "oracle", "--import", "lab"), tmp_path)
     assert done.returncode == 0 and "success" in done.stdout, done.stderr
 
 
 def test_what_etude_new_writes_passes_its_own_test(tmp_path):
     folders = [write_package(kind, f"my_{kind}", tmp_path / kind) for kind in KINDS]
-    path = os.pathsep.join(str(folder / "src") for folder in folders)
-    done = run(path, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib", *map(str, folders), cwd=tmp_path)
+
+    def program():
+        sys.path[:0] = [str(folder / "src") for folder in folders]
+        sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--import-mode=importlib", *map(str, folders)]))
+
+    done = forked(program, tmp_path)
     assert done.returncode == 0 and f"{len(KINDS)} passed" in done.stdout, done.stdout
 
 

@@ -65,18 +65,15 @@ def suite(name: str, leak: str = "", **more) -> Suite:
 
 
 @pytest.fixture
-def made():
+def made(monkeypatch):
     """Suites of this test alone."""
-    names = []
+    for table in ("_values", "_modules"):
+        monkeypatch.setattr(SUITES, table, dict(getattr(SUITES, table)))
 
     def make(leak: str = "", **more) -> Suite:
-        found = suite(f"audited-{leak or 'fair'}", leak, **more)
-        names.append(found.name)
-        return found
+        return suite(f"audited-{leak or 'fair'}", leak, **more)
 
-    yield make
-    for name in names:
-        SUITES._values.pop(name)
+    return make
 
 
 def looked(found: Suite, moving: int = 0, episodes: int = 60):

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from every import every
 
 from etude.catalog.mesh import Mesh, box, capsule, chamfered_box, cylinder, ellipsoid, facets, lathe, merge, prism, tube, turned
 from etude.catalog.polygon import Outline, circle, rectangle
@@ -41,19 +42,19 @@ def directed_edges(mesh: Mesh) -> dict[tuple[int, int], int]:
     return count
 
 
-@pytest.mark.parametrize("name", SOLIDS)
+@every("name", SOLIDS)
 def test_the_surface_is_closed(name):
     edges = directed_edges(SOLIDS[name][0])
     assert all(n == 1 and edges.get((b, a)) == 1 for (a, b), n in edges.items())
 
 
-@pytest.mark.parametrize("name", SOLIDS)
+@every("name", SOLIDS)
 def test_the_volume_is_that_of_the_book(name):
     mesh, volume = SOLIDS[name]
     assert mesh.mass_properties()[0] == pytest.approx(volume, rel=0.04)
 
 
-@pytest.mark.parametrize("name", SOLIDS)
+@every("name", SOLIDS)
 def test_normals_point_out_of_the_faces(name):
     mesh = SOLIDS[name][0]
     a, b, c = (mesh.vertices[mesh.faces[:, k]] for k in range(3))

@@ -6,7 +6,7 @@ import shutil
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from kill_harness import SUBJECTS, files, harness
+from kill_harness import Subject, files, harness
 from made_demos import Quiet, made, order
 
 from etude.datasets.demos import acting, demos
@@ -72,7 +72,7 @@ def test_replay_notices_another_action_and_another_video(whole, tmp_path):
 
 @pytest.mark.parametrize("name", ACROSS)
 def test_demonstrations_of_every_suite_replay(name, tmp_path):
-    folder = made(order([name], size=(64, 64)), tmp_path / "set")
+    folder = made(order([name], size=(32, 32)), tmp_path / "set")
     (one,) = replay(folder)
     assert one.same
 
@@ -177,5 +177,6 @@ def test_what_an_interrupted_tidying_up_left_is_taken_away(whole, tmp_path):
 
 
 def test_killed_at_random_moments_it_ends_as_if_nothing_had_happened():
-    count = harness(SUBJECTS["demos"], 2, 7.0, rng("test", "kills"))
+    few = Subject(["demos", "--episodes", "1", "--size", "32"], files)
+    count = harness(few, few.left(), 2, 4.0, rng("test", "kills"))
     assert count.kills == 2 and count.finished >= 1

@@ -44,7 +44,7 @@ def test_they_are_what_the_world_gives(kept):
         "points": ((1, looks, 32, 32, 3), "float32"),
         "torques": ((looks, 6), "float32"),
     }
-    thing = next(e for e in kept.episode.scene.entities if e.name == kept.nodes[0][1].removeprefix("Pick up "))
+    thing = next(e for e in kept.episode.scene.entities if e.name.startswith(kept.nodes[0][1].removeprefix("Pick up the ")))
     mine = found["segmentation"][0, 0] == segmentation_ids(kept.episode.scene)[thing.name]
     assert mine.any() and np.abs(found["points"][0, 0][mine].mean(0) - thing.pose.position).max() < 0.06
     simulation = Simulation(kept.episode)

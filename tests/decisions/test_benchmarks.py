@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from every import every
 
 from etude.decisions.graph import operators
 from etude.decisions.logic import Switch
@@ -57,13 +59,16 @@ FROZEN = {  # of the first ten trials
 }
 
 
+drawn = functools.cache(trial)  # for tests that look at the same lists
+
+
 def some(task: str, count: int, split: str = "val") -> list[Trial]:
-    return [trial(task, split, seed) for seed in range(count)]
+    return [drawn(task, split, seed) for seed in range(count)]
 
 
-@pytest.mark.parametrize("task", FROZEN)
+@every("task", FROZEN)
 def test_lists_are_frozen(task: str) -> None:
-    assert digest([trial(task, "val", seed).id for seed in range(10)]) == FROZEN[task]
+    assert digest([one.id for one in some(task, 10)]) == FROZEN[task]
 
 
 def test_trials_depend_on_nothing_but_their_name() -> None:
@@ -78,7 +83,7 @@ def test_trials_depend_on_nothing_but_their_name() -> None:
     assert lines == {f"{trial('high', 'val', 7).id} {trial('overlap', 'test', 3).id}\n"}
 
 
-@pytest.mark.parametrize("task", LISTS)
+@every("task", LISTS)
 def test_every_list_in_every_split_is_balanced_and_never_repeats(task: str) -> None:
     """Within what can be answered: a list of several kinds of questions is balanced in each kind."""
     trials = some(task, 1000 if task in SHORTEST else 120)

@@ -115,7 +115,7 @@ def test_labels_say_what_is_to_be_done_from_whatever_state():
     env = gymnasium.make("etude/clevrskills.simple_manipulation-v1", cameras=(), labels=True)
     _, info = env.reset(seed=3)
     assert info["labels"]["task"] == env.unwrapped.simulation.episode.instruction.text
-    assert info["labels"]["subtask"].startswith("Place {") and info["labels"]["step"].startswith("Pick {")
+    assert info["labels"]["subtask"].startswith("Place the {") and info["labels"]["step"].startswith("Pick the {")
     plain = gymnasium.make("etude/clevrskills.simple_manipulation-v1", cameras=())
     plain.reset(seed=3)
     for k in range(10):  # asking changes nothing

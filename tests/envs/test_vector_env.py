@@ -359,7 +359,7 @@ def test_an_error_is_told_with_the_users_frames_and_workers_end_with_their_paren
             print(error, flush=True)
         os.kill(os.getpid(), signal.SIGKILL)
 
-    done = forked(program, tmp_path)
+    done = forked(program, tmp_path, alone=True)
     assert done.returncode == -signal.SIGKILL, done.stderr
     pid, message = done.stdout.splitlines()
     assert message.startswith("world 1: ZeroDivisionError: ") and "breaking_task.py:11 in judge" in message

@@ -38,7 +38,7 @@ class Faulty:
         if self._fault == "hang":
             time.sleep(3600)
         if self._fault == "memory":
-            self._hoard = [np.ones(2**27) for _ in range(3)]  # 3 GiB
+            self._hoard = np.ones(2**27)  # 1 GiB
             time.sleep(3600)
         if self._fault == "raise":
             raise RuntimeError("out of luck\nand of words")
@@ -127,13 +127,20 @@ class Parent(Faulty):
 
 
 class Unsteady(Faulty):
-    """Ends its process while it is being made, in the starts from ``first`` to ``last``, counted over all processes in ``place``."""
+    """Ends its process while it is being made, in the starts from ``first`` to ``last``, counted over all processes in ``place``;
+    once made, it plays when there have been ``met`` starts."""
 
-    def __init__(self, place: str, first: int, last: int) -> None:
+    def __init__(self, place: str, first: int, last: int, met: int = 0) -> None:
         super().__init__("none")
+        self._place, self._met = Path(place), met
         (Path(place) / str(os.getpid())).touch()
         if first <= len(list(Path(place).iterdir())) <= last:
             os._exit(3)
+
+    def reset(self, instruction, pictures, episode):
+        super().reset(instruction, pictures, episode)
+        while len(list(self._place.iterdir())) < self._met:
+            time.sleep(0.02)
 
 
 class Quitter(Faulty):

@@ -25,6 +25,9 @@ from pathlib import Path
 from etude.evaluation.store import Store, read_run
 from etude.names import Stream, rng
 
+sys.path.append(str(Path(__file__).parents[1]))  # a script knows its own folder alone
+from forked import Copy, command, forked
+
 CHOSEN = ["--suite", "clevrskills", "--task", "pick", "--task", "touch", "--workers", "2", "--json"]
 
 
@@ -50,8 +53,14 @@ class Subject:
     command: list[str]
     content: Callable[[Path], object]
 
-    def on(self, folder: Path) -> list[str]:
-        return [sys.executable, "-c", "from etude.cli import main; main()", *self.command, *CHOSEN, "--out", str(folder)]
+    def on(self, folder: Path) -> Callable[[], None]:
+        return command(*self.command, *CHOSEN, "--out", str(folder))
+
+    def left(self) -> object:
+        """What is left when nobody disturbs it."""
+        with tempfile.TemporaryDirectory() as place:
+            undisturbed(self.on(Path(place) / "whole"))
+            return self.content(Path(place) / "whole")
 
 
 def lines(folder: Path) -> list[dict[str, object]]:
@@ -83,21 +92,18 @@ SUBJECTS = {
 }
 
 
-def killed_once(command: list[str], after: float) -> bool:
-    """Start the run, kill it (and whatever it started) after so many seconds; was it still running then?"""
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-    try:
-        process.wait(after)
-    except subprocess.TimeoutExpired:
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-        return True
-    assert process.returncode == 0
-    return False
+def killed_once(run: Callable[[], None], after: float) -> bool:
+    """Start the run, kill it after so many seconds; was it still running then?"""
+    process = Copy(run)
+    if process.wait(after) is None:
+        process.kill()
+    assert process.code in (0, -signal.SIGKILL)
+    return process.code != 0
 
 
-def undisturbed(command: list[str]) -> None:
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def undisturbed(run: Callable[[], None]) -> None:
+    done = forked(run, alone=True)
+    assert done.returncode == 0, done.stderr
 
 
 @contextlib.contextmanager
@@ -116,20 +122,18 @@ def small_disk(point: Path) -> Iterator[Callable[[int], None]]:
         subprocess.run(["umount", str(point)], check=True)
 
 
-def filled(subject: Subject, times: int, most: int, stream: Stream, progress=lambda count: None) -> Count:
+def filled(subject: Subject, expected: object, times: int, most: int, stream: Stream, progress=lambda count: None) -> Count:
     """Run with a few bytes of room, at most ``most``, until the disk has been full so many times; nothing that was kept may go."""
     count = Count()
     with tempfile.TemporaryDirectory() as place:
-        whole, point = Path(place) / "whole", Path(place) / "disk"
-        undisturbed(subject.on(whole))
-        expected = subject.content(whole)
+        point = Path(place) / "disk"
         point.mkdir()
         with small_disk(point) as have:
             folder = point / "run"
             while count.kills < times or folder.exists():
                 before = whole_lines(folder)
                 have(int(stream.uniform(0, most)) if count.kills < times else 2**20)
-                done = subprocess.run(subject.on(folder), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+                done = forked(subject.on(folder), alone=True)
                 if done.returncode == 0:
                     assert subject.content(folder) == expected, f"{folder} came out otherwise"
                     count.finished += 1
@@ -210,13 +214,11 @@ def troubled(faults: int) -> Count:
     return count
 
 
-def harness(subject: Subject, kills: int, longest: float, stream: Stream, progress=lambda count: None) -> Count:
-    """Kill so many times; whenever a run gets through, it must equal the undisturbed one."""
+def harness(subject: Subject, expected: object, kills: int, longest: float, stream: Stream, progress=lambda count: None) -> Count:
+    """Kill so many times; whenever a run gets through, it must leave what the undisturbed one does."""
     count = Count()
     with tempfile.TemporaryDirectory() as place:
-        whole, folder = Path(place) / "whole", Path(place) / "disturbed"
-        undisturbed(subject.on(whole))
-        expected = subject.content(whole)
+        folder = Path(place) / "disturbed"
         while count.kills < kills:
             before = whole_lines(folder)
             if killed_once(subject.on(folder), stream.uniform(0.0, longest)):
@@ -254,7 +256,7 @@ if __name__ == "__main__":
     elif asked.what == "store":
         print(rewritten(asked.times, moments, show))
     elif asked.what == "full":
-        print(filled(SUBJECTS["evaluate"], asked.times, 40_000, moments, show))
+        print(filled(SUBJECTS["evaluate"], SUBJECTS["evaluate"].left(), asked.times, 40_000, moments, show))
     else:
-        longest = asked.longest or {"evaluate": 4.0, "demos": 8.0}[asked.what]
-        print(harness(SUBJECTS[asked.what], asked.times, longest, moments, show))
+        longest, subject = asked.longest or {"evaluate": 4.0, "demos": 8.0}[asked.what], SUBJECTS[asked.what]
+        print(harness(subject, subject.left(), asked.times, longest, moments, show))

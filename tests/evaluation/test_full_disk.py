@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from kill_harness import SUBJECTS, Subject, filled, lines
-from test_resuming import NAMES, PLAN, Quiet
+from kill_harness import filled, lines
+from test_resuming import FEW, NAMES, PLAN, Quiet
 
 from etude.evaluation.record import Record
 from etude.evaluation.run import RunSettings, evaluate
@@ -119,9 +119,8 @@ def may_mount(place: Path) -> bool:
     return True
 
 
-def test_the_command_tells_of_a_full_disk_in_one_line_and_goes_on_later(tmp_path):
+def test_the_command_tells_of_a_full_disk_in_one_line_and_goes_on_later(whole, tmp_path):
     if not may_mount(tmp_path):
         pytest.skip("this user may not mount a small disk")
-    few = Subject(["evaluate", "--episodes", "2", "--policy", "noop"], SUBJECTS["evaluate"].content)
-    count = filled(few, 1, 10_000, rng("test", "rooms"))
+    count = filled(FEW, FEW.content(whole), 1, 10_000, rng("test", "rooms"))
     assert (count.kills, count.lost, count.doubled, count.torn) == (1, 0, 0, 0) and count.finished == 1

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
-from kill_harness import SUBJECTS, harness, lines
+from forked import Copy, command
+from kill_harness import Subject, harness, lines, results
 
 from etude.evaluation.plan import Plan, make_names
 from etude.evaluation.record import Record
@@ -21,6 +22,7 @@ from etude.names import EtudeError, rng
 
 NAMES = make_names(["clevrskills"], ["pick", "touch"], episodes=3)
 PLAN = Plan("noop", NAMES)
+FEW = Subject(["evaluate", "--episodes", "3", "--policy", "noop"], results)  # the same, as a command
 
 
 class Quiet:
@@ -57,8 +59,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(whole, tmp_path):
 
 @pytest.mark.parametrize("cut", [1, 40, 200])
 def test_a_torn_last_line_is_noticed_and_its_episode_played_again(whole, tmp_path, cut):
-    folder = tmp_path / "run"
-    evaluate(PLAN, folder, RunSettings(workers=1), Quiet())
+    folder = shutil.copytree(whole, tmp_path / "run")
     path = folder / LINES
     path.write_bytes(path.read_bytes()[:-cut])
     again = Quiet()
@@ -74,8 +75,8 @@ def test_nothing_is_played_twice_when_a_run_is_complete(whole):
     assert again.played == []
 
 
-def test_a_run_killed_at_random_moments_ends_as_if_nothing_had_happened():
-    count = harness(SUBJECTS["evaluate"], 2, 4.0, rng("test", "kills"))
+def test_a_run_killed_at_random_moments_ends_as_if_nothing_had_happened(whole):
+    count = harness(FEW, FEW.content(whole), 2, 3.0, rng("test", "kills"))
     assert count.kills == 2 and count.finished >= 1
 
 
@@ -130,22 +131,15 @@ def test_matched_controls_are_planned_unless_told_otherwise():
 
 
 def test_an_interrupt_leaves_no_worker_behind(tmp_path):
-    command = [sys.executable, "-c", "from etude.cli import main; main()", "evaluate", "--suite", "clevrskills", "--policy", "noop"]
-    process = subprocess.Popen(
-        [*command, "--out", str(tmp_path / "run")],
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell that runs tests in the background has it ignored
-    )
     path = tmp_path / "run" / LINES
+    with (tmp_path / "said").open("w") as said:
+        run = command("evaluate", "--suite", "clevrskills", "--policy", "noop", "--out", str(tmp_path / "run"))
+        process = Copy(run, errors=said.fileno())
     while not (path.exists() and path.stat().st_size):
-        assert process.poll() is None
-        time.sleep(0.05)
+        assert process.wait(0.05) is None
     workers = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True).stdout.split()
-    process.send_signal(signal.SIGINT)
-    _, text = process.communicate(timeout=60)
-    assert process.returncode == 130 and "the same command goes on" in text
+    process.send(signal.SIGINT)
+    assert process.wait(60) == 130 and "the same command goes on" in (tmp_path / "said").read_text()
     ends = time.monotonic() + 20
     while any(alive(int(pid)) for pid in workers) and time.monotonic() < ends:  # the last helper of multiprocessing takes a moment
         time.sleep(0.05)

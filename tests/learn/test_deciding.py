@@ -15,13 +15,17 @@ pytest.importorskip("safetensors", reason="safetensors is not installed (extra '
 from etude.decisions.graph import fifth, walk  # noqa: E402
 from etude.decisions.showing import told  # noqa: E402
 from etude.evaluation.play import Players, play  # noqa: E402
+from etude.evaluation.store import read_run  # noqa: E402
+from etude.learn.checkpoint import load_model  # noqa: E402
+from etude.learn.curve import read_curve  # noqa: E402
 from etude.learn.deciding import answered, judged_trials  # noqa: E402
 from etude.learn.kinds import kind_of  # noqa: E402
 from etude.learn.models.cogelot import parameters_of  # noqa: E402
 from etude.learn.packing import in_a_row  # noqa: E402
-from etude.learn.recipes import Recipe, recipe_named  # noqa: E402
-from etude.learn.stream import DemonstrationStream  # noqa: E402
+from etude.learn.recipes import DecisionRecipe, Recipe, recipe_named  # noqa: E402
+from etude.learn.stream import DemonstrationStream, GivenDemonstrations  # noqa: E402
 from etude.learn.train import Trainer, train  # noqa: E402
+from etude.learn.training_run import TrainingSettings, run  # noqa: E402
 from etude.learn.trial_buffer import TrialBuffer  # noqa: E402
 from etude.learn.trials import TrialSource, solve  # noqa: E402
 from etude.library import trial  # noqa: E402
@@ -161,6 +165,7 @@ def test_what_is_left_out_never_comes(changed, of):
     assert True in left_out and False in left_out
     assert [source.leaves_out(one) for one in found] == left_out
     assert [source.packed(k) == b"" for k in range(30)] == left_out
+    assert source.names(5) == [one.name for one, out in zip(found, left_out, strict=True) if not out][:5]
 
 
 def test_a_stream_passes_over_what_is_left_out():
@@ -192,8 +197,19 @@ def test_a_checkpoint_plays_what_its_model_answers(tmp_path):
 def test_training_takes_from_the_stream_what_each_step_asks_for():
     recipe = recipe_named("iwisdm/decider", [*SETTINGS, "data.start=4", "data.fresh=2", "schedule.steps=3"])
     trainer = Trainer(recipe)
-    train(trainer, iter(solved()))
+    list(train(trainer, GivenDemonstrations(solved())))
     assert trainer.done == 3 and len(trainer.buffer) == 8
+
+
+def test_a_run_is_validated_on_trials_that_are_not_left_out(tmp_path):
+    settings = ("data.start=8", "data.most=8", "schedule.steps=2", "data.source.tasks=low", "data.source.without=Or")
+    recipe, lines = recipe_named("iwisdm/decider", [*SETTINGS, *settings]), []
+    run(recipe, tmp_path / "run", torch.device("cpu"), TrainingSettings(validate=3), lines.append)
+    played = read_run(tmp_path / "run" / "validation-2").records
+    assert [str(record.name) for record in played] == recipe.data.source.held_out().names(3)
+    assert any("| all | " in line for line in lines)
+    assert len(read_curve(tmp_path / "run")[-1].axes) == 1
+    assert isinstance(load_model(tmp_path / "run")[1], DecisionRecipe)
 
 
 def test_a_checkpoint_is_at_most_ten_megabytes():

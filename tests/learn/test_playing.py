@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -21,6 +22,7 @@ from etude.evaluation.store import read_run  # noqa: E402
 from etude.evaluation.worker import Job  # noqa: E402
 from etude.learn.buffer import DemonstrationBuffer  # noqa: E402
 from etude.learn.checkpoint import learned_mind, load_model  # noqa: E402
+from etude.learn.curve import read_curve  # noqa: E402
 from etude.learn.policy import StrokeEyes, prompt_arrays, thing_arrays  # noqa: E402
 from etude.learn.recipes import recipe_named  # noqa: E402
 from etude.learn.samples import Demonstration, action_of, numbers_of  # noqa: E402
@@ -136,18 +138,41 @@ def test_no_gpu_where_one_was_asked_for_gets_one_line(capsys, monkeypatch, tmp_p
     assert "no GPU" in refused(capsys, monkeypatch, "train", "vima/objects-xattn", "--out", str(tmp_path))
 
 
-def test_the_command_trains_and_goes_on(capsys, monkeypatch, tmp_path):
+def test_the_command_trains_and_plays_held_out_episodes_as_it_goes(capsys, monkeypatch, tmp_path):
     settings = [part for setting in (*SETTINGS, "data.start=3", "data.fresh=1", "data.most=4") for part in ("--set", setting)]
     command = ("train", "vima/objects-xattn", "--out", str(tmp_path), "--device", "cpu", "--workers", "1", "--steps", "2", *settings)
-    said = told(capsys, monkeypatch, *command, "--validate", "1")
-    assert "parameters" in said and "held-out loss" in said and "rotate" in said
+    said = told(capsys, monkeypatch, *command, "--validate", "1", "--every", "1")
+    assert "parameters" in said and "step 1 of 2: loss" in said and "held-out loss" in said and "rotate" in said
     assert load_model(tmp_path)[1].schedule.steps == 2
-    assert len(read_run(tmp_path / "validation-2").records) == 1
-    kept = (tmp_path / "model.safetensors").read_bytes()
+    points = read_curve(tmp_path)
+    assert [(point.step, point.validated, point.episodes) for point in points] == [(1, 1, 3), (2, 1, 4)]
+    for point in points:
+        (record,) = read_run(tmp_path / f"validation-{point.step}").records
+        assert point.success == record.success and record.name.split == "train"
+    page = (tmp_path / "curve.html").read_text()
+    assert "Loss: " in page and "Success on held-out" in page and len(page) < 100_000 and "http" not in page.replace("http-equiv", "")
+    numbers = json.loads((tmp_path / "measured.json").read_text())
+    assert numbers["episodes"] == 4 and numbers["seen"] == 16 / 4 and numbers["stream_episodes_per_second_by_workers"]["1"] > 0
+    kept = {name: (tmp_path / name).read_bytes() for name in ("model.safetensors", "curve.jsonl", "state/index.json")}
     told(capsys, monkeypatch, *command)  # there is nothing left to do
-    assert (tmp_path / "model.safetensors").read_bytes()[-1000:] == kept[-1000:]
+    assert kept == {name: (tmp_path / name).read_bytes() for name in kept}
 
 
-def test_minutes_and_steps_exclude_each_other(capsys, monkeypatch, tmp_path):
-    both = ("--minutes", "1", "--steps", "3")
-    assert "not both" in refused(capsys, monkeypatch, "train", "vima/objects-xattn", "--out", str(tmp_path), *both)
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["vima/objects-xattn", "--minutes", "1", "--steps", "3"], "not both"),
+        (["vima/objects-xattn", "--minutes", "0"], "more than 0 minutes"),
+        (["vima/objects-xattn", "--every", "5"], "--validate says how many"),
+        (["vima/objects-xattn", "--state", "smal"], "compact"),
+        (["vima/objects-xattn", "--device", "gpu"], "cuda or cpu"),
+        (["vima/objects-xattn", "--set", "data.source.split=L2"], "for testing"),
+        (["vima/patches-xattn", "--data", "somewhere"], "has objects to learn from, but the model sees patches"),
+        (["clevrskills/objects-xattn"], "camera: policy wants 'front', clevrskills has"),
+        (["iwisdm/objects-xattn"], "iwisdm"),
+    ],
+)
+def test_what_cannot_be_trained_gets_one_line(capsys, monkeypatch, tmp_path, arguments, said):
+    command = ["train", *arguments, "--out", str(tmp_path / "run"), "--workers", "1"]
+    assert said in refused(capsys, monkeypatch, *command, *(["--device", "cpu"] if "--device" not in arguments else []))
+    assert not (tmp_path / "run").exists()

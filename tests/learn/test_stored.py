@@ -5,19 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from made_demos import made, order
+from toys import STORED
 
 from etude.datasets.taking import RecordingSpec
 from etude.learn.demonstrating import demonstrate
 from etude.learn.stored import stored
 from etude.names import EtudeError
-
-NAMES = ["vima/rearrange_then_restore@train#0", "vima/sweep_without_exceeding@train#0"]
-
-
-@pytest.fixture(scope="module")
-def kept(tmp_path_factory):
-    how = RecordingSpec(modalities=("objects", "prompt_views"))
-    return made(order(NAMES, "oracle", how), tmp_path_factory.mktemp("stored") / "set")
 
 
 def arrays(things):
@@ -26,7 +19,7 @@ def arrays(things):
 
 def test_what_is_stored_is_what_the_stream_gives(kept):
     found = list(stored(kept))
-    assert [(number, name) for number, name, _ in found] == list(enumerate(NAMES))
+    assert [(number, name) for number, name, _ in found] == list(enumerate(STORED))
     for _, name, mine in found:
         theirs = demonstrate(name, "objects")
         for field in ("kinds", "words", "places", "rows"):
@@ -37,27 +30,15 @@ def test_what_is_stored_is_what_the_stream_gives(kept):
         assert np.allclose(mine.labels, theirs.labels, atol=1e-5)  # actions are stored in 32 bits, and carried out so
 
 
-def test_a_policy_can_be_trained_from_it(kept):
-    pytest.importorskip("torch")
-    from etude.learn.recipes import recipe_named
-    from etude.learn.train import Trainer, train
-
-    settings = ["data.start=2", "data.most=2", "data.fresh=0", "schedule.batch=4", "schedule.steps=3", "model.width=24", "model.heads=2"]
-    trainer = Trainer(recipe_named("vima/objects-xattn", settings))
-    before = [p.detach().clone() for p in trainer.model.parameters()]
-    train(trainer, stored(kept))
-    assert trainer.done == 3 and any(not (a == b).all() for a, b in zip(before, trainer.model.parameters(), strict=True))
-
-
 def test_a_set_without_objects_says_how_to_record_them(tmp_path):
-    plain = made(order([NAMES[1]], "oracle", RecordingSpec(size=(64, 32))), tmp_path / "plain")
+    plain = made(order([STORED[1]], "oracle", RecordingSpec(size=(64, 32))), tmp_path / "plain")
     with pytest.raises(EtudeError, match="etude demos --action own --modality objects --modality prompt_views"):
         list(stored(plain))
 
 
 def test_objects_at_another_size_are_refused(tmp_path):
     how = RecordingSpec(size=(64, 32), modalities=("objects", "prompt_views"))
-    small = made(order([NAMES[1]], "oracle", how), tmp_path / "small")
+    small = made(order([STORED[1]], "oracle", how), tmp_path / "small")
     with pytest.raises(EtudeError, match="at 64×32; expected front and top at 256×128"):
         list(stored(small))
 

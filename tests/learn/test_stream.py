@@ -25,10 +25,11 @@ def test_two_processes_deliver_what_one_plays_in_the_same_order():
         assert packed(one) == packed(one_here)
 
 
-def test_a_stream_begins_where_it_is_told_to():
-    with DemonstrationStream(SOURCE, 1, first=3) as stream:
-        number, name, _ = next(iter(stream))
-    assert (number, name) == demonstrations()[3][:2]
+def test_a_stream_begins_where_it_is_told_to_and_takes_every_so_manieth():
+    with DemonstrationStream(SOURCE, 1, first=3, stride=2) as stream:
+        found = list(itertools.islice(stream, 2))
+        assert stream.next >= 7
+    assert [one[:2] for one in found] == [demonstrations()[k][:2] for k in (3, 5)]
 
 
 def test_no_name_comes_twice_and_none_is_for_testing():

@@ -8,6 +8,7 @@ from etude.learn.samples import Demonstration
 from etude.learn.stream import Source, played
 
 SOURCE = Source("vima", tasks=("rotate",), seed=3)
+STORED = ["vima/rearrange_then_restore@train#0", "vima/sweep_without_exceeding@train#0"]
 SETTINGS = (
     "model.width=32", "model.heads=2", "model.layers=1", "model.concat_layers=1", "model.prompt_layers=1", "model.dropout=0.0",
     "model.jitter=0.0", "schedule.batch=8", "schedule.warmup=0", "schedule.rate=0.003", "schedule.steps=60", "data.start=20",

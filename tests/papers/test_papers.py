@@ -11,11 +11,12 @@ from made_runs import record
 from refusing import refused, told
 
 from etude.evaluation.choosing import choose
+from etude.evaluation.store import read_run
 from etude.library import find
 from etude.names import EpisodeName, EtudeError
 from etude.papers.filling import filled, write
 from etude.papers.listing import markdown
-from etude.papers.playing import ANY, Played, PolicyLine, chosen_tables, play, policy_lines, tables_of
+from etude.papers.playing import ANY, Played, PolicyLine, chosen_tables, episode_counts, play, policy_lines, tables_of
 from etude.policies.deciding import GuessingPolicy, KnowingPolicy
 from etude.suites.himan.recipes import ATOMIC, EVERY, FACTORS, PERTURBED, PLAIN, factors
 from etude.suites.paper import NOT_PRINTED, PaperBlock, PaperCell, PaperCondition, PaperRow, PaperTable, checked_tables
@@ -99,7 +100,7 @@ def test_the_sets_of_table_6_count_the_episodes_with_all_factors():
 def test_every_condition_has_episodes(suite):
     for one in dict.fromkeys(c for t in tables_of(suite) for c in t.conditions):
         names = choose(one.what, task=one.task, split=one.split, level=one.level, difficulty=one.difficulty or (),
-                       perturb=one.perturb or (), control=not one.perturb, episodes=1)  # fmt: skip
+                       perturb=one.perturb or (), options=dict(one.options), control=not one.perturb, episodes=1)  # fmt: skip
         assert names and all(EpisodeName.parse(name).suite == suite for name in names)
         if one.perturb == "descriptors":  # which not every task takes
             assert all(find(name).instruction.pictures() == () for name in names)
@@ -153,7 +154,7 @@ def out(tmp_path_factory) -> Path:
 def test_a_paper_is_played_written_and_gone_on_with(out):
     tables = chosen_tables(tables_of("iwisdm"), ["Figure 2a", "Figure 14"])
     lines = [PolicyLine("knows", {ANY: KnowingPolicy()}), PolicyLine("guesses", {ANY: GuessingPolicy()})]
-    played = play(tables, lines, out, episodes=2)
+    played = play(tables, lines, out, episodes=episode_counts(["2"], tables))
     found = [filled(one, lines, played) for one in tables]
     (accuracy,) = (line for line in found[0].lines if line.who == "here: knows" and line.block == "Accuracy")
     assert accuracy.values == (1.0, 1.0, 1.0) and accuracy.episodes == 6
@@ -164,10 +165,45 @@ def test_a_paper_is_played_written_and_gone_on_with(out):
     rows = list(csv.DictReader((out / "tables" / "figure_2a.csv").open(encoding="utf-8")))
     assert {row["low"] for row in rows if row["who"] == "Humans"} == {NOT_PRINTED}
     assert json.loads((out / "tables" / "figure_14.json").read_text(encoding="utf-8"))["rows"][0]["block"] == "High complexity"
-    (folder,) = {path.parent for path in played.folders.values() if path.name == "low" and "Knowing" in str(path)}
-    before = (folder / "low" / "episodes.jsonl").read_bytes()
-    assert play(tables, lines[:1], out, episodes=2).records.keys() < played.records.keys()
-    assert (folder / "low" / "episodes.jsonl").read_bytes() == before
+    (folder,) = (path for (who, _), path in played.folders.items() if "Knowing" in who)
+    before = (folder / "episodes.jsonl").read_bytes()
+    assert play(tables, lines[:1], out, episodes=episode_counts(["2"], tables)).records.keys() < played.records.keys()
+    assert (folder / "episodes.jsonl").read_bytes() == before
+
+
+def test_a_policy_plays_all_its_conditions_in_one_run_which_grows(out):
+    tables = chosen_tables(tables_of("iwisdm"), ["Figure 2a", "Figure 14"])
+    lines = [PolicyLine("knows", {ANY: KnowingPolicy()})]
+    few = play(tables[:1], lines, out / "grown", episodes={"Figure 2a": 1})
+    more = play(tables, lines, out / "grown", episodes={"Figure 2a": 1, "Figure 14": 2})
+    assert few.folders == more.folders and len(more.folders) == 1
+    ((address, _), folder) = next(iter(more.folders.items()))
+    run = read_run(folder)
+    assert not run.missing and [r.episode for r in run.records][: sum(map(len, few.records.values()))] == [
+        r.episode for found in few.records.values() for r in found
+    ]
+    counts = {key: len(more.records[address, key]) for _, key in more.records}
+    assert counts == {"low": 1, "medium": 1, "high": 2} and len(run.records) == 4
+    fewer = play(tables[:1], lines, out / "grown", episodes={"Figure 2a": 1})
+    assert fewer.records == few.records  # what was played for other tables is not counted
+
+
+def test_shards_are_joined_before_tables_are_laid_out(out):
+    tables = chosen_tables(tables_of("iwisdm"), ["Figure 2a"])
+    lines, counts = [PolicyLine("knows", {ANY: KnowingPolicy()})], {"Figure 2a": 2}
+    parts = [play(tables, lines, out / "shards", episodes=counts, shard=f"{k}/2") for k in range(2)]
+    whole = play(tables, lines, out / "shards", episodes=counts)
+    assert [sum(map(len, one.records.values())) for one in (*parts, whole)] == [3, 3, 6]
+    (folder,) = whole.folders.values()
+    assert {path.name for path in folder.glob("shard-*")} == {"shard-0-of-2", "shard-1-of-2"} and len(read_run(folder).records) == 6
+
+
+def test_a_condition_is_played_as_often_as_the_most_demanding_of_its_tables_asks():
+    tables = tables_of("vima")
+    counts = episode_counts(["50", "1=100"], tables)
+    assert counts["Table 1"] == 100 and counts["Table 3"] == 50 and episode_counts(["Table 1=100", "50"], tables) == counts
+    with pytest.raises(EtudeError, match="is neither a number nor of the form"):
+        episode_counts(["Table 1=many"], tables)
 
 
 def test_what_a_policy_cannot_play_is_said_and_the_rest_is_played(out):
@@ -187,8 +223,14 @@ def test_what_a_policy_cannot_play_is_said_and_the_rest_is_played(out):
 def test_a_policy_that_cannot_be_loaded_is_refused_before_everything_is_tried(out):
     said: list[str] = []
     with pytest.raises(EtudeError, match="unknown policy 'oracl'; did you mean 'oracle'"):
-        play(tables_of("iwisdm"), [PolicyLine("oracl", {ANY: "oracl"})], out / "bad", episodes=1, told=said.append)
-    assert said == ["low (1 of 14): oracl"]
+        play(
+            tables_of("iwisdm"),
+            [PolicyLine("oracl", {ANY: "oracl"})],
+            out / "bad",
+            episodes=episode_counts(["1"], tables_of("iwisdm")),
+            told=said.append,
+        )
+    assert len(said) == 1 and said[0].startswith("oracl (1 of 1): ") and said[0].endswith(" of 14 conditions")
 
 
 def test_a_suite_of_ones_own_declares_its_paper_in_the_same_way(monkeypatch):

@@ -7,6 +7,7 @@ import random
 from dataclasses import replace
 
 import pytest
+from every import every
 
 from etude.episodes import Episode
 from etude.library import episode, tasks
@@ -32,14 +33,14 @@ def possible(original):
             assert kind in ("descriptors", "mask_visual")
 
 
-@pytest.mark.parametrize("kind", OURS)
+@every("kind", OURS)
 def test_each_knows_whether_it_is_plausible(kind):
     found = known_perturbations()[kind]
     assert (found.phase, found.plausible) == ("instruction", PLAUSIBLE[kind]) and found.summary
     assert plausible(["light_color", kind]) is PLAUSIBLE[kind]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_only_the_instruction_changes_and_the_episode_is_still_a_value(name):
     original = episode(name)
     for kind, other in possible(original):
@@ -48,7 +49,7 @@ def test_only_the_instruction_changes_and_the_episode_is_still_a_value(name):
         assert Episode.from_json(other.to_json()) == other
 
 
-@pytest.mark.parametrize("kind", OURS)
+@every("kind", OURS)
 def test_the_name_of_an_episode_says_how_it_is_told(kind):
     name = "vima/visual_manipulation@L1#3"
     assert episode(f"{name}+{kind}") == replace(perturbed(episode(name), [kind]), name=f"{name}+{kind}")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 import pytest
+from every import every
 
 from etude.catalog.colours import SEEN
 from etude.catalog.household import DISTRACTORS
@@ -67,12 +69,18 @@ def allowed(control: Episode, factor: str) -> str:
     return rf"scene\.entities\[({own})\]\.{SIZE}|scene\.entities\[[^]]*\]\.{MOVED}|goal\..*"
 
 
-def applied(control: Episode):
+@functools.cache
+def applied(name: str):
+    """An episode, and every factor that it takes with what becomes of it and what is changed by that."""
+    control, found = episode(name), []
     for factor in factors():
         try:
-            yield factor, perturbed(control, [factor])
+            other = perturbed(control, [factor])
         except EtudeError as error:
             assert str(error).startswith(f"{factor}: ") and "\n" not in str(error)
+        else:
+            found.append((factor, other, changes(control, other)))
+    return control, found
 
 
 def test_there_are_twelve_and_enough_of_everything():
@@ -84,29 +92,26 @@ def test_there_are_twelve_and_enough_of_everything():
     assert all(known_texture(f"numbered {k}") for k in range(NUMBERED))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_a_factor_changes_what_it_says_and_nothing_else(name):
-    control = episode(name)
-    count = 0
-    for factor, other in applied(control):
-        changed = changes(control, other)
+    control, found = applied(name)
+    for factor, other, changed in found:
         assert changed, factor
         wrong = [path for path in changed if not re.fullmatch(allowed(control, factor), path)]
         assert not wrong, (factor, wrong[:5])
         assert other.instruction == control.instruction and Episode.from_json(other.to_json()) == other
         World(other.scene)
-        count += 1
-    assert count >= 6
+    assert len(found) >= 6
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_a_factor_draws_the_same_whatever_else_is_changed(name):
-    control = episode(name)
+    control, found = applied(name)
     everything = flat(encode(perturbed(control, ["all"])))
-    for factor, other in applied(control):
+    for factor, _, changed in found:
         if factor in ("mo_color", "ro_color", "table_color"):
             continue  # under a texture
-        for path, value in changes(control, other).items():
+        for path, value in changed.items():
             if factor.endswith("_size") and re.fullmatch(rf"goal\..*|.*\.{MOVED}", path):
                 continue  # what is in a thing follows both sizes
             assert everything.get(path) == value, (factor, path)
@@ -151,7 +156,7 @@ def test_all_is_never_named_with_one_of_them():
         episode("vlmbench/pick_relative@train#0+all+light_color")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_distractors_stand_apart_at_rest_and_are_never_what_is_meant(name):
     other = episode(f"{name}+distractors")
     new = [e for e in other.scene.entities if e.name.startswith("distractor ")]
@@ -170,7 +175,7 @@ def test_distractors_stand_apart_at_rest_and_are_never_what_is_meant(name):
         assert (moved**2).sum() ** 0.5 < 0.003, thing.shape
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_cameras_of_the_room_move_a_little_and_all_others_stay(name):
     control, other = episode(name), episode(f"{name}+camera_pose")
     for a, b in zip(control.scene.cameras, other.scene.cameras, strict=True):

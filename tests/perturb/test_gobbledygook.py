@@ -7,6 +7,7 @@ import re
 import string
 
 import pytest
+from every import every
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,6 +30,7 @@ def original_of(name):
     return episode(name)
 
 
+@functools.cache
 def before_and_after(name, kind):
     """The instruction of an episode, and what the perturbation makes of it."""
     return original_of(name).instruction, perturbed(original_of(name), [kind]).instruction
@@ -39,7 +41,7 @@ def words_between(instruction):
     return [len(re.findall(r"\w\S*", chunk)) for chunk in re.split(r"\{\d+\}", instruction.template("{{{k}}}"))]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_pictures_stay_in_place_with_as_many_words_between_them(name, kind):
     original, other = before_and_after(name, kind)
@@ -49,7 +51,7 @@ def test_pictures_stay_in_place_with_as_many_words_between_them(name, kind):
         assert {**vars(a), "words": ""} == {**vars(b), "words": ""}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_gobbledygook_words_has_words_of_the_same_lengths(name):
     original, other = before_and_after(name, "gobbledygook_words")
     assert sorted(map(len, original.template("#").split())) == sorted(map(len, other.template("#").split()))
@@ -57,7 +59,7 @@ def test_gobbledygook_words_has_words_of_the_same_lengths(name):
         assert sorted(map(len, a.words.split())) == sorted(map(len, b.words.split()))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_gobbledygook_tokens_has_words_of_the_same_numbers_of_tokens(name):
     original, other = before_and_after(name, "gobbledygook_tokens")
     spoken = [[i.template(" "), *(p.words for p in i.pictures())] for i in (original, other)]
@@ -65,7 +67,7 @@ def test_gobbledygook_tokens_has_words_of_the_same_numbers_of_tokens(name):
         assert sorted(len(built_in().encode(word)) for word in a.split()) == sorted(len(built_in().encode(word)) for word in b.split())
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_long_word_survives_in_the_text_only_form_either(name, kind):
     original, other = before_and_after(name, kind)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from every import every
 
 from etude.envs.prompt_assets import prompt_assets
 from etude.library import episode
@@ -18,7 +19,7 @@ NAMES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_mask_language_leaves_pictures_alone(name):
     original, masked = episode(name), episode(f"{name}+mask_language")
     assert masked.instruction.text == "" and masked.instruction.template("") == ""
@@ -26,7 +27,7 @@ def test_mask_language_leaves_pictures_alone(name):
     assert all(np.array_equal(a, b) for a, b in zip(*shown, strict=True))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_mask_visual_leaves_words_alone_and_shows_one_grey_of_the_same_size(name):
     original, masked = episode(name), episode(f"{name}+mask_visual")
     assert masked.instruction.template() == original.instruction.template()

@@ -6,11 +6,13 @@ import re
 from collections import Counter
 
 import pytest
+from every import every
 from hypothesis import given
 from hypothesis import strategies as st
 from phrasing import PHRASINGS, phrasings, well_written
 from reading import READERS
 
+from etude import library
 from etude.library import episode, tasks
 from etude.names import EpisodeName, EtudeError, rng
 from etude.perturb.paraphrase import paraphrased
@@ -25,18 +27,13 @@ CLEVRSKILLS = tuple(tasks("clevrskills"))
 def prompts(suite, task, seed):
     """Every prompt of an episode, with its name."""
     name = f"{suite}/{task}@{tasks(suite)[task].splits[0]}#{seed}"
-    found = []
-    while True:
-        try:
-            found.append((name, episode(f"{name}?prompt={len(found)}").instruction))
-        except EtudeError:
-            return found
+    return [(name, told) for told in library.prompts(episode(name))]
 
 
 # ------------------------------------------------------------------------------------------------ VIMA
 
 
-@pytest.mark.parametrize("task", sorted(FORMS))
+@every("task", sorted(FORMS))
 def test_every_task_of_vima_is_told_in_a_form_that_its_templates_know(task):
     for split in tasks("vima")[task].splits:
         for difficulty in ("default", "extremely_distracting"):
@@ -48,7 +45,7 @@ def test_every_task_of_vima_has_templates():
     assert set(FORMS) == set(tasks("vima")) == set(READERS)
 
 
-@pytest.mark.parametrize("task", sorted(FORMS))
+@every("task", sorted(FORMS))
 def test_a_reader_finds_the_same_roles_in_every_paraphrase(task):
     split = tasks("vima")[task].splits[0]
     for seed, difficulty in ((1, "default"), (2, "extreme"), (3, "extreme")):
@@ -72,7 +69,7 @@ UNREADABLE = {"manipulate_old_neighbor": _neighbour}
 """Originals without the articles that a paraphrase has, read to the letter."""
 
 
-@pytest.mark.parametrize("task", sorted(FORMS))
+@every("task", sorted(FORMS))
 def test_every_task_of_vima_has_twenty_phrasings_in_good_english(task):
     name = f"vima/{task}@{tasks('vima')[task].splits[0]}#5"
     original = episode(name).instruction
@@ -106,7 +103,7 @@ def test_a_sentence_that_templates_do_not_know_is_still_paraphrased():
 # ------------------------------------------------------------------------------------------------ ClevrSkills
 
 
-@pytest.mark.parametrize("task", CLEVRSKILLS)
+@every("task", CLEVRSKILLS)
 def test_every_prompt_of_clevrskills_has_twenty_phrasings_with_its_pictures_in_order(task):
     for name, original in prompts("clevrskills", task, 4):
         found = phrasings(original, name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from every import every
 from phrasing import DRAWS, PHRASINGS, phrasings, well_written
 
 from etude.library import episode, tasks
@@ -23,7 +24,7 @@ def drawers(text: str) -> list[str]:
     return list(dict.fromkeys(re.findall(r"\b(top|middle|bottom)\b drawer", text)))
 
 
-@pytest.mark.parametrize("task", TASKS)
+@every("task", TASKS)
 def test_every_instruction_has_twenty_phrasings_in_good_english_that_ask_for_the_same(task):
     for seed in range(3):
         name = f"himan/{task}@test#{seed}"
@@ -36,7 +37,7 @@ def test_every_instruction_has_twenty_phrasings_in_good_english_that_ask_for_the
             assert things(text.lower()) <= things(told.text) | {"broom"}, text  # dirt is swept with it
 
 
-@pytest.mark.parametrize("task", TASKS)
+@every("task", TASKS)
 def test_every_line_of_an_instruction_has_one_form(task):
     for seed in range(6):
         for prompt in range(3):

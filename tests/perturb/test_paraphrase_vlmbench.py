@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from every import every
 from phrasing import PHRASINGS, phrasings, well_written
 from reading import PUT, first, placed
 
@@ -160,7 +161,7 @@ def test_every_sentence_has_twenty_phrasings_in_good_english_that_ask_for_the_sa
         assert READERS[family](sentence, text), f"{sentence} -> {text}"
 
 
-@pytest.mark.parametrize("task", TASKS)
+@every("task", TASKS)
 def test_every_task_is_told_in_a_form_that_its_templates_know(task):
     """One episode of each split, each with another seed: seeds take the variations of a task in turn."""
     family = task.partition("_")[0]
@@ -172,7 +173,7 @@ def test_every_task_is_told_in_a_form_that_its_templates_know(task):
             assert READERS[family](sentence, text), f"{sentence} -> {text}"
 
 
-@pytest.mark.parametrize("task", TASKS)
+@every("task", TASKS)
 def test_steps_keep_their_order_and_their_things(task):
     name = f"vlmbench/{task}@train#1"
     whole = episode(f"{name}?prompt=1").instruction

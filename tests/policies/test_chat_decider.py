@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from chat_server import Reply, Server, failed, refusal, said, serving
+from every import every
 from PIL import Image
 
 from etude.decisions.compose import actions
@@ -86,7 +87,7 @@ def test_the_right_answer_is_not_in_the_request() -> None:
     assert prompt(made, frames) == prompt(other, frames)
 
 
-@pytest.mark.parametrize("name", LISTS)
+@every("name", LISTS)
 def test_each_question_of_a_trial_is_a_trial_of_its_own(name: str) -> None:
     space = space_of("procedural")
     for seed in range(4):

@@ -34,8 +34,8 @@ def tables(monkeypatch):
     """What is registered in a test is forgotten after it."""
     for table in (POLICIES, PLANNERS, DECIDERS):
         len(table)  # those of etude are there first
-        monkeypatch.setattr(table, "_values", dict(table._values))
-        monkeypatch.setattr(table, "_modules", dict(table._modules))
+        for part in ("_values", "_modules"):
+            monkeypatch.setattr(table, part, dict(getattr(table, part)))
 
 
 def test_a_registered_policy_is_made_from_its_name_and_options(tables):

@@ -137,7 +137,7 @@ def same(a: Any, b: Any) -> bool:
 
 
 @given(DATA)
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_whatever_is_packed_comes_back_the_same(data: Any) -> None:
     assert same(data, unpack(pack(data)))
 
@@ -245,13 +245,13 @@ def test_no_room_is_made_for_what_a_message_only_claims_to_hold() -> None:
 
 
 @given(st.binary(max_size=80))
-@settings(max_examples=500)
+@settings(max_examples=200)
 def test_random_bytes_are_read_or_refused(message: bytes) -> None:
     read_or_refused(message)
 
 
 @given(DATA, st.data())
-@settings(max_examples=500)
+@settings(max_examples=200)
 def test_damaged_messages_are_read_or_refused(data: Any, draw: st.DataObject) -> None:
     message = bytearray(pack(data))
     for _ in range(draw.draw(st.integers(1, 4), label="changes")):
@@ -276,7 +276,7 @@ TYPES = st.one_of(st.from_regex(r"[<>|=]?[a-zA-Z?][0-9]{0,3}(\[[a-z]{1,2}\])?", 
 
 
 @given(st.sampled_from([b"__ndarray__", b"__npgeneric__"]), FIELDS, st.one_of(TYPES, FIELDS), FIELDS)
-@settings(max_examples=500)
+@settings(max_examples=200)
 def test_arrays_with_odd_parts_are_read_or_refused(mark: bytes, data: Any, dtype: Any, shape: Any) -> None:
     read_or_refused(msgpack.packb({mark: True, b"data": data, b"dtype": dtype, b"shape": shape}))
 

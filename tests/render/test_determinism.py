@@ -67,7 +67,7 @@ Renderer([Visual(0, box((1, 1, 1)), "red")], Lighting()).shoot(Camera("eye", loo
 kernels = [k for module in (raster, setup, shade, shadow) for k in vars(module).values() if hasattr(k, "stats")]
 print(sum(sum(k.stats.cache_hits.values()) > 0 for k in kernels), sum(sum(k.stats.cache_misses.values()) for k in kernels))
 """
-    run("-c", code)
+    exec(code, {})
     hits, misses = map(int, run("-c", code).split())
     assert hits > 5 and misses == 0
 

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from every import every
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,7 +48,7 @@ def test_a_hundred_random_scenes_start_without_anything_touching_anything_else(s
         assert distance > -1e-4, f"seed {seed}: {first} is {-1000 * distance:.2f} mm inside {second}"
 
 
-@pytest.mark.parametrize("seed", range(40))
+@every("seed", range(40))
 def test_footprints_keep_the_clearance_and_stay_inside(seed):
     stream = rng(f"test/clearance#{seed}", "layout")
     layout = Layout(stream, LOWER, UPPER, clearance=0.015)

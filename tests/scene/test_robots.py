@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from every import every
 
 from etude.catalog.grasp import finger_grasps
 from etude.catalog.registry import shape, shape_names
@@ -163,7 +164,7 @@ def test_joint_targets_of_the_wrong_number_are_refused():
         robot.move_joints((0, 0))
 
 
-@pytest.mark.parametrize("arm_name", ARMS)
+@every("arm_name", ARMS)
 @pytest.mark.parametrize("hand_name", HANDS)
 def test_any_arm_takes_any_hand(arm_name, hand_name):
     world = World(Scene(robot=Robot(arm_name, hand_name), table=None, floor=None))
@@ -226,7 +227,7 @@ def test_suction_gives_way_to_a_pull_beyond_its_strength():
     assert world.pose("cube").position[2] < 0.06
 
 
-@pytest.mark.parametrize("name", shape_names())
+@every("name", shape_names())
 def test_what_is_meant_for_fingers_they_hold_by_friction_while_shaken(name):
     model = shape(name)
     if "fingers" not in model.hands:
@@ -247,14 +248,14 @@ def test_what_is_meant_for_fingers_they_hold_by_friction_while_shaken(name):
         world.step(steps)
 
     go(goal.moved(z=0.12), 25)
-    for i in range(12):
-        go(goal.moved(z=0.11 - 0.01 * i))
+    for i in range(6):
+        go(goal.moved(z=0.10 - 0.02 * i))
     world.step(3)
     robot.grip(True)
     world.step(8)
     held = robot.tip().inverse() * world.pose("thing")
-    for i in range(15):
-        go(goal.moved(z=0.01 * (i + 1)))
+    for i in range(10):
+        go(goal.moved(z=0.015 * (i + 1)))
     assert world.pose("thing").position[2] > start.position[2] + 0.1
     for i in range(30):  # 2 Hz and 6 cm along x, y and z: up to 0.75 m/s and 1 g
         shift = [0.0, 0.0, 0.15]
@@ -265,5 +266,5 @@ def test_what_is_meant_for_fingers_they_hold_by_friction_while_shaken(name):
     assert np.linalg.norm(np.subtract(now.position, held.position)) < 0.01
     assert angle_between(now.rotation, held.rotation) < math.radians(12)
     robot.grip(False)
-    world.step(20)
+    world.step(8)
     assert world.pose("thing").position[2] < start.position[2] + 0.08

@@ -164,8 +164,8 @@ def mine(read) -> str:
 
 
 def test_registered_arms_and_hands_know_their_module_and_cannot_be_replaced(mine):
-    assert ARMS.module_of(mine) == __name__ and ARMS.module_of("panda") == "etude.scene.robots"
-    with pytest.raises(EtudeError, match=rf"^{__name__}: etude\.scene\.robots has the arm 'panda' already"):
+    assert ARMS.module_of(mine) == __name__ and ARMS.module_of("panda") == "etude.scene.robots.panda"
+    with pytest.raises(EtudeError, match=rf"^{__name__}: etude\.scene\.robots\.panda has the arm 'panda' already"):
         register_arm(arm("panda"))
     vacuum = HANDS["vacuum"]
     register_hand(Hand("my vacuum", vacuum.kind, vacuum.tip, vacuum.mass, vacuum.looks, vacuum.pieces, vacuum.cups, force=20.0))

@@ -9,6 +9,7 @@ from itertools import pairwise
 import gymnasium
 import made_runs
 import pytest
+from every import every
 from gymnasium.utils.env_checker import check_env
 
 import etude
@@ -47,7 +48,7 @@ def stages(goal):
     return goal.units if isinstance(goal.units[0], Composed) else (goal,)
 
 
-@pytest.mark.parametrize("task", EVERY)
+@every("task", EVERY)
 def test_the_oracle_solves_every_task_that_nothing_has_solved_before(task):
     record = play(Players("oracle"), f"himan/{task}@test#1")[0]
     assert record.success and record.steps > 0  # what is done at the start is over at once
@@ -78,7 +79,7 @@ def test_the_lists_have_the_sizes_of_the_paper():
     assert all(later[: len(earlier)] == earlier for earlier, later in pairwise(levels))
 
 
-@pytest.mark.parametrize("task", COMPOSITIONAL)
+@every("task", COMPOSITIONAL)
 def test_a_composition_is_made_of_the_stages_of_atomic_tasks(task):
     goal = etude.episode(f"himan/{task}@test#0").goal
     whole, full, half = (etude.episode(f"himan/{task}@test#0?prompt={k}").instruction.text for k in range(3))
@@ -190,7 +191,7 @@ def test_several_runs_are_laid_out_by_sets_and_by_factors(tmp_path):
     assert [title for title, _ in suite_sections(runs)].count("Runs by set") == 1
 
 
-@pytest.mark.parametrize("task", EVERY)
+@every("task", EVERY)
 @pytest.mark.parametrize("factor", ["", "+all"])
 def test_a_planner_can_be_wrong_about_every_drawer_thing_and_place(task, factor):
     found = etude.episode(f"himan/{task}@test#1{factor}")

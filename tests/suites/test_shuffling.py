@@ -98,7 +98,8 @@ def test_the_things_of_a_picture_in_the_prompt_are_shuffled_too():
 
 
 def test_every_suite_has_it_also_those_of_others(monkeypatch):
-    monkeypatch.setattr(SUITES, "_values", dict(SUITES._values))
+    for part in ("_values", "_modules"):
+        monkeypatch.setattr(SUITES, part, dict(getattr(SUITES, part)))
     pantry = Suite("pantry", "Pantry", splits={"test": "test"}, room=xarm_room, workspace=((-0.4, -0.3), (0.05, 0.3)))
 
     @pantry.task(horizon=100)

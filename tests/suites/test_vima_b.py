@@ -8,6 +8,7 @@ import sys
 from itertools import combinations, pairwise
 
 import pytest
+from every import every
 from vima_casts import in_turn
 
 import etude
@@ -133,7 +134,7 @@ def test_the_neighbour_is_the_one_in_the_direction_the_prompt_names():
     assert told == set(ways)
 
 
-@pytest.mark.parametrize("task", TASKS)
+@every("task", TASKS)
 def test_episodes_round_trip_through_json_with_their_pictures(task):
     found = episode(task, 1, difficulty="extremely_distracting")
     assert Episode.from_json(found.to_json()) == found
@@ -442,7 +443,7 @@ def test_extreme_containers_differ_in_shape_and_usual_ones_only_in_texture():
     assert differ == 6
 
 
-@pytest.mark.parametrize("task", TASKS)
+@every("task", TASKS)
 def test_difficulty_leaves_alone_what_it_need_not_change(task):
     """What is to be moved looks the same with and without distractors."""
     for seed in range(4):
@@ -467,7 +468,7 @@ def test_the_oracle_solves_every_task_with_as_few_actions_as_it_takes(oracle, ta
     assert record.outcome == "success" and record.steps == found.least == (3 if task == "pick_in_order_then_restore" else 2)
 
 
-@pytest.mark.parametrize("task", TASKS)
+@every("task", TASKS)
 def test_the_oracle_solves_the_same_tasks_with_small_movements_of_the_hand(task):
     record, _ = play(Players("oracle:action=ee_delta"), episode(task, 5, failure="final").name)
     assert record.outcome == "success"

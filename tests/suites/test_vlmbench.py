@@ -7,6 +7,7 @@ from itertools import cycle
 import gymnasium
 import numpy as np
 import pytest
+from every import every
 from gymnasium.utils.env_checker import check_env
 
 import etude
@@ -47,7 +48,7 @@ def played(name, policy="oracle", mode="vanilla"):
     return play(Players(policy), name, mode)[0]
 
 
-@pytest.mark.parametrize(("task", "split"), zip(EVERY, cycle(["train", "test_unseen"]), strict=False))
+@pytest.mark.parametrize(("task", "split"), list(zip(EVERY, cycle(["train", "test_unseen"]), strict=False)))
 def test_the_oracle_solves_every_task_that_nothing_has_solved_before(task, split):
     """One episode of every task; the tasks of a category take turns with the splits. ``evaluate --protocol`` plays whole lists."""
     record = played(f"vlmbench/{task}@{split}#1")
@@ -55,7 +56,7 @@ def test_the_oracle_solves_every_task_that_nothing_has_solved_before(task, split
     assert took_hold(record)
 
 
-@pytest.mark.parametrize("task", EVERY)
+@every("task", EVERY)
 def test_nothing_on_the_test_lists_is_done_at_the_start(task):
     """Every variation, the lists in turn, but every shape of each list and four colours. The oracle played the whole lists
     (``evaluate --protocol vlmbench-test_seen``) and needed at least three keyposes for each."""
@@ -66,7 +67,7 @@ def test_nothing_on_the_test_lists_is_done_at_the_start(task):
         assert not Simulation(etude.episode(name)).status.satisfied, name
 
 
-@pytest.mark.parametrize("task", EVERY)
+@every("task", EVERY)
 def test_a_task_is_the_sequence_of_units_of_its_category(task):
     goal = etude.episode(f"vlmbench/{task}@train#0").goal
     assert isinstance(goal, Composed)
@@ -183,7 +184,7 @@ class Reciting:
         return self._said[min(len(history), len(self._said) - 1)]
 
 
-@pytest.mark.parametrize("task", EVERY)
+@every("task", EVERY)
 def test_a_planner_can_be_wrong_in_every_task_and_words_have_no_internal_names(task):
     found = etude.episode(f"vlmbench/{task}@test_seen#1")
     said, own = vocabulary(found), {describe(leaf, found.scene) for leaf in leaves(found.goal)}

@@ -213,6 +213,7 @@ BENCHES: dict[str, Callable[[], list[Result]]] = {
     "render": bench_render,
     "physics": bench_physics,
     "steps": later("etude.bench.steps", "shares"),
+    "pictures": later("etude.bench.steps", "pictures"),
     "build": bench_build,
     "scale": later("etude.bench.scaling", "bench_scale"),
 }

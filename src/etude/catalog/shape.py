@@ -128,6 +128,11 @@ class Shape:
         """Convex outline of the shape seen from above in its usual pose, (K, 2) metres, counter-clockwise."""
         return self._outline(IDENTITY)
 
+    @functools.cached_property
+    def radius(self) -> float:
+        """How far that outline reaches from the origin, metres."""
+        return float(norms(self.footprint).max())
+
     def outline(self, rotation: Quat) -> Array:
         """Convex outline, seen from above, of everything the shape shows or touches with when it is turned so; (K, 2) metres."""
         return self.footprint if rotation == IDENTITY else self._outline(rotation)

@@ -19,7 +19,7 @@ from etude.pose import Array
 from etude.scene.events import Event, ThingMoved
 from etude.scene.scene import Body
 from etude.scene.world import World, WorldState
-from etude.skills.aim import delta_action
+from etude.skills.aim import delta
 from etude.skills.journeys import Journey, Keypose, pose_of
 from etude.skills.strokes import Kind, Motion, Stroke
 from etude.suites.building import workspace
@@ -202,7 +202,7 @@ class Simulation:
 
     def _carry_out(self, motion: Motion | Journey) -> None:
         while (aim := motion.aim(self.monitor.watch)) is not None:
-            self.robot.move_by(delta_action(aim, self.monitor.watch.tip)[:6])
+            self.robot.move_by(delta(aim, self.monitor.watch.tip))
             self.robot.grip(aim.closed)
             self._period()
 

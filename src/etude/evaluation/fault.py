@@ -10,17 +10,20 @@ from etude.evaluation.record import Fault, GivenSubtask
 def fault_of(stages: Sequence[GivenSubtask], success: bool, enough: int) -> Fault | None:
     """What went wrong first: the first stage whose right sub-task was never done, neither then nor later, decides.
 
-    It is planning's fault where something else was said there, and execution's where the right thing was. So a sub-task that took longer
-    than the planner would wait, and a wrong one that was made good again, are nobody's fault. Where the end of the episode cut a right
-    sub-task short before it had had ``enough`` steps, the fault is planning's if wrong ones had taken time before.
+    It is execution's fault where the right thing was said there and had ``enough`` steps, whatever else was said, and planning's where
+    something else was said first. So a sub-task that took longer than the planner would wait, and a wrong one that was made good again, are
+    nobody's fault. Where the end of the episode cut a right sub-task short, the fault is planning's if wrong ones had taken time before.
     """
     if success:
         return None
     asked = [stage for stage in stages if stage.expected]
     wrong_before = False
     for k, stage in enumerate(asked):
-        if not any(later.achieved and set(later.expected) & set(stage.expected) for later in asked[k:]):
-            cut_short = k == len(asked) - 1 and stage.ended - stage.begun < enough
+        there = [one for one in asked[k:] if set(one.expected) & set(stage.expected)]
+        if not any(one.achieved for one in there):
+            if any(one.right and one.ended - one.begun >= enough for one in there):
+                return "execution"
+            cut_short = k == len(asked) - 1
             return "planning" if not stage.right or (cut_short and wrong_before) else "execution"
         wrong_before = wrong_before or not stage.right
     return "planning" if wrong_before else "execution"

@@ -68,7 +68,12 @@ def _matrix(suite: str, records: Sequence[Record]) -> Matrix:
 
 def percentage(records: Sequence[Record], reading: str = "success") -> float | None:
     """The mean of a reading over records, in per cent; None without records."""
-    return 100 * sum(map(_READ[reading], records)) / len(records) if records else None
+    return 100 * sum(score(record, reading) for record in records) / len(records) if records else None
+
+
+def score(record: Record, reading: str = "success") -> float:
+    """A reading of one episode, from 0 to 1."""
+    return _READ[reading](record)
 
 
 def mean_over_tasks(records: Sequence[Record], reading: str = "success") -> float | None:

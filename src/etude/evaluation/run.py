@@ -118,7 +118,7 @@ def evaluate(
             here = nullcontext(Here(job, players)) if players is not None else None
             with here or make_executor(job, settings, len(store.missing)) as executor:
                 said = executor.hello()
-                _refuse_misfits(store, said["contracts"])
+                refuse_misfits(store.plan.names, said["contracts"])
                 introduce(store, said["contracts"], said["code"], settings.allow_mixed, settings.plugins)
                 _work_off(store, executor, progress.ended)
         store.seal()
@@ -167,9 +167,9 @@ def _work_off(store: Store, executor: Executor, seen: Callable[[Record], None]) 
             synced = time.monotonic()
 
 
-def _refuse_misfits(store: Store, contracts: dict[str, Any]) -> None:
+def refuse_misfits(names: Sequence[str], contracts: dict[str, Any]) -> None:
     """Check the contracts against every task before the first step."""
-    parsed = [EpisodeName.parse(name) for name in store.plan.names]
+    parsed = [EpisodeName.parse(name) for name in names]
     firsts = {(p.suite, p.task, p.perturbations): p for p in reversed(parsed)}
     samples = []
     for name in firsts.values():  # a perturbation that does not apply is refused here

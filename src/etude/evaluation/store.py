@@ -309,12 +309,12 @@ def _refuse_other_plan(there: Plan, wanted: Plan, folder: Path) -> None:
     raise EtudeError(f"{str(folder)!r} holds a run of {len(there.names)} other episodes: choose another --out, or extend it with --more N")
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file so that at every moment there is either the old one or the new one."""
     fresh = path.with_name(path.name + ".new")
     try:
-        with fresh.open("w", encoding="utf-8") as file:
-            file.write(text)
+        with fresh.open("wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
         fresh.replace(path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from etude.arithmetic import norm, norms
+from etude.arithmetic import norm
 from etude.catalog.registry import shape
 from etude.catalog.shape import Shape
 from etude.compiled import compiled
@@ -118,7 +118,7 @@ class Watch:
 
     def radius(self, name: str) -> float:
         """How far the outline of a body reaches from its origin, seen from above when upright, metres."""
-        return float(norms(self.model(name).footprint).max())
+        return self.model(name).radius
 
     def static(self, name: str) -> bool:
         """Is it at rest? Judged by how far it moved and turned since the last look, one control step ago; at first by its velocity.

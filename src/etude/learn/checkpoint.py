@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ from safetensors.torch import load as read_tensors
 from safetensors.torch import save as written
 from torch import Tensor
 
+from etude.evaluation.store import write_whole
 from etude.learn.header import FORMAT, checkpoint_bytes, checkpoint_file, digest_of, metadata_in
 from etude.learn.kinds import kind_of
 from etude.learn.mind import device_named
@@ -24,27 +23,25 @@ from etude.policies.contract import Contract
 from etude.policies.halves import Mind
 
 
+def as_bytes(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> bytes:
+    """Tensors as a safetensors file."""
+    found: bytes = written({name: value.detach().cpu().contiguous() for name, value in tensors.items()}, dict(metadata))
+    return found
+
+
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
     """Write a file whole or not at all: where the disk is full, the last good one stays."""
-    data = written({name: value.detach().cpu().contiguous() for name, value in tensors.items()}, dict(metadata))
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
-            try:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-                Path(file.name).replace(path)
-            except BaseException:
-                Path(file.name).unlink(missing_ok=True)
-                raise
-    except OSError as error:
-        raise EtudeError(f"the checkpoint {path} cannot be written: {error.strerror or error}") from None
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, as_bytes(tensors, metadata))
 
 
 def read_file(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     """Tensors and metadata of a file of ours."""
-    data = checkpoint_bytes(path)
+    return from_bytes(checkpoint_bytes(path), path)
+
+
+def from_bytes(data: bytes, path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Tensors and metadata of what ``path`` holds."""
     try:
         tensors: dict[str, Tensor] = read_tensors(data)
     except SafetensorError as error:

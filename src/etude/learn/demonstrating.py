@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.datasets.columns import STROKES
 from etude.envs.observer import Observer
 from etude.envs.simulation import Simulation
 from etude.episodes import Episode
@@ -27,6 +29,7 @@ from etude.learn.samples import (
 from etude.learn.source import refuse_tests
 from etude.library import episode, told_in
 from etude.names import EtudeError, rng
+from etude.policies.contract import refuse_mismatches
 from etude.prompts.instruction import InstructionPart, ObjectPicture
 from etude.prompts.views import part_views
 from etude.scene.scene import Scene
@@ -50,6 +53,16 @@ class Recovery:
     def __post_init__(self) -> None:
         if not 0 <= self.share <= 1 or not 0 <= self.metres <= 1:
             raise EtudeError(f"recovery data are a share from 0 to 1 and metres from 0 to 1, got {self.share:g} and {self.metres:g}")
+
+
+def refuse_misfits(names: Iterable[str], look: Look) -> None:
+    """Raise if one of these episodes cannot be seen, or not be acted in, as a policy with this look does."""
+    found = [episode(name) for name in names]
+    refuse_mismatches(contract_for(look), found)
+    for one in found:
+        if one.control not in STROKES:
+            expected = " or ".join(map(repr, STROKES))
+            raise EtudeError(f"{one.name} is acted in by {one.control!r}; recipes train strokes from place to place: {expected}")
 
 
 def demonstrate(name: str, look: Look, recovery: Recovery = Recovery()) -> Demonstration:

@@ -16,7 +16,7 @@ from etude.learn.mind import StrokeMind
 from etude.learn.models.cogelot import Cogelot
 from etude.learn.models.decider import Decider
 from etude.learn.recipes import DecisionRecipe, Recipe, StrokeRecipe
-from etude.learn.samples import SIZE
+from etude.learn.samples import NUMBERS, SIZE
 from etude.learn.trial_buffer import TrialBuffer
 from etude.learn.trials import cells_of
 from etude.names import pick
@@ -37,9 +37,11 @@ class SampleBuffer(Protocol):
 
 @dataclass(frozen=True)
 class LearnedKind:
-    """A kind of policies. ``model``: the network of a recipe, with ``losses`` of a batch (N, parts); ``buffer``: of a recipe, on a device;
-    ``judged``: how good a model is on samples of which (number, name, sample) are known, as a text; ``mind``: a model that plays."""
+    """A kind of policies. ``model``: the network of a recipe, with ``losses`` of a batch (N, ``parts``); ``buffer``: of a recipe, on a
+    device; ``judged``: how good a model is on samples of which (number, name, sample) are known, as a text; ``mind``: a model that
+    plays."""
 
+    parts: int
     model: Callable[[Any], torch.nn.Module]
     buffer: Callable[[Any, torch.device], SampleBuffer]
     judged: Callable[[Any, Sequence[tuple[int, str, Any]], torch.device], str]
@@ -52,12 +54,14 @@ def _cells(recipe: DecisionRecipe) -> int:
 
 KINDS = {
     StrokeRecipe.json_kind: LearnedKind(
+        NUMBERS,
         lambda recipe: Cogelot(recipe.model, recipe.contract.size or SIZE),
         lambda _, device: DemonstrationBuffer(device),
         judged,
         StrokeMind,
     ),
     DecisionRecipe.json_kind: LearnedKind(
+        1,
         lambda recipe: Decider(recipe.model, _cells(recipe)),
         lambda recipe, device: TrialBuffer(_cells(recipe), device),
         judged_trials,

@@ -7,7 +7,6 @@ depend on who else was asking, so that the same episodes give the same records. 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -15,30 +14,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from etude.learn.buffer import Batch
-from etude.learn.models.cogelot import STEPS, Cogelot
-from etude.learn.samples import NUMBERS, PAD, WORD, action_of, numbers_of
+from etude.learn.histories import ROOM, History, history_arrays
+from etude.learn.models.cogelot import Cogelot
 from etude.names import EtudeError
 from etude.policies.halves import Arrays
 from etude.pose import Array
 
-ROOM = 2048  # things that an episode may have: of its prompt, and of all that is seen
 SESSIONS = 256  # at once, on a GPU
 TOGETHER = 16  # histories in a recorded decision
 CHUNK = 256  # things in a recorded look
-
-
-@dataclass
-class _Session:
-    """An episode so far: prompt tokens, the rows of things seen at each step, and what was done."""
-
-    told: Arrays
-    used: int = 0  # rows of the memory
-    seen: list[NDArray[np.int64]] = field(default_factory=list)
-    done: list[NDArray[np.float32]] = field(default_factory=list)
-
-    def shape(self) -> tuple[int, int, int]:
-        """Prompt tokens, steps, and things of a step: at least so many are there."""
-        return len(self.told["kinds"]), len(self.seen), max(1, *map(len, self.seen))
 
 
 class StrokeMind:
@@ -48,7 +32,7 @@ class StrokeMind:
         self.about = about
         self._model, self._device = model, device
         self._graphed = device.type == "cuda"
-        self._sessions: dict[int, _Session] = {}
+        self._sessions: dict[int, History] = {}
         self._memory: dict[int, _ThingMemory] = {}
         self._all = _ThingMemory(model, SESSIONS * ROOM, device) if self._graphed else None
         self._recorded: dict[tuple[int, int, int], _Deciding] = {}
@@ -57,7 +41,7 @@ class StrokeMind:
         """A new episode begins in this session."""
         if self._graphed and session >= SESSIONS:
             raise EtudeError(f"a learned policy plays at most {SESSIONS} episodes at once; use fewer --workers")
-        self._sessions[session] = _Session(told)
+        self._sessions[session] = History(told)
 
     def decide(self, sessions: Sequence[int], seen: Sequence[Arrays]) -> list[Array]:
         """An action (12,) for each; it is taken for done."""
@@ -66,15 +50,12 @@ class StrokeMind:
                 strokes = [self._alone(session, things) for session, things in zip(sessions, seen, strict=True)]
             else:
                 strokes = self._at_once(self._all, sessions, seen)
-        actions = [action_of(stroke.tolist()) for stroke in strokes]
-        for session, action in zip(sessions, actions, strict=True):
-            self._sessions[session].done.append(numbers_of(action))
-        return actions
+        return [self._sessions[session].act(stroke) for session, stroke in zip(sessions, strokes, strict=True)]
 
     def _alone(self, number: int, things: Arrays) -> NDArray[np.float32]:
         memory = self._memory.setdefault(number, _ThingMemory(self._model, ROOM, self._device))
         session = self._sessions[number]
-        memory.keep(_noticed(session, things, 0))
+        memory.keep(session.notice(things))
         tensors = _tensors([session], session.shape(), 1, [0], self._device)
         out: NDArray[np.float32] = self._model.answers(memory.batch(tensors), memory.tokens).float().numpy()[0]
         return out
@@ -82,7 +63,8 @@ class StrokeMind:
     def _at_once(self, memory: _ThingMemory, numbers: Sequence[int], seen: Sequence[Arrays]) -> list[NDArray[np.float32]]:
         groups: dict[tuple[int, int, int], list[int]] = {}
         pairs = list(zip(numbers, seen, strict=True))
-        memory.keep([lot for number, things in pairs for lot in _noticed(self._sessions[number], things, number * ROOM)], CHUNK)
+        new = [(lot, number * ROOM + row) for number, things in pairs for lot, row in self._sessions[number].notice(things)]
+        memory.keep(new, CHUNK)
         for k, number in enumerate(numbers):
             tokens, steps, slots = self._sessions[number].shape()
             groups.setdefault((_room_for(tokens, 32), _room_for(steps, 1), _room_for(slots, 8)), []).append(k)
@@ -98,56 +80,15 @@ class StrokeMind:
         return [found[k] for k in range(len(numbers))]
 
 
-def _noticed(session: _Session, things: Arrays, offset: int) -> list[tuple[Arrays, int]]:
-    """Note what is seen now; gives the things that are new, and the row of the memory at which each lot begins."""
-    if len(session.seen) == STEPS:
-        raise EtudeError(f"a learned policy remembers {STEPS} steps; this episode has more")
-    new = []
-    for lot in (session.told, things) if not session.seen else (things,):
-        new.append((lot, offset + session.used))
-        rows = np.arange(session.used, session.used + len(lot["crops"]))
-        session.used += len(rows)
-    session.seen.append(rows)
-    if session.used > ROOM:
-        raise EtudeError(f"an episode shows more than the {ROOM} things a learned policy remembers")
-    return new
-
-
 def _room_for(count: int, least: int) -> int:
     """A number as large and one of few: a power of two."""
     return max(least, 1 << (count - 1).bit_length())
 
 
 def _tensors(
-    sessions: Sequence[_Session], shape: tuple[int, int, int], batch: int, first: Sequence[int], device: torch.device
+    histories: Sequence[History], shape: tuple[int, int, int], batch: int, first: Sequence[int], device: torch.device
 ) -> dict[str, Tensor]:
-    """What a model reads of these sessions, whose things begin at these rows; whoever is missing in the batch has one word to read."""
-    tokens, steps, slots = shape
-    kinds, words = np.full((batch, tokens), PAD, np.int64), np.zeros((batch, tokens, 2), np.int64)
-    kinds[:, 0] = WORD
-    places, rows = np.zeros((batch, tokens), np.int64), np.full((batch, tokens), -1, np.int64)
-    seen, before = np.full((batch, steps, slots), -1, np.int64), np.zeros((batch, steps, NUMBERS), np.float32)
-    begun, count = np.zeros((batch, steps), np.bool_), np.ones(batch, np.int64)
-    for k, session in enumerate(sessions):
-        told = session.told
-        length = len(told["kinds"])
-        kinds[k, :length], words[k, :length], places[k, :length] = told["kinds"], told["words"], told["places"]
-        rows[k, :length] = np.where(told["rows"] >= 0, told["rows"].astype(np.int64) + first[k], -1)
-        for step, there in enumerate(session.seen):
-            seen[k, step, : len(there)] = there + first[k]
-        if session.done:
-            before[k, 1 : 1 + len(session.done)], begun[k, 1 : 1 + len(session.done)] = session.done, True
-        count[k] = len(session.seen)
-    arrays = {
-        "kinds": kinds,
-        "words": words,
-        "places": places,
-        "rows": rows,
-        "seen": seen,
-        "before": before,
-        "begun": begun,
-        "steps": count,
-    }
+    arrays = history_arrays(histories, shape, batch, first)
     return {name: torch.from_numpy(array).to(device, non_blocking=True) for name, array in arrays.items()}
 
 
@@ -165,9 +106,10 @@ class _ThingMemory:
         """Make tokens of lots of things, each kept from a row on; with a ``chunk``, always so many at once."""
         rows = np.concatenate([np.arange(first, first + len(lot["crops"])) for lot, first in lots])
         things = [np.concatenate([lot[name] for lot, _ in lots]) for name in ("crops", "boxes", "mask")]
-        for start in range(0, len(rows), chunk or len(rows)):
-            at = torch.from_numpy(rows[start : start + chunk] if chunk else rows).to(self._device)
-            given = [torch.from_numpy(a[start : start + chunk] if chunk else a).to(self._device) for a in things]
+        most = chunk or ROOM
+        for start in range(0, len(rows), most):
+            at = torch.from_numpy(rows[start : start + most]).to(self._device)
+            given = [torch.from_numpy(a[start : start + most]).to(self._device) for a in things]
             tokens = self._looked(given, chunk) if chunk else self._model.things(*given)
             self.tokens[at], self._boxes[at], self._mask[at] = tokens[: len(at)], given[1], given[2]
 
@@ -221,7 +163,7 @@ class _Deciding:
         batch = memory.batch(self._given)
         self._recorded = _Recorded(lambda: model.answers(batch, memory.tokens), device)
 
-    def answers(self, sessions: Sequence[_Session], first: Sequence[int]) -> list[NDArray[np.float32]]:
+    def answers(self, sessions: Sequence[History], first: Sequence[int]) -> list[NDArray[np.float32]]:
         """Strokes (5,) of at most :data:`TOGETHER` sessions."""
         for name, tensor in _tensors(sessions, self._shape, TOGETHER, first, torch.device("cpu")).items():
             self._given[name].copy_(tensor, non_blocking=True)

@@ -10,9 +10,11 @@ from etude.learn.samples import Look, contract_for
 from etude.learn.source import HELD_OUT, SampleSource
 from etude.learn.stream import Source
 from etude.learn.trials import TrialSource, contract_of
-from etude.names import EtudeError, Family, decode, encode, unknown
+from etude.names import SPARSE, EtudeError, Family, decode, encode, unknown
 from etude.policies.contract import ANSWER, Contract
 from etude.suites.suite import SUITES
+
+SEEDS = 1 << 20  # of a schedule
 
 
 @dataclass(frozen=True)
@@ -62,10 +64,12 @@ class DataRecipe:
 
 @dataclass(frozen=True)
 class DemonstrationData(DataRecipe):
-    """Demonstrations. Slots are shuffled anew whenever a step is drawn, unless ``shuffle`` is off."""
+    """Demonstrations. Slots are shuffled anew whenever a step is drawn, unless ``shuffle`` is off. ``stored``: the folder of a data set
+    that stands in for the stream."""
 
     source: Source
     shuffle: bool = True
+    stored: str = field(default="", metadata=SPARSE)
 
 
 @dataclass(frozen=True)
@@ -106,6 +110,8 @@ class Recipe(Family):
             raise EtudeError("the demonstrations are those that are held out for validation; choose a smaller data.source.seed")
         if self.model.width % self.model.heads:
             raise EtudeError(f"a width of {self.model.width} cannot be parted among {self.model.heads} heads")
+        if not 0 <= self.schedule.seed < SEEDS:
+            raise EtudeError(f"schedule.seed is a whole number from 0 to {SEEDS - 1}, got {self.schedule.seed}")
         for name in ("batch", "steps"):
             if getattr(self.schedule, name) < 1:
                 raise EtudeError(f"schedule.{name} must be at least 1, got {getattr(self.schedule, name)}")
@@ -121,6 +127,11 @@ class Recipe(Family):
     def shuffles(self) -> bool:
         """Has a sample an order that is to mean nothing?"""
         return False
+
+    @property
+    def stored(self) -> str:
+        """The folder of a data set that is learned from instead of a stream."""
+        return ""
 
     def to_data(self) -> dict[str, Any]:
         """As plain JSON data."""
@@ -144,6 +155,8 @@ class StrokeRecipe(Recipe, kind="strokes"):
     def __post_init__(self) -> None:
         if self.model.look != self.data.source.look:
             raise EtudeError(f"the model sees {self.model.look}, but its demonstrations are in {self.data.source.look}")
+        if self.data.stored and self.model.look != "objects":
+            raise EtudeError(f"a stored data set has objects to learn from, but the model sees {self.model.look}")
         super().__post_init__()
 
     @property
@@ -155,6 +168,11 @@ class StrokeRecipe(Recipe, kind="strokes"):
     def shuffles(self) -> bool:
         """Slots."""
         return self.data.shuffle
+
+    @property
+    def stored(self) -> str:
+        """A set of demonstrations."""
+        return self.data.stored
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ LOOKS: tuple[Look, ...] = ("objects", "patches")
 SIZE = (256, 128)  # of the pictures: width and height
 BUCKETS = 1024  # of each of two tables of words: with both, no two words of a suite are the same
 PAD, WORD, OBJECT, SCENE, BLANK = range(5)  # kinds of prompt tokens
+STEPS = 32  # of a history: more than any horizon that is played
 NUMBERS = 5  # of a stroke: x and y of its start, x and y of its end (m), and the turn between them (rad)
 _WORDS = re.compile(r"\{image:(\d+)\}|(\w+|[^\w\s])")
 

@@ -68,6 +68,13 @@ class SampleSource:
         task = bisect(upto, rng(f"stream/{self.seed}", str(number)).uniform(0.0, upto[-1]))
         return f"{self.suite}/{chosen[min(task, len(chosen) - 1)]}@{self.split}#{self.seed * SEEDS + number}"
 
+    def names(self, count: int) -> list[str]:
+        """The names of the first so many that are learned from."""
+        return [self.name(k) for k in range(count)]
+
+    def refuse_misfits(self) -> None:
+        """Raise if a task has episodes that cannot be learned from; by its own nature a source has none."""
+
     @property
     def room(self) -> int:
         """Bytes that a sample takes at most."""

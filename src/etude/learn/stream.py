@@ -12,19 +12,20 @@ import multiprocessing
 import os
 import signal
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from multiprocessing.shared_memory import SharedMemory
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from etude.evaluation.worker import one_thread
-from etude.learn.demonstrating import Recovery, demonstrate
+from etude.learn.demonstrating import Recovery, demonstrate, refuse_misfits
 from etude.learn.packing import packed, unpacked
 from etude.learn.samples import LOOKS, Demonstration, Look
-from etude.learn.source import SampleSource
+from etude.learn.source import SEEDS, SampleSource
 from etude.names import EtudeError, decode, encode, unknown
 
 AHEAD = 8  # demonstrations that a process may have ready before it waits
@@ -50,9 +51,21 @@ class Source(SampleSource):
         """Episodes of the same tasks that no stream for training has, played without a flaw."""
         return replace(super().held_out(), recovery=Recovery())
 
+    def first(self, task: str) -> str:
+        """The name of an episode of a task, to see what its episodes are like."""
+        return f"{self.suite}/{task}@{self.split}#{self.seed * SEEDS}{self._perturbed}"
+
+    @property
+    def _perturbed(self) -> str:
+        return self.perturb and "+" + self.perturb
+
     def name(self, number: int) -> str:
         """The name of the k-th episode, with what is perturbed."""
-        return super().name(number) + (self.perturb and "+" + self.perturb)
+        return super().name(number) + self._perturbed
+
+    def refuse_misfits(self) -> None:
+        """Raise if a task has episodes that a policy with this look cannot see, or not act in."""
+        refuse_misfits([self.first(task) for task in self.chosen()], self.look)
 
     @property
     def room(self) -> int:
@@ -68,20 +81,50 @@ class Source(SampleSource):
         return unpacked(data)
 
 
-class DemonstrationStream:
-    """Iterates over (number, name, sample) of a source, from ``first`` on, without end; played by ``workers`` processes."""
+class Demonstrations(Protocol):
+    """Where training takes its samples from: demonstrations, or trials."""
 
-    def __init__(self, source: SampleSource, workers: int, first: int = 0) -> None:
+    next: int  # the number of the episode that comes next
+    ended: bool  # no more will come
+
+    def ready(self, timeout: float | None = 0.0) -> list[tuple[int, str, Any]]:
+        """Those that have come since; waits so many seconds for one, as long as it takes with None."""
+
+
+class GivenDemonstrations:
+    """Samples that are there already: of a stored set, or of a list. Of several processes each takes every ``stride``-th."""
+
+    def __init__(self, found: Iterable[tuple[int, str, Any]], first: int = 0, stride: int = 1) -> None:
+        self.next, self.ended = 0, False
+        self._found = islice(found, first, None, stride)
+
+    def ready(self, timeout: float | None = 0.0) -> list[tuple[int, str, Any]]:
+        """A few more of them."""
+        some = list(islice(self._found, AHEAD))
+        self.next, self.ended = self.next + len(some), len(some) < AHEAD
+        return some
+
+
+class DemonstrationStream:
+    """Iterates over (number, name, sample) of a source, from ``first`` on, without end; played by ``workers`` processes.
+
+    With a ``stride`` it takes every n-th episode alone, and streams that begin one after the other have none in common.
+    """
+
+    ended = False
+
+    def __init__(self, source: SampleSource, workers: int, first: int = 0, stride: int = 1) -> None:
         if workers < 1:
             raise EtudeError(f"a stream needs at least one process, got {workers}")
-        self.source, self.workers, self.next = source, workers, first
+        self.source, self.workers, self.next, self._stride = source, workers, first, stride
+        self._first = first
         self.missing: list[str] = []  # why there is no demonstration of some episodes
         self._held: dict[int, Any] = {}  # None: there is no sample of this number
         self._team: list[_StreamPlayer] = []
         context = multiprocessing.get_context("spawn")
         with one_thread():
             for k in range(workers):
-                self._team.append(_StreamPlayer(context, source, first + k, workers))
+                self._team.append(_StreamPlayer(context, source, first + k * stride, workers * stride))
 
     def __iter__(self) -> Iterator[tuple[int, str, Any]]:
         while True:
@@ -99,14 +142,15 @@ class DemonstrationStream:
                 if reason:
                     self.missing.append(reason)
             timeout = 0.0
-        if len(self.missing) >= PATIENCE and 10 * len(self.missing) > self.next:
-            raise EtudeError(f"{len(self.missing)} of {self.next} episodes have no demonstration; the last: {self.missing[-1]}")
+        tried = (self.next - self._first) // self._stride
+        if len(self.missing) >= PATIENCE and 10 * len(self.missing) > tried:
+            raise EtudeError(f"{len(self.missing)} of {tried} episodes have no demonstration; the last: {self.missing[-1]}")
         found = []
         while self.next in self._held:
             one = self._held.pop(self.next)
             if one is not None:
                 found.append((self.next, self.source.name(self.next), one))
-            self.next += 1
+            self.next += self._stride
         return found
 
     def _waited(self, timeout: float | None = None) -> list[_StreamPlayer]:

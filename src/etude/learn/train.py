@@ -1,55 +1,43 @@
-"""Training: a recipe, a stream, a model; what is learned is kept as a checkpoint, and can be gone on with."""
+"""Training: a recipe, demonstrations, a model; what is learned is kept as a checkpoint, and can be gone on with."""
 
 from __future__ import annotations
 
-import json
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from collections import deque
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from etude.evaluation.plan import Plan
-from etude.evaluation.run import Quiet, RunSettings, evaluate
-from etude.learn.checkpoint import metadata_of, read_file, save_model, write_tensors
+from etude.learn.checkpoint import metadata_of, save_model
+from etude.learn.curve import CurvePoint
+from etude.learn.gpu_meter import GpuMeter, card_of
 from etude.learn.header import NAME
 from etude.learn.kinds import kind_of
-from etude.learn.models.cogelot import parameters_of
-from etude.learn.recipes import Recipe
-from etude.learn.stream import DemonstrationStream
+from etude.learn.ranks import Ranks
+from etude.learn.recipes import SEEDS, Recipe
+from etude.learn.state import StateForm, compacted, expanded, read_state, write_state
+from etude.learn.stream import Demonstrations
 from etude.names import EtudeError, parse_json
 
-STATE = "state.safetensors"
-CURVE = "curve.jsonl"
-EVERY = 50  # steps between lines of the curve
+EVERY = 50  # steps between points of the curve
 LEAST_RATE = 0.02  # of the full rate, at the end of the cosine
-
-
-@dataclass(frozen=True)
-class CurvePoint:
-    """A line of the curve: means since the last one. ``seen`` is how often an episode in the buffer was drawn, on average."""
-
-    step: int
-    loss: float
-    axes: tuple[float, ...]
-    rate: float
-    episodes: int
-    seen: float
-    seconds: float
-    samples_per_second: float
-    idle: float
+LOOK = 0.5  # seconds after which a wait for demonstrations is broken off to see whether training shall end
 
 
 class Trainer:
-    """A model being trained. What a step does depends on the recipe and its number alone, not on the clock."""
+    """A model being trained. What a step does depends on the recipe and its number alone, not on the clock.
 
-    def __init__(self, recipe: Recipe, device: str | torch.device = "cpu") -> None:
+    Of several ``ranks`` each has every n-th episode. A step draws from those of all, each computes its part, and gradients are added up:
+    the batch is that of one process.
+    """
+
+    def __init__(self, recipe: Recipe, device: str | torch.device = "cpu", ranks: Ranks | None = None) -> None:
         self.recipe, self.device = recipe, torch.device(device)
+        self.ranks = ranks or Ranks(self.device)
         torch.manual_seed(recipe.schedule.seed)
         self.kind = kind_of(recipe)
         self.model: Any = self.kind.model(recipe).to(self.device)
@@ -62,6 +50,11 @@ class Trainer:
         self.buffer = self.kind.buffer(recipe, self.device)
         self.done = 0  # steps
         self.drawn = 0  # episodes
+        self.over = 0.0  # share of the schedule
+        self.seconds = 0.0  # of training
+        self.there = 0  # episodes that the last step drew from, of all ranks
+        self.next = 0  # the number of the episode that a stream goes on with
+        self.earlier = 0  # episodes that were in the buffer before training was stopped, and are no more
 
     def wanted(self, step: int) -> int:
         """Episodes that shall be there before a step."""
@@ -74,54 +67,80 @@ class Trainer:
         warm = min(1.0, (self.done + 1) / schedule.warmup) if schedule.warmup else 1.0
         return schedule.rate * warm * (LEAST_RATE + (1 - LEAST_RATE) * 0.5 * (1 + math.cos(math.pi * min(1.0, share))))
 
+    @property
+    def episodes(self) -> int:
+        """Distinct ones that steps have drawn from so far."""
+        return self.earlier + self.there
+
     def step(self, share: float) -> Tensor:
         """One step on a batch from the buffer; the mean losses by part (5 of a stroke), still on the device."""
-        schedule = self.recipe.schedule
-        draw = torch.Generator().manual_seed((schedule.seed << 32) + self.done)
-        chosen = torch.randint(len(self.buffer), (schedule.batch,), generator=draw)
-        shuffle = None
-        if self.recipe.shuffles:
-            shuffle = torch.Generator(self.device).manual_seed((schedule.seed << 32) + self.done)
-        torch.manual_seed((schedule.seed << 32) + self.done)  # dropout
-        batch = self.buffer.batch(chosen, shuffle)
+        schedule, ranks = self.recipe.schedule, self.ranks
+        seed = (schedule.seed << 32) + self.done
+        # Of all ranks' episodes the k-th is the first's, the next the second's, and so on in turn: as far as none is missing.
+        self.there = int(ranks.least(len(self.buffer) * ranks.count + ranks.number)[0])
+        chosen = torch.randint(self.there, (schedule.batch,), generator=torch.Generator().manual_seed(seed))
+        chosen = chosen[chosen % ranks.count == ranks.number] // ranks.count
+        shuffle = torch.Generator(self.device).manual_seed(seed) if self.recipe.shuffles else None
+        torch.manual_seed((SEEDS << 32) * ranks.number + seed)  # dropout
         self.model.train()
         for group in self.optimizer.param_groups:
             group["lr"] = self.rate(share)
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
-            losses = self.model.losses(batch).mean(0)
-        losses.sum().backward()
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), schedule.clip)
+        parameters = list(self.model.parameters())
+        losses, count = torch.zeros(0, device=self.device), torch.zeros(1, device=self.device)
+        if len(chosen):
+            batch = self.buffer.batch(chosen, shuffle)
+            with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
+                found = self.model.losses(batch).float()
+            losses, count = found.sum(0), count + len(found)
+            losses.sum().backward()
+        losses = self._added_up(parameters, losses.detach(), count)
+        torch.nn.utils.clip_grad_norm_(parameters, schedule.clip)
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
         self.done += 1
         self.drawn += schedule.batch
         keep = min(schedule.ema, (1 + self.done) / (10 + self.done))
         with torch.no_grad():
-            averaged, current = list(self.averaged.parameters()), list(self.model.parameters())
-            torch._foreach_lerp_(averaged, current, 1 - keep)
-        return losses.detach()
+            torch._foreach_lerp_(list(self.averaged.parameters()), parameters, 1 - keep)
+        return losses
+
+    def _added_up(self, parameters: list[Tensor], losses: Tensor, count: Tensor) -> Tensor:
+        """Make sums of losses and gradients into means over the steps that all ranks have learned from."""
+        if self.ranks.count > 1:
+            for parameter in parameters:
+                if parameter.grad is None:
+                    parameter.grad = torch.zeros_like(parameter)
+            losses = losses if len(losses) else torch.zeros(self.kind.parts, device=self.device)
+        gradients = [p.grad for p in parameters if p.grad is not None]
+        self.ranks.add_up([losses, count, *gradients])
+        torch._foreach_mul_(gradients, 1 / count.squeeze())
+        return losses / count
 
     # -------------------------------------------------------------------------------------------- keeping
 
-    def save(self, folder: Path, seconds: float = 0.0) -> None:
-        """Write the policy, and the state from which training goes on."""
-        about = {"steps": self.done, "drawn": self.drawn, "episodes": len(self.buffer), "seconds": round(seconds, 1)}
-        save_model(folder / NAME, self.averaged, self.recipe, **about)
+    def save(self, folder: Path, form: StateForm = "full", clock: bool = False, **more: Any) -> None:
+        """Write the policy, and the state from which training goes on: by the ``clock``, or to a number of steps."""
+        about = {"steps": self.done, "drawn": self.drawn, "episodes": self.episodes, "seconds": round(self.seconds, 1), **more}
         tensors = {f"model.{k}": v for k, v in self.model.state_dict().items()}
         tensors |= {f"averaged.{k}": v for k, v in self.averaged.state_dict().items()}
         for number, state in self.optimizer.state_dict()["state"].items():
             tensors |= {f"optimizer.{number}.{k}": v for k, v in state.items()}
-        write_tensors(folder / STATE, tensors, metadata_of(self.recipe, **about))
+        where = {"over": self.over, "next": self.next, "clock": clock, "form": form}
+        write_state(folder, compacted(tensors) if form == "compact" else tensors, metadata_of(self.recipe, **about, **where))
+        save_model(folder / NAME, self.averaged, self.recipe, **about)
 
-    def resume(self, folder: Path) -> None:
-        """Go on from a saved state of the same recipe; the stream has to be played again up to where it was."""
-        tensors, metadata = read_file(folder / STATE)
-        kept = Recipe.from_data(parse_json(metadata["recipe"]))
+    def resume(self, folder: Path, clock: bool = False) -> None:
+        """Go on from a saved state of the same recipe. By the clock, the stream goes on too; otherwise it has to be played again."""
+        tensors, metadata = read_state(folder)
+        kept, history = Recipe.from_data(parse_json(metadata["recipe"])), parse_json(metadata["history"])
         if kept != self.recipe:
             raise EtudeError(f"{folder} was trained with another recipe; go on with its own, or train into another folder")
+        if clock != history["clock"]:
+            ways = ("by the clock", "to a number of steps")
+            raise EtudeError(f"{folder} was trained {ways[clock]}, not {ways[not clock]}; go on with the same of --minutes and --steps")
         parts: dict[str, dict[str, Tensor]] = {"model": {}, "averaged": {}}
         states: dict[int, dict[str, Tensor]] = {}
-        for name, value in tensors.items():
+        for name, value in expanded(tensors, history["form"]).items():
             what, _, rest = name.partition(".")
             if what == "optimizer":
                 number, _, key = rest.partition(".")
@@ -131,93 +150,96 @@ class Trainer:
         self.model.load_state_dict(parts["model"])
         self.averaged.load_state_dict(parts["averaged"])
         self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": states})
-        history = parse_json(metadata["history"])
         self.done, self.drawn = int(history["steps"]), int(history["drawn"])
+        self.over, self.seconds = float(history["over"]), float(history["seconds"])
+        if clock and not self.recipe.stored:
+            self.next, self.earlier = int(history["next"]), int(history["episodes"])
 
 
 def train(
     trainer: Trainer,
-    samples: Iterator[tuple[int, str, Any]],
-    ready: Callable[[], Sequence[tuple[int, str, Any]]] | None = None,
+    source: Demonstrations,
     minutes: float | None = None,
-    report: Callable[[CurvePoint], None] = lambda progress: None,
-) -> None:
-    """Train to the end of the schedule. With ``minutes`` the clock is the schedule, and all that is ``ready`` is taken at every step."""
-    begun = last = time.perf_counter()
-    schedule, data = trainer.recipe.schedule, trainer.recipe.data
-    total: Tensor | None = None
-    count, waited = 0, 0.0
-    while True:
-        elapsed = time.perf_counter() - begun
-        share = trainer.done / schedule.steps if minutes is None else elapsed / (60 * minutes)
-        if share >= 1:
-            break
-        before = time.perf_counter()
-        fresh = [one for _, _, one in ready()] if minutes is not None and ready is not None and len(trainer.buffer) < data.most else []
-        wanted = trainer.wanted(trainer.done) if minutes is None else data.start
-        while len(trainer.buffer) + len(fresh) < wanted:
-            fresh.append(next(samples)[2])
-        waited += time.perf_counter() - before
-        trainer.buffer.add(fresh)
-        losses = trainer.step(share)
-        total, count = losses if total is None else total + losses, count + 1
-        if trainer.done % EVERY == 0:
-            axes = (total / count).tolist()
+    every: int = 0,
+    asked: Callable[[], bool] = lambda: False,
+    workers: int = 1,
+) -> Iterator[CurvePoint]:
+    """Train to the end of the schedule, or until somebody has ``asked`` for an end; gives points of the curve, also for ``every`` so many
+    steps. What happens between two points takes no time. With ``minutes`` the clock is the schedule, and all that is ready is taken."""
+    schedule, ranks = trainer.recipe.schedule, trainer.ranks
+    waiting: deque[Any] = deque()
+    span = _Span(trainer)
+    meter = GpuMeter(card_of(trainer.device))
+    last = time.perf_counter()
+    try:
+        while True:
             now = time.perf_counter()
-            report(
-                CurvePoint(
-                    trainer.done, sum(axes), tuple(axes), trainer.rate(share), len(trainer.buffer), trainer.drawn / len(trainer.buffer),
-                    now - begun, count * schedule.batch / (now - last), waited / (now - last),
-                )
-            )  # fmt: skip
-            total, count, waited, last = None, 0, 0.0, now
+            trainer.seconds += now - last
+            trainer.over = trainer.done / schedule.steps if minutes is None else trainer.over + (now - last) / (60 * minutes)
+            last = now
+            if trainer.over < 1:
+                trainer.buffer.add(_taken(trainer, source, waiting, minutes is not None, asked))
+                span.waited += time.perf_counter() - now
+            share, going, behind = ranks.least(trainer.over, not asked(), -source.next)
+            trainer.next = round(-behind)
+            if share >= 1 or not going:
+                break
+            span.add(trainer.step(share))
+            if trainer.done % EVERY == 0 or (every and trainer.done % every == 0):
+                yield span.point(share, meter.idle(), workers)
+                span, last = _Span(trainer), time.perf_counter()
+        if span.count:
+            yield span.point(share, meter.idle(), workers)
+    finally:
+        meter.close()
 
 
-def run(
-    recipe: Recipe,
-    folder: Path,
-    device: str | torch.device,
-    workers: int,
-    minutes: float | None = None,
-    validate: int = 0,
-    say: Callable[[str], None] = lambda text: None,
-) -> Trainer:
-    """Train a recipe from its stream, into a folder; a folder that holds a state of the same recipe is gone on with.
-
-    Afterwards, so many episodes of the training split that nobody trains on are played to ``validate`` it, as a run of their own.
-    """
-    trainer = Trainer(recipe, device)
-    if (folder / STATE).exists():
-        trainer.resume(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "recipe.json").write_text(json.dumps(recipe.to_data(), indent=1) + "\n")
-    say(f"{parameters_of(trainer.model):,} parameters; recipe {json.dumps(recipe.to_data())}")
-    begun = time.perf_counter()
-    with DemonstrationStream(recipe.data.source, workers) as stream, (folder / CURVE).open("a") as curve:
-
-        def report(progress: CurvePoint) -> None:
-            curve.write(json.dumps(progress.__dict__) + "\n")
-            curve.flush()
-            if progress.step % (10 * EVERY) == 0:
-                say(
-                    f"step {progress.step}: loss {progress.loss:.3f} ({' '.join(f'{a:.2f}' for a in progress.axes)}), "
-                    f"{progress.episodes} episodes seen {progress.seen:.1f} times, {progress.samples_per_second:.0f} episodes/s drawn, "
-                    f"waited {100 * progress.idle:.0f} %, {progress.seconds:.0f} s"
-                )
-
-        train(trainer, iter(stream), stream.ready, minutes, report)
-    trainer.save(folder, time.perf_counter() - begun)
-    if validate:
-        _validate(trainer, folder, workers, validate, say)
-    return trainer
+def _taken(trainer: Trainer, source: Demonstrations, waiting: deque[Any], all_ready: bool, asked: Callable[[], bool]) -> list[Any]:
+    """Demonstrations for the next step: those it asks for, or all that are there."""
+    count, number, there = trainer.ranks.count, trainer.ranks.number, len(trainer.buffer)
+    data = trainer.recipe.data
+    wanted = data.start if all_ready else trainer.wanted(trainer.done)
+    own, most = ((n - number + count - 1) // count for n in (wanted, data.most))  # of so many, every n-th
+    own = max(1, own)
+    fresh: list[Any] = []
+    if all_ready and there < most:
+        waiting.extend(one for _, _, one in source.ready())
+        own = max(own, min(most, there + len(waiting)))
+    while there + len(fresh) < own and not asked():
+        if waiting:
+            fresh.append(waiting.popleft())
+        elif source.ended:
+            break
+        else:
+            waiting.extend(one for _, _, one in source.ready(LOOK))
+    if not there and not fresh and not asked():
+        raise EtudeError("there is no demonstration to learn from")
+    return fresh
 
 
-def _validate(trainer: Trainer, folder: Path, workers: int, episodes: int, say: Callable[[str], None]) -> None:
-    """Judge it on samples that nobody trains on, and play the same episodes."""
-    held_out = trainer.recipe.data.source.held_out()
-    with DemonstrationStream(held_out, workers) as stream:
-        found = list(islice(stream, episodes))
-    say(trainer.kind.judged(trainer.averaged, found, trainer.device))
-    plan = Plan(f"learned:{folder}?device={trainer.device.type}", tuple(name for _, name, _ in found))
-    played = evaluate(plan, folder / f"validation-{trainer.done}", RunSettings(), Quiet())
-    say(str(played.table()))
+class _Span:
+    """What happens between two points of the curve."""
+
+    def __init__(self, trainer: Trainer) -> None:
+        self.count, self.waited = 0, 0.0
+        self._trainer, self._sum = trainer, torch.zeros(trainer.kind.parts, device=trainer.device)
+        self._begun, self._over = time.perf_counter(), trainer.over
+        self._episodes = trainer.episodes
+
+    def add(self, losses: Tensor) -> None:
+        self._sum += losses
+        self.count += 1
+
+    def point(self, share: float, idle: float | None, workers: int) -> CurvePoint:
+        trainer = self._trainer
+        axes: list[float] = (self._sum / self.count).tolist()
+        if not math.isfinite(sum(axes)):
+            raise EtudeError(f"the loss is no number any more at step {trainer.done}; the last state stays: try a smaller schedule.rate")
+        seconds = time.perf_counter() - self._begun
+        episodes = trainer.episodes
+        gone = max(1e-9, share - self._over)
+        return CurvePoint(
+            trainer.done, sum(axes), tuple(axes), trainer.rate(share), episodes, trainer.drawn / episodes, trainer.seconds,
+            self.count * trainer.recipe.schedule.batch / seconds, (episodes - self._episodes) / seconds, workers,
+            min(1.0, self.waited / seconds), idle, max(0.0, 1 - share) * seconds / gone,
+        )  # fmt: skip

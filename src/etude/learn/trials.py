@@ -6,6 +6,7 @@ Frames are cut into cells. The same object in the same place is the same cell, w
 from __future__ import annotations
 
 import hashlib
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -147,6 +148,11 @@ class TrialSource(SampleSource):
             if self.without and any(node.json_kind in self.without for node in walk(task.root)):
                 return True
         return False
+
+    def names(self, count: int) -> list[str]:
+        """The names of the first so many that are not left out."""
+        every = (self.name(k) for k in itertools.count())
+        return list(itertools.islice((name for name in every if not self.leaves_out(trial(name))), count))
 
     @property
     def room(self) -> int:

@@ -6,12 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from etude.evaluation.record import Record
 from etude.evaluation.result_table import ResultTable
 from etude.evaluation.tables import plural
+from etude.papers.concluding import Effect, compared, interval
 from etude.papers.drawing import drawing
 from etude.papers.playing import Played, PolicyLine
 from etude.report.exports import ExportTable, export
-from etude.suites.paper import NOT_PRINTED, PaperRow, PaperTable, Printed
+from etude.suites.paper import NOT_PRINTED, PaperCell, PaperRow, PaperTable, Printed, Scores
 
 HERE = "here: {}"
 NONE = "–"
@@ -19,13 +21,18 @@ NONE = "–"
 
 @dataclass(frozen=True)
 class FilledLine:
-    """One line: under which title, whose, which row of a block. ``episodes`` stand behind what was played here, None behind the paper's."""
+    """One line: under which title, whose, which row of a block. ``episodes`` stand behind what was played here, None behind the paper's.
+
+    Of means of successes there are 95 % ``intervals``, and ``differences`` to the same models in the block it is compared with.
+    """
 
     block: str
     who: str
     row: str
     values: tuple[Printed, ...]
     episodes: int | None = None
+    intervals: tuple[tuple[float, float] | None, ...] = ()
+    differences: tuple[Effect | None, ...] = ()
 
     @property
     def label(self) -> str:
@@ -78,29 +85,43 @@ def file_name(number: str) -> str:
 def filled(table: PaperTable, lines: Sequence[PolicyLine], played: Played) -> FilledTable:
     """The table with a line for everybody who played, below those of the paper."""
     found = []
+    blocks = {block.title: block for block in table.blocks}
     for block in table.blocks:
         for who, numbers in block.published.items():
             found += [FilledLine(block.title, who, row.label, tuple(own)) for row, own in zip(block.rows, numbers, strict=True)]
-        for one in lines:
-            found += [_line(block.title, row, one, played) for row in block.rows]
+        others = blocks[block.against].rows if block.against else [None] * len(block.rows)
+        for one in (one for one in lines if one.plays(block)):
+            found += [_line(block.title, row, other, one, played) for row, other in zip(block.rows, others, strict=True)]
     unprinted = dict.fromkeys(line.label for line in found if line.unprinted)
     shows = [f"in a plot only, not printed: {', '.join(unprinted)}"] if unprinted else []
     return FilledTable(table, tuple(found), (*shows, *_notes(table, lines, played)))
 
 
-def _line(title: str, row: PaperRow, one: PolicyLine, played: Played) -> FilledLine:
+def _line(title: str, row: PaperRow, other: PaperRow | None, one: PolicyLine, played: Played) -> FilledLine:
     values: list[Printed] = []
     behind: set[tuple[str, tuple[str, str]]] = set()
-    for cell in row.cells:
-        address = None if cell is None else one.address(cell.trained)
-        if cell is None or address is None:
-            values.append(None)
-            continue
-        keys = [(address, condition.key) for condition in cell.conditions]
-        records = [record for key in keys for record in played.records.get(key, ())]
-        values.append(cell.count(records))
-        behind |= {(address, record.key) for record in records}
-    return FilledLine(title, HERE.format(one.name), row.label, tuple(values), len(behind))
+    intervals: list[tuple[float, float] | None] = []
+    differences: list[Effect | None] = []
+    for cell, reference in zip(row.cells, other.cells if other is not None else [None] * len(row.cells), strict=True):
+        records = _records(cell, one, played)
+        values.append(None if cell is None or one.policy(cell.trained) is None else cell.count([record for _, record in records]))
+        behind |= {(address, record.key) for address, record in records}
+        own = _scores(cell, records)
+        intervals.append(interval(own))
+        differences.append(compared(own, _scores(reference, _records(reference, one, played))) if reference is not None else None)
+    return FilledLine(title, HERE.format(one.name), row.label, tuple(values), len(behind), tuple(intervals), tuple(differences))
+
+
+def _records(cell: PaperCell | None, one: PolicyLine, played: Played) -> list[tuple[str, Record]]:
+    """Who played what is counted in a cell."""
+    address = None if cell is None else one.address(cell.trained)
+    if cell is None or address is None:
+        return []
+    return [(address, record) for condition in cell.conditions for record in played.records.get((address, condition.key), ())]
+
+
+def _scores(cell: PaperCell | None, records: Sequence[tuple[str, Record]]) -> Scores:
+    return {} if cell is None or cell.scores is None else cell.scores([record for _, record in records])
 
 
 def _notes(table: PaperTable, lines: Sequence[PolicyLine], played: Played) -> Iterator[str]:
@@ -108,7 +129,7 @@ def _notes(table: PaperTable, lines: Sequence[PolicyLine], played: Played) -> It
         yield table.note
     if table.missing:
         yield f"missing: {table.missing}"
-    for one in lines:
+    for one in (one for one in lines if any(map(one.plays, table.blocks))):
         addresses = dict.fromkeys(address for cell in table.cells if (address := one.address(cell.trained)) is not None)
         keys = [(address, condition.key) for address in addresses for condition in table.conditions]
         episodes = {(key[0], record.key) for key in keys for record in played.records.get(key, ())}
@@ -116,10 +137,12 @@ def _notes(table: PaperTable, lines: Sequence[PolicyLine], played: Played) -> It
         for key in keys:
             if key in played.refused:
                 yield f"{key[1]} was not played by {key[0]}: {played.refused[key]}"
-        lacking = [word for word in table.trained if one.policy(word) is None]
+        placed = dict.fromkeys(cell.trained for block in table.blocks if one.plays(block) for cell in block.cells if cell.trained)
+        lacking = [word for word in placed if one.policy(word) is None]
         if lacking:
-            yield f"no policy was given for {', '.join(lacking)}: --policy {lacking[0]}=…"
-        elif table.trained and len(one.policies) == 1:
+            how = "" if one.declared else f": --policy {lacking[0]}=…"
+            yield f"no policy was given for {', '.join(lacking)}{how}"
+        elif table.trained and not one.declared and len(one.policies) == 1:
             words = ", ".join(f"--policy {word}=…" for word in table.trained)
             yield f"{one.name} stands wherever the paper tells policies apart by what they were trained on ({words})"
 

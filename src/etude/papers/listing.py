@@ -13,7 +13,8 @@ def listing(suite: str) -> ResultTable:
     """A row for each table and figure, in the order of the paper."""
     rows = []
     for table in tables_of(suite):
-        played = f'etude paper {suite} --policy P --out DIR --tables "{table.number}"' if table.blocks else ""
+        who = "--models MODELS" if all(block.models_only for block in table.blocks) else "--policy P"
+        played = f'etude paper {suite} {who} --out DIR --tables "{table.number}"' if table.blocks else ""
         planned = any(one.mode in PLANNED for one in table.conditions)
         command = f"{played} --planner Q" if played and planned else played or table.command
         rows.append({"number": table.number, "shows": table.title, "command": command, "missing": table.missing})

@@ -81,6 +81,16 @@ def _learned(text: str) -> Policy:
     return WholePolicy(_learned_halves(text))
 
 
+def _zoo_halves(text: str) -> Halves:
+    found: Halves = importlib.import_module("etude.learn.zoo").zoo_halves(text.removeprefix("zoo:"))
+    return found
+
+
+@register_policy("zoo", address=True, halves=_zoo_halves)
+def _zoo(text: str) -> Policy:
+    return WholePolicy(_zoo_halves(text))
+
+
 @register_policy("chat", address=True)
 def _chat_decider(text: str) -> Policy:
     from etude.policies.chat_decider import chat_decider
@@ -111,7 +121,7 @@ def _chat_planner(text: str) -> Planner:
 
 def load_policy(text: str, mind: str = "") -> Policy:
     """A policy: a registered name (``oracle``, ``oracle:noise=0.02``, ``random``, ``noop``), a registered address (``replay:RUN``,
-    ``ws://host:port``, ``learned:PATH``, ``chat:MODEL@http://host:port/v1`` and ``answers:FILE`` for decisions,
+    ``ws://host:port``, ``learned:PATH``, ``zoo:NAME``, ``chat:MODEL@http://host:port/v1`` and ``answers:FILE`` for decisions,
     ``takeover:CHANCE:POLICY``, from which the oracle takes over), or ``module:attribute`` (with ``?key=value&…`` as arguments).
 
     ``mind``: the address of the process that decides, where there is one for all simulations."""

@@ -49,7 +49,7 @@ class Kept:
 
         ``moved`` says for every body at which of the ``moves`` it was the last time among those that moved.
         """
-        if _stirred(g, shown, moves, moved, self.still, self.drawn):
+        if _stirred(g.version, g.body, shown, moves, moved, self.still, self.drawn):
             clear(view, self.nearness, self.owner)
             draw(view, g, self.still, s, self.nearness, self.owner)
             self.over = shown & (self.still == 0)
@@ -57,15 +57,16 @@ class Kept:
 
 @compiled(error_model="numpy")
 def _stirred(
-    g: Geometry, shown: NDArray[np.uint8], moves: int, moved: NDArray[np.int64], still: NDArray[np.uint8], drawn: NDArray[np.int64]
-) -> bool:
-    """Whether another set of visuals should be ``still`` now; if so, it is."""
+    version: NDArray[np.int64], body: NDArray[np.int64], shown: NDArray[np.uint8], moves: int, moved: NDArray[np.int64],
+    still: NDArray[np.uint8], drawn: NDArray[np.int64],
+) -> bool:  # fmt: skip
+    """Whether another set of visuals, of these versions on these bodies, should be ``still`` now; if so, it is."""
     stirred = False
     for v in range(len(still)):
-        stirred |= drawn[v] != g.version[v] if still[v] else shown[v] and moves - moved[g.body[v]] >= REST
+        stirred |= drawn[v] != version[v] if still[v] else shown[v] and moves - moved[body[v]] >= REST
     if stirred:
         for v in range(len(still)):
-            still[v], drawn[v] = shown[v] and moved[g.body[v]] < moves, g.version[v]
+            still[v], drawn[v] = shown[v] and moved[body[v]] < moves, version[v]
     return stirred
 
 

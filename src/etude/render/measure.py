@@ -15,13 +15,13 @@ from etude.render.raster import Projection
 
 @compiled(error_model="numpy")
 def measure(
-    view: Projection, g: Geometry, nearness: NDArray[np.float32], owner: NDArray[np.int32], depth: NDArray[np.float32],
-    segmentation: NDArray[np.uint16],
+    perspective: bool, entities: NDArray[np.uint16], visual: NDArray[np.int32], nearness: NDArray[np.float32], owner: NDArray[np.int32],
+    depth: NDArray[np.float32], segmentation: NDArray[np.uint16],
 ) -> None:  # fmt: skip
-    """Depth and segmentation of all samples (H, W)."""
+    """Depth and segmentation of all samples (H, W), from the entities of visuals and the visuals of triangles."""
     near, who = nearness.reshape(nearness.size), owner.reshape(owner.size)
     deep, ids = depth.reshape(depth.size), segmentation.reshape(segmentation.size)
-    if view.perspective:
+    if perspective:
         for i in range(near.size):
             deep[i] = np.float32(1) / near[i] if who[i] >= 0 else np.float32(0)
     else:
@@ -31,7 +31,7 @@ def measure(
     for i in range(who.size):
         t = who[i]
         if t != last:
-            last, entity = t, g.entity[g.visual[t]] if t >= 0 else np.uint16(0)
+            last, entity = t, entities[visual[t]] if t >= 0 else np.uint16(0)
         ids[i] = entity
 
 

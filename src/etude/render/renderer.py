@@ -55,6 +55,7 @@ class Renderer:
         self._memory = Memory()
         self._looks: dict[tuple[str, int, int, bool], tuple[Camera, Pose, Projection, bytes]] = {}
         self._moves, self._moved = 0, np.full(self._bodies, -REST, np.int64)  # so many, and at which of them each body moved last
+        self._there = b""  # the latest frames as they were told
         self._frames = np.zeros((self._bodies, 3)), np.tile(np.eye(3), (self._bodies, 1, 1))
         carry(g, np.ones(self._bodies, np.bool_), *self._frames)
         self._shadows = Shadows(self._axes, g, self._scratch, np.array([casts(v) for v in visuals], np.uint8))
@@ -64,9 +65,13 @@ class Renderer:
         p, R = np.array(positions, np.float64), np.array(rotations, np.float64).reshape(-1, 3, 3)
         if p.ndim != 2 or p.shape[1] != 3 or len(p) != len(R) or len(p) < self._bodies:
             raise EtudeError(f"expected frames of at least {self._bodies} bodies, (B, 3) and (B, 3, 3); got {p.shape} and {R.shape}")
+        there = p.tobytes() + R.tobytes()
+        if there == self._there:  # a further camera of the same step
+            return
         count = follow(self._geometry, (p, R), self._frames, self._moves + 1, self._moved)
         if count < 0:
             raise EtudeError("body 0 is the world: its frame must stay the identity")
+        self._there = there
         if count:
             self._moves += 1
             self._taken = None
@@ -120,7 +125,8 @@ class Renderer:
             self._annotate(view, markers, shadow, nearness, rgb)
         depth, segmentation = np.empty((height, width), np.float32), np.empty((height, width), np.uint16)
         seen = np.s_[1::2, 1::2] if supersample else np.s_[:, :]
-        measure(view, g, np.ascontiguousarray(nearness[seen]), np.ascontiguousarray(owner[seen]), depth, segmentation)
+        near, who = np.ascontiguousarray(nearness[seen]), np.ascontiguousarray(owner[seen])
+        measure(view.perspective, g.entity, g.visual, near, who, depth, segmentation)
         directions = None
         if normals:
             first, stride = (1, 2) if supersample else (0, 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from etude.catalog.textures import texture
 from etude.catalog.textures.canvas import SIZE
+from etude.compiled import compiled
 from etude.names import EtudeError
 
 
@@ -40,11 +42,12 @@ class _Filling:
 
     def place(self, name: str) -> tuple[int, int]:
         if name not in self.places:
-            texels = pyramid(name)
-            self.texels[self.used : self.used + len(texels)] = texels
-            # A pyramid of side 2**b has (4**(b + 1) − 1) / 3 texels.
-            self.places[name] = (self.used, ((3 * len(texels) + 1).bit_length() - 1) // 2 - 1)
-            self.used += len(texels)
+            image = _image(name)
+            bits = len(image).bit_length() - 1
+            count = (4 ** (bits + 1) - 1) // 3
+            _fill(image, self.texels[self.used : self.used + count])
+            self.places[name] = (self.used, bits)
+            self.used += count
         return self.places[name]
 
     def has_room_for(self, names: Sequence[str]) -> bool:
@@ -67,23 +70,38 @@ def pack_textures(names: Sequence[str]) -> Atlas:
     return Atlas(filling.texels, start, bits)
 
 
-def pyramid(name: str) -> NDArray[np.int64]:
-    """All levels of the texture ``name``, finest first, flattened to packed texels."""
+def _image(name: str) -> NDArray[np.uint8]:
+    """The texture ``name``, refused where no pyramid can be made of it."""
     image = texture(name)
     side = image.shape[0]
     if image.shape != (side, side, 3) or side & (side - 1) or side > SIZE or image.dtype != np.uint8:
         raise EtudeError(f"texture {name!r} must be uint8 (S, S, 3) with S a power of two up to {SIZE}, got {image.dtype} {image.shape}")
-    planes = np.ascontiguousarray(image.transpose(2, 0, 1))
-    levels = [_packed(planes)]
-    # Averaged as light, not as numbers: a fine checker seen from afar is as bright as its squares together. Gamma 2, as in the shader.
-    light = np.square(planes.astype(np.uint32))  # of as many texels as a coarser one stands for: 255² · 256² fits
-    while light.shape[1] > 1:
-        pairs = light[:, 0::2] + light[:, 1::2]
-        light = pairs[:, :, 0::2] + pairs[:, :, 1::2]
-        levels.append(_packed(np.rint(np.sqrt(light / (side // light.shape[1]) ** 2)).astype(np.uint8)))
-    return np.concatenate(levels)
+    return np.ascontiguousarray(image)
 
 
-def _packed(planes: NDArray[np.uint8]) -> NDArray[np.int64]:
-    r, g, b = planes.reshape(3, -1).astype(np.int64)
-    return np.asarray(r | g << 21 | b << 42)
+@compiled
+def _fill(image: NDArray[np.uint8], texels: NDArray[np.int64]) -> None:
+    """Write all levels of an image (S, S, 3), finest first, into the texels of its pyramid."""
+    side = len(image)
+    light = np.empty((side, side, 3), np.uint32)  # of as many texels as a coarser one stands for: 255² · 256² fits
+    at = 0
+    for y in range(side):
+        for x in range(side):
+            r, g, b = np.int64(image[y, x, 0]), np.int64(image[y, x, 1]), np.int64(image[y, x, 2])
+            texels[at] = r | g << 21 | b << 42
+            # Averaged as light, not as numbers: a fine checker seen from afar is as bright as its squares. Gamma 2, as in the shader.
+            light[y, x, 0], light[y, x, 1], light[y, x, 2] = r * r, g * g, b * b
+            at += 1
+    area, side = 1, side // 2
+    while side:
+        area *= 4
+        for y in range(side):
+            for x in range(side):
+                packed = np.int64(0)
+                for c in range(3):  # coarser ones take the place of finer ones that have been read
+                    left = light[2 * y, 2 * x, c] + light[2 * y + 1, 2 * x, c]
+                    light[y, x, c] = left + light[2 * y, 2 * x + 1, c] + light[2 * y + 1, 2 * x + 1, c]
+                    packed |= np.int64(np.rint(math.sqrt(light[y, x, c] / area))) << (21 * c)
+                texels[at] = packed
+                at += 1
+        side //= 2

@@ -131,6 +131,7 @@ def stack(label: str, parts: Sequence[tuple[str, float]], height: float = 14) ->
     return _svg(label, height, '<rect class="track" width="100%" height="100%"/>', *drawn, kind="stack")
 
 
+FEW = 30  # points of a line that each can have a dot
 DASHES = ("", "7 4", "2 3", "9 3 2 3")
 
 
@@ -145,12 +146,27 @@ def profile(label: str, curves: Sequence[tuple[int, Sequence[float]]], height: f
             path += f"V{100 * (1 - left / len(rates)):.6g}"
         dash = DASHES[(number + number // 8) % len(DASHES)]
         drawn.append(f'<path class="curve {colour_class(number)} arm-{number}" d="{path}" stroke-dasharray="{dash or "none"}"/>')
+    return _square(label, "".join(drawn), height)
+
+
+def line(label: str, points: Sequence[tuple[float, float]], height: float = 190) -> str:
+    """A line through points whose places are fractions of the width (to the right) and of the height (upwards); few have dots."""
+    places = [f"{100 * x:.4g} {100 * (1 - min(1.0, max(0.0, y))):.4g}" for x, y in points]
+    drawn = f'<path class="curve {colour_class(0)}" d="M{"L".join(places)}"/>'
+    if len(points) <= FEW:
+        dots = "".join(f"M{place}h0" for place in places)
+        drawn += f'<path class="curve {colour_class(0)}" d="{dots}" stroke-linecap="round" style="stroke-width: 6"/>'
+    return _square(label, drawn, height)
+
+
+def _square(label: str, drawn: str, height: float) -> str:
+    """Paths over a grid, in hundredths of width and height."""
     ticks = (0, 25, 50, 75, 100)
     grid = "".join(f'<path class="grid" vector-effect="non-scaling-stroke" d="M{x} 0V100M0 {x}H100"/>' for x in ticks)
     words = html.escape(label, quote=True)
     return (
         f'<svg class="chart" role="img" aria-label="{words}" width="100%" height="{height:g}" viewBox="0 0 100 100"'
-        f' preserveAspectRatio="none">{grid}{"".join(drawn)}</svg>'
+        f' preserveAspectRatio="none">{grid}{drawn}</svg>'
     )
 
 

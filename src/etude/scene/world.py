@@ -29,6 +29,7 @@ OVERLAP = 1e-3  # m: things that start deeper inside each other than this are re
 SHUT = 2e-3  # m or rad: a latch snaps in when its joint is this near to 0
 STILL_SPEED = 5e-3  # m/s (VIMA 1.5)
 STILL_SPIN = 5e-2  # rad/s
+BELOW = np.array([0.0, 0.0, -1.0])
 
 
 # MuJoCo would write its warnings into a file in the user's folder.
@@ -415,7 +416,7 @@ class World:
     def drop(self, point: Vec3) -> float:
         """How far it is from a point (world) straight down to the next surface that is not the hand's, metres; 1 where there is none."""
         hand = self._proto.robot.hand_body if self._proto.robot is not None else -1
-        found = mujoco.mj_ray(self.model, self.data, np.array(point), np.array([0.0, 0.0, -1.0]), None, True, hand, None)
+        found = mujoco.mj_ray(self.model, self.data, np.array(point), BELOW, None, True, hand, None)
         return float(found) if found >= 0 else 1.0
 
     def mass(self, name: str) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from etude.pose import Array, Pose, conjugate, multiply
+from etude.pose import Array, Pose, multiply
 from etude.scene.manipulator import DELTA_POSITION, DELTA_ROTATION
 
 TRAVEL = 0.015  # m for each control step, through free space
@@ -29,16 +29,22 @@ class Aim:
     step: str = ""
 
 
-def delta_action(aim: Aim, tip: Pose) -> Array:
-    """The ``ee_delta`` action (7,) in [−1, 1] that brings the tip, now at ``tip``, towards the aim."""
+def delta(aim: Aim, tip: Pose) -> list[float]:
+    """The six numbers of ``ee_delta`` in [−1, 1] that bring the tip, now at ``tip``, towards the aim."""
     offset = tip.inverse().point(*aim.tip.position)
     length = math.sqrt(offset[0] * offset[0] + offset[1] * offset[1] + offset[2] * offset[2])
     pace = aim.speed / length if length > aim.speed else 1.0
-    w, x, y, z = multiply(conjugate(tip.rotation), aim.tip.rotation)
+    a, b, c, d = tip.rotation
+    w, x, y, z = multiply((a, -b, -c, -d), aim.tip.rotation)
     if w < 0:
         w, x, y, z = -w, -x, -y, -z
     sine = math.sqrt(x * x + y * y + z * z)
     angle = min(2.0 * math.atan2(sine, w), DELTA_ROTATION)
     shift = [min(max(v * pace / DELTA_POSITION, -1.0), 1.0) for v in offset]
     turn = [0.0, 0.0, 0.0] if sine < 1e-12 else [v / sine * angle / DELTA_ROTATION for v in (x, y, z)]
-    return np.array([*shift, *turn, 1.0 if aim.closed else -1.0])
+    return shift + turn
+
+
+def delta_action(aim: Aim, tip: Pose) -> Array:
+    """The same as an action of ``ee_delta`` (7,), the hand's last."""
+    return np.array([*delta(aim, tip), 1.0 if aim.closed else -1.0])

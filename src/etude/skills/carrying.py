@@ -7,7 +7,6 @@ above everything that stands in the way.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
@@ -66,7 +65,7 @@ def _hung(watch: Watch) -> float:
     return max(0.0, watch.tip.position[2] - watch.extent(watch.held)[0])
 
 
-def travel(watch: Watch, target: Pose, closed: bool, apart_from: tuple[str, ...] = ()) -> Aim | None:
+def travel(watch: Watch, target: Pose, closed: bool, apart_from: tuple[str, ...] = (), speed: float = TRAVEL, step: str = "") -> Aim | None:
     """Rise, go across above everything, and stop above the target; None when the tip is there and turned."""
     x, y, z = target.position
     tx, ty, tz = watch.tip.position
@@ -76,8 +75,8 @@ def travel(watch: Watch, target: Pose, closed: bool, apart_from: tuple[str, ...]
         return None
     high = max(z, ceiling(watch, *apart_from) + CLEAR + _hung(watch), surface(watch) + LOWEST_TRAVEL)
     if tz < high - 0.02 and (across > 0.04 or turn > SLIGHT):  # neither shift nor turn among what stands around
-        return Aim(Pose.trusted(tx, ty, high, watch.tip.rotation), closed, TRAVEL)
-    return Aim(Pose.trusted(x, y, max(tz, high) if across < NEAR else high, unwinding(watch, target)), closed, TRAVEL)
+        return Aim(Pose.trusted(tx, ty, high, watch.tip.rotation), closed, speed, step=step)
+    return Aim(Pose.trusted(x, y, max(tz, high) if across < NEAR else high, unwinding(watch, target)), closed, speed, step=step)
 
 
 def unwinding(watch: Watch, target: Pose) -> Quat:
@@ -119,9 +118,9 @@ def pick(watch: Watch, thing: str, rise: float = 0.06) -> Aim:
         return Aim(watch.tip, True, step=label)
     spot = spot_on(watch, thing)
     above = Pose.of(spot, pointing_down(watch, float(spot[0]), float(spot[1])))
-    go = travel(watch, above.moved(z=0.03), False, (thing,))
+    go = travel(watch, above.moved(z=0.03), False, (thing,), step=label)
     if go is not None:
-        return replace(go, step=label)
+        return go
     height = watch.tip.position[2] - float(spot[2])
     speed = GENTLE if height > 0.02 else CREEP
     return Aim(above.moved(z=-0.01), height < 0.02, speed, step=label)
@@ -147,9 +146,9 @@ def place(
     else:
         heading = pointing_down(watch, *target.position[:2])
         tip = _carried(held, target, heading, point)
-    go = travel(watch, tip.moved(z=CLEAR), True, (thing, *apart_from))
+    go = travel(watch, tip.moved(z=CLEAR), True, (thing, *apart_from), step=label)
     if go is not None:
-        return replace(go, step=label)
+        return go
     low = watch.extent(thing)[0]
     left = low - (target.position[2] - _below(watch, thing))
     touched = [t for t in watch.touching(thing) if not t.startswith(("hand", "robot"))]

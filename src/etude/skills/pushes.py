@@ -207,26 +207,20 @@ def _meets(u: Array, v: Array, low: float, high: float, left: float, right: floa
 
 
 @compiled
-def _fan(
-    rim: Array, spin: float, place: Array, along: Array, lengths: Array, points: Array, barrier: Array, margin: float, shy: float
-) -> tuple[Array, Array, Array, Array, Array]:
-    """Every push of a thing, for headings (K, 2) and lengths (L,).
+def _lies(end: Array) -> bool:
+    """The same as :func:`on_table` of one place."""
+    x, y = end[0], end[1]
+    across, along = UR5_LOWER[0] + RIM <= x <= UR5_UPPER[0] - RIM, UR5_LOWER[1] + RIM <= y <= UR5_UPPER[1] - RIM
+    return across and along and math.sqrt(x * x + y * y) <= REACH
 
-    Where it lies then and how it has turned (K, L, 3), all it may then cover (K, L, 4: lower x and y, upper x and y), how far behind and to
-    the left of its centre the plate begins (K, 2), whether nothing is in the way (K, L), and how unsure the end is (K, L).
-    """
-    count, steps, size = len(along), len(lengths), len(rim)
-    ends, boxes = np.zeros((count, steps, 3)), np.zeros((count, steps, 4))
-    boxes[:, :, :2], boxes[:, :, 2:] = 9.0, -9.0
-    begins, free, doubt = np.zeros((count, 2)), np.ones((count, steps), np.bool_), np.zeros((count, steps))
-    u, v, at = np.zeros(size), np.zeros(size), np.zeros(3)
-    half = PLATE[1] / 2 + margin
+
+@compiled
+def _begun(rim: Array, spin: float, along: Array) -> Array:
+    """How far behind and to the left of a thing's centre the plate begins (K, 2), for headings (K, 2)."""
+    count, size = len(along), len(rim)
+    begins, u, v, at = np.zeros((count, 2)), np.zeros(size), np.zeros(size), np.zeros(3)
     for k in range(count):
         c, s = along[k]
-        dx, dy = points[:, 0] - place[0], points[:, 1] - place[1]
-        pu, pv = dx * c + dy * s, dy * c - dx * s
-        dx, dy = barrier[:, 0] - place[0], barrier[:, 1] - place[1]
-        bu, bv = dx * c + dy * s, dy * c - dx * s
         for i in range(size):
             u[i], v[i] = rim[i, 0] * c + rim[i, 1] * s, rim[i, 1] * c - rim[i, 0] * s
         # The plate is set between where the middle of the thing is and where it comes to when the thing has turned.
@@ -240,7 +234,37 @@ def _fan(
             if abs(y - beside) < PLATE[1] / 2 + GAP:
                 rear = min(rear, x)
         begins[k] = (-rear, beside)
-        if rear > 1.0 or _meets(pu, pv, rear - GAP - PLATE[0] - margin, rear, beside - half, beside + half):
+    return begins
+
+
+@compiled
+def _fan(
+    rim: Array, spin: float, place: Array, along: Array, lengths: Array, points: Array, barrier: Array, margin: float, shy: float,
+    begins: Array, stops: Array,
+) -> tuple[Array, Array, Array, Array]:  # fmt: skip
+    """The pushes of a thing, for headings (K, 2) and lengths (L,), of which the first ``stops`` (K,) are looked at.
+
+    Where it lies then and how it has turned (K, L, 3), all it may then cover (K, L, 4: lower x and y, upper x and y), whether nothing is in
+    the way (K, L), and how unsure the end is (K, L). What is not free may not have been followed to its end.
+    """
+    count, steps, size = len(along), len(lengths), len(rim)
+    ends, boxes = np.zeros((count, steps, 3)), np.zeros((count, steps, 4))
+    boxes[:, :, :2], boxes[:, :, 2:] = 9.0, -9.0
+    free, doubt = np.ones((count, steps), np.bool_), np.zeros((count, steps))
+    u, v, at = np.zeros(size), np.zeros(size), np.zeros(3)
+    half = PLATE[1] / 2 + margin
+    for k in range(count):
+        c, s = along[k]
+        rear, beside, stop = -begins[k, 0], begins[k, 1], stops[k]
+        free[k, stop:] = False
+        if stop == 0 or rear > 1.0:
+            free[k] = False
+            continue
+        dx, dy = points[:, 0] - place[0], points[:, 1] - place[1]
+        pu, pv = dx * c + dy * s, dy * c - dx * s
+        dx, dy = barrier[:, 0] - place[0], barrier[:, 1] - place[1]
+        bu, bv = dx * c + dy * s, dy * c - dx * s
+        if _meets(pu, pv, rear - GAP - PLATE[0] - margin, rear, beside - half, beside + half):
             free[k] = False
             continue
         for case in range(5):
@@ -251,7 +275,7 @@ def _fan(
                 u[i], v[i] = x * c + y * s, y * c - x * s
             at[:] = 0.0
             ticks = 0
-            for n in range(steps):
+            for n in range(stop):
                 if not free[k, n]:
                     break
                 while ticks * TICK < lengths[n] - 1e-9:
@@ -278,20 +302,26 @@ def _fan(
                     y = place[1] + (u[i] + SLIDE) * s + v[i] * c
                     boxes[k, n, 0], boxes[k, n, 1] = min(boxes[k, n, 0], x), min(boxes[k, n, 1], y)
                     boxes[k, n, 2], boxes[k, n, 3] = max(boxes[k, n, 2], x), max(boxes[k, n, 3], y)
-    return ends, boxes, begins, free, doubt
+            if case == 0:  # how unsure it is to end off the table need not be known
+                while stop and not (free[k, stop - 1] and _lies(ends[k, stop - 1])):
+                    stop -= 1
+                free[k, stop:] = False
+    return ends, boxes, free, doubt
 
 
 @dataclass(frozen=True, eq=False)
 class Fan:
-    """The pushes of one thing along K headings by L lengths: ends (K, L, 2), how unsure they are (K, L, metres), whether they are free."""
+    """The pushes of one thing along K headings by L lengths: strokes from ``starts`` (K, 2) to ``stops`` (K, L, 2), ends (K, L, 2), how
+    unsure those are (K, L, metres), and whether a push is free: of others nothing else is told.
+    """
 
     name: str
     thing: Lying
-    along: Array
+    starts: Array
+    stops: Array
     ends: Array
     angles: Array
     boxes: Array
-    begins: Array
     free: Array
     doubt: Array
 
@@ -300,30 +330,26 @@ class Fan:
         """The pushes that keep these margins; only those that may lead ``towards`` a region, if one is given."""
         thing = board.things[name]
         along = _ALONG if towards is None else _ALONG[_facing(thing, towards)]
-        ends, boxes, begins, free, doubt = _fan(
-            thing.rim, thing.spin, thing.place, along, _LENGTHS, board.obstacles(name), board.barrier(name), care.things, care.line
-        )
-        fan = cls(name, thing, along, ends[..., :2], ends[..., 2], boxes, begins, free, doubt)
-        starts, stops = fan._starts(), fan._stops()
-        return replace(fan, free=free & on_table(fan.ends) & _within(starts)[:, None] & _within(stops))
-
-    def _starts(self) -> Array:
-        return np.asarray(self._line() - self.along * (self.begins[:, 0] + PLATE[0] / 2 + GAP - BACK)[:, None])
-
-    def _stops(self) -> Array:
-        far = _LENGTHS - (self.begins[:, 0] + PLATE[0] / 2 - SHORT)[:, None]
-        return np.asarray(self._line()[:, None] + self.along[:, None] * far[..., None])
-
-    def _line(self) -> Array:
-        """Where the plate passes the centre (K, 2)."""
-        return np.asarray(self.thing.place + np.column_stack([-self.along[:, 1], self.along[:, 0]]) * self.begins[:, 1:])
+        begins = _begun(thing.rim, thing.spin, along)
+        # Where the plate passes the centre (K, 2).
+        line = thing.place + np.column_stack([-along[:, 1], along[:, 0]]) * begins[:, 1:]
+        starts = line - along * (begins[:, 0] + PLATE[0] / 2 + GAP - BACK)[:, None]
+        stops = line[:, None] + along[:, None] * (_LENGTHS - (begins[:, 0] + PLATE[0] / 2 - SHORT)[:, None])[..., None]
+        possible = _within(starts)[:, None] & _within(stops)
+        longest = (possible * np.arange(1, len(_LENGTHS) + 1)).max(1)
+        ends, boxes, free, doubt = _fan(
+            thing.rim, thing.spin, thing.place, along, _LENGTHS, board.obstacles(name), board.barrier(name), care.things, care.line,
+            begins, longest,
+        )  # fmt: skip
+        free &= possible & on_table(ends[..., :2])
+        return cls(name, thing, starts, stops, ends[..., :2], ends[..., 2], boxes, free, doubt)
 
     def best(self, score: Array, needed: int) -> Push | None:
         """The push with the highest score (K, L); None if all are −∞."""
         k, n = (int(i) for i in np.unravel_index(int(np.argmax(score)), score.shape))
         if score.size == 0 or score[k, n] == -math.inf:
             return None
-        (x0, y0), (x1, y1) = self._starts()[k].tolist(), self._stops()[k, n].tolist()
+        (x0, y0), (x1, y1) = self.starts[k].tolist(), self.stops[k, n].tolist()
         after = self.thing.turned(self.ends[k, n], float(self.angles[k, n]))
         return Push(self.name, Stroke("sweep", (x0, y0), (x1, y1)), after, needed, float(score[k, n]))
 

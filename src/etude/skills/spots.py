@@ -48,7 +48,7 @@ def _spot(watch: Watch, top: str, bottom: str) -> Pose:
     height = float(carrier.bounds[1][2]) + lift
     if carrier.cavity is not None:
         (x0, y0, z0), (x1, y1, _) = carrier.cavity
-        fits = 2 * float(norms(thing.footprint).max()) < min(x1 - x0, y1 - y0)
+        fits = 2 * thing.radius < min(x1 - x0, y1 - y0)
         return Pose(((x0 + x1) / 2, (y0 + y1) / 2, z0 + lift if fits else height))
     middle = carrier.mass_properties[1][:2]
     others = list(_standing(watch, bottom, top))

@@ -7,7 +7,7 @@ whose actions are strokes and under an oracle that acts in another space.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -105,11 +105,10 @@ class Motion:
 
     def _above(self, watch: Watch, place: Vec2, heading: Quat, closed: bool, leg: str) -> Aim | None:
         """Go high above a place; then the next leg begins."""
-        go = travel(watch, Pose((*place, surface(watch) + LIFT), heading), closed)
+        go = travel(watch, Pose.trusted(*place, surface(watch) + LIFT, heading), closed, speed=FAST, step="Move above the target")
         if go is None:
             self._next(leg, watch)
-            return None
-        return replace(go, speed=FAST, step="Move above the target")
+        return go
 
     def _pick_place_down(self, watch: Watch) -> Aim | None:
         assert self._heading is not None
@@ -125,7 +124,7 @@ class Motion:
         below = watch.drop()
         speed = min(LOWERING, max(CREEP, below - NEAR))
         x, y = self.stroke.start
-        return Aim(Pose((x, y, watch.tip.position[2] - 0.05), self._heading), below < 2 * NEAR, speed, step="Pick")
+        return Aim(Pose.trusted(x, y, watch.tip.position[2] - 0.05, self._heading), below < 2 * NEAR, speed, step="Pick")
 
     def _pick_place_up(self, watch: Watch) -> Aim | None:
         if watch.held is None or watch.tip.position[2] > self._rise_to - 0.01:
@@ -151,7 +150,7 @@ class Motion:
         speed = min(LOWERING, max(CREEP, below - NEAR))
         x, y = self.stroke.end
         turned = multiply(yaw_quat(self.stroke.end_yaw - self.stroke.start_yaw), self._heading)
-        return Aim(Pose((x, y, watch.tip.position[2] - 0.05), turned), True, speed, step="Place")
+        return Aim(Pose.trusted(x, y, watch.tip.position[2] - 0.05, turned), True, speed, step="Place")
 
     def _pick_place_rise(self, watch: Watch) -> Aim | None:
         if watch.tip.position[2] > self._rise_to - 0.01:
@@ -205,7 +204,7 @@ class Motion:
 
 def _at_height(watch: Watch, z: float) -> Pose:
     x, y, _ = watch.tip.position
-    return Pose((x, y, z), watch.tip.rotation)
+    return Pose.trusted(x, y, z, watch.tip.rotation)
 
 
 def _ground(watch: Watch, held: str) -> float:

@@ -7,6 +7,7 @@ Published numbers are facts of the paper, kept in a file beside the suite. Where
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 NOT_PRINTED = "not printed"
 Printed = float | str | None  # None: the paper has no number there; a text says why there is none
 Count = Callable[[Sequence["Record"]], float | None]
+Scores = dict[tuple[str, str, int], float]  # by task, level and seed
+Read = Callable[[Sequence["Record"]], Scores]
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,7 @@ class PaperCondition:
     level: tuple[str, ...] = ()
     difficulty: str = ""
     perturb: str = ""
+    options: tuple[tuple[str, str], ...] = ()
     mode: str = "vanilla"
 
 
@@ -47,11 +51,13 @@ class PaperCell:
     """A number of a table: ``count`` makes it of the records of its conditions, played by a policy that was trained on ``trained``.
 
     ``trained`` is a word of the paper for what its rows or columns tell apart that cannot be played, such as a level of training data.
+    Where the number is a mean of successes, ``scores`` tells those of the episodes: intervals and paired differences are made of them.
     """
 
     conditions: tuple[PaperCondition, ...]
     count: Count
     trained: str = ""
+    scores: Read | None = None
 
 
 @dataclass(frozen=True)
@@ -64,11 +70,19 @@ class PaperRow:
 
 @dataclass(frozen=True)
 class PaperBlock:
-    """Lines of a table under one title. ``published``: by model, numbers for each row and column."""
+    """Lines of a table under one title. ``published``: by model, numbers for each row and column. ``against``: the title of the block of
+    the same table that differences are taken to. ``models_only``: it is about models that were trained for it, and nobody else."""
 
     title: str
     rows: tuple[PaperRow, ...]
     published: Mapping[str, Sequence[Sequence[Printed]]] = field(default_factory=dict)
+    against: str = ""
+    models_only: bool = False
+
+    @property
+    def cells(self) -> list[PaperCell]:
+        """All that are not empty."""
+        return [cell for row in self.rows for cell in row.cells if cell is not None]
 
 
 @dataclass(frozen=True)
@@ -114,7 +128,55 @@ class PaperTable:
     @property
     def cells(self) -> list[PaperCell]:
         """All that are not empty."""
-        return [cell for block in self.blocks for row in block.rows for cell in row.cells if cell is not None]
+        return [cell for block in self.blocks for cell in block.cells]
+
+
+@dataclass(frozen=True)
+class PaperModel:
+    """A model that a paper's tables are about, to be trained here under this ``name``: a recipe of the suite, and settings of it.
+
+    ``who`` is the paper's line it stands in, ``trained`` the word by which cells ask for it. ``paper_id``: what the paper calls its own.
+    ``ships``: it comes with etude.
+
+    >>> PaperModel("objects-original", "Objects", "original", "objects-xattn", ("data.most=60000",))
+    """
+
+    name: str
+    who: str
+    trained: str
+    recipe: str
+    settings: tuple[str, ...] = ()
+    paper_id: str = ""
+    ships: bool = False
+
+    def command(self, suite: str, folder: str) -> str:
+        """How it is trained."""
+        settings = "".join(f" --set {shlex.quote(one)}" for one in self.settings)
+        return f"etude train {suite}/{self.recipe}{settings} --out {folder}/{self.name}"
+
+
+@dataclass(frozen=True)
+class ClaimSide:
+    """One side of a comparison: models by their lines and what they were trained on, playing a condition. ``less``: what is taken off."""
+
+    who: tuple[str, ...]
+    trained: str
+    condition: PaperCondition
+    scores: Read
+    less: ClaimSide | None = None
+
+
+@dataclass(frozen=True)
+class PaperClaim:
+    """A conclusion of a paper: the ``first`` side is ``above`` the second, or both are ``alike``. ``says`` is the conclusion in a sentence,
+    ``section`` where it stands."""
+
+    name: str
+    section: str
+    says: str
+    first: ClaimSide
+    second: ClaimSide
+    direction: Literal["above", "alike"] = "above"
 
 
 def checked_tables(tables: Sequence[PaperTable]) -> tuple[PaperTable, ...]:
@@ -124,6 +186,10 @@ def checked_tables(tables: Sequence[PaperTable]) -> tuple[PaperTable, ...]:
     different = dict.fromkeys(one for table in tables for one in table.conditions)
     if (twice := repeated([one.key for one in different])) is not None:
         raise EtudeError(f"two conditions are called {twice!r}")
+    for table in tables:
+        for block in table.blocks:
+            if block.against and block.against not in [one.title for one in table.blocks]:
+                raise EtudeError(f"{table.number}, {block.title!r}: there is no block {block.against!r} to compare with")
     return tuple(tables)
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from etude.envs.simulation import Simulation
     from etude.evaluation.record import Record
     from etude.suites.building import SceneBuilder
-    from etude.suites.paper import PaperTable
+    from etude.suites.paper import PaperClaim, PaperModel, PaperTable
 
 Purpose = Literal["training", "validation", "test"]
 PURPOSES: tuple[Purpose, ...] = ("training", "validation", "test")
@@ -179,7 +179,8 @@ class Suite:
     lists of episodes, played as ``--plan SUITE-PLAN``. ``reword`` puts an instruction into other words, None where it cannot. ``modes``
     are those it has beyond everybody's; ``asked_every``: control steps from one question to a planner to the next, by level.
     ``cause`` says what went wrong in an episode that failed, in the suite's own categories.
-    ``tables``, ``paper_tables`` (those of its paper, and its figures) and ``benches`` are loaded when they are asked for. ``layout``: a
+    ``tables``, ``paper_tables`` (those of its paper, and its figures), ``paper_models`` (those to be trained for them), ``paper_claims``
+    (its conclusions) and ``benches`` are loaded when they are asked for. ``layout``: a
     format of data sets that is the suite's own.
     ``novel`` says of splits what of their things no training split may have; ``exceptions`` are cheats that an audit shall let pass.
 
@@ -209,6 +210,8 @@ class Suite:
     cause: Callable[[Simulation], str] | None = None
     tables: Callable[[], Sequence[SuiteTable | RunsTable]] = tuple
     paper_tables: Callable[[], Sequence[PaperTable]] = tuple
+    paper_models: Callable[[], Sequence[PaperModel]] = tuple
+    paper_claims: Callable[[], Sequence[PaperClaim]] = tuple
     benches: Mapping[str, Callable[[], list[Result]]] = field(default_factory=dict)
     layout: str = ""
     novel: Mapping[str, Novelty] = field(default_factory=dict)

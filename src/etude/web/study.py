@@ -257,4 +257,4 @@ def serve_studies(studies: Mapping[str, Study], host: str, port: int, ready: Cal
         raise EtudeError(f"no page can be served at {host}:{port}: {error.strerror}; choose another --host or --port") from None
     with server:
         ready(f"http://{host}:{server.server_address[1]}/", server)
-        server.serve_forever()
+        server.serve_forever(poll_interval=0.05)

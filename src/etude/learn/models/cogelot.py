@@ -15,9 +15,8 @@ from etude.learn.models.strokes import Evidence, StrokeHead
 from etude.learn.models.tokens import PLACES, ThingTokens, WordTokens
 from etude.learn.models.trunk import TransformerBlock
 from etude.learn.recipes import ModelRecipe
-from etude.learn.samples import SCENE, WORD
+from etude.learn.samples import SCENE, STEPS, WORD
 
-STEPS = 32  # of a history: more than any horizon that is played
 SLOT_COUNT = 64
 EXTRAS = 2  # tokens of a step besides its things: what was done before, and the query
 

@@ -39,8 +39,11 @@ class CropEncoder(nn.Module):
         if self.training and jitter:
             gain = 1 + jitter * torch.randn(len(pixels), 3, 1, 1, device=pixels.device)
             pixels = (pixels + 1) * gain - 1 + 0.2 * jitter * torch.randn_like(pixels)
-        found: Tensor = self(functional.pad(pixels, (0, 0) * 3 + (0, rounded(len(pixels)) - len(pixels))))
-        return found[: len(pixels)]
+        count = pixels.shape[0]
+        if pixels.is_cuda:
+            pixels = functional.pad(pixels, (0, 0) * 3 + (0, rounded(count) - count))
+        found: Tensor = self(pixels)
+        return found[:count]
 
     def forward(self, crops: Tensor) -> Tensor:
         x = functional.gelu(self.stem(crops))
@@ -53,7 +56,7 @@ class CropEncoder(nn.Module):
 
 
 def rounded(count: int) -> int:
-    """A number of crops that is as large and one of few: convolutions are planned anew for every number there is."""
+    """A number of crops that is as large and one of few: a GPU plans convolutions anew for every number there is."""
     step = 2048 if count > 2048 else 1 << max(5, (count - 1).bit_length() - 1)
     return -(-count // step) * step
 
@@ -74,7 +77,7 @@ class ThingTokens(nn.Module):
 
     def forward(self, crops: Tensor, boxes: Tensor, mask: Tensor) -> Tensor:
         count, views = mask.shape
-        looks = self.crop.looks(crops.flatten(0, 1), self.jitter).view(count, views, -1)
+        looks = self.crop.looks(crops.flatten(0, 1), self.jitter).view(count, views, self.unseen.shape[1])
         x = 0.0
         for v in range(views):
             place = hats(boxes[:, v], 0.0, self.extent).flatten(1).to(looks.dtype)

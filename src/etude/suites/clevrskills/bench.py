@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import statistics
-import time
-from collections.abc import Iterator
-from typing import Any
 
 import mujoco
 
 from etude.bench.core import bench_evaluate, milliseconds, one_core
 from etude.bench.datasets import bench_datasets
-from etude.bench.extent import extent, wanted
+from etude.bench.extent import extent, stopwatch, wanted
 from etude.bench.playing import bench_playing
 from etude.bench.result import Result
 from etude.bench.vector import bench_vector
@@ -44,25 +40,6 @@ def demonstrations() -> list[Result]:
     return bench_datasets([f"clevrskills/{t.name}@train#{seed}" for t in table if t.level == "L0" for seed in range(seeds)], seeds)
 
 
-@contextlib.contextmanager
-def _stopwatch(owner: Any, name: str, spent: list[float]) -> Iterator[None]:
-    """Add the seconds spent in ``owner.name`` to ``spent[0]``."""
-    real = getattr(owner, name)
-
-    def timed(*arguments: Any, **named: Any) -> Any:
-        begun = time.process_time()
-        try:
-            return real(*arguments, **named)
-        finally:
-            spent[0] += time.process_time() - begun
-
-    setattr(owner, name, timed)
-    try:
-        yield
-    finally:
-        setattr(owner, name, real)
-
-
 def control() -> list[Result]:
     """Control steps for each second of CPU time of whole environments with the oracle at work, without cameras and with both at 128×128;
     and what share of a step is spent neither in MuJoCo nor in the renderer."""
@@ -76,7 +53,7 @@ def control() -> list[Result]:
                 rates = [count / total for count, total in (_episode(env, seed, steps) for seed in range(3))]
                 results.append(Result(f"clevrskills/{task}, {label}", round(statistics.median(rates), 1), "control steps/CPU-s"))
                 inside = [0.0]
-                with _stopwatch(mujoco, "mj_step", inside), _stopwatch(Renderer, "shoot", inside), _stopwatch(Renderer, "pose", inside):
+                with stopwatch(mujoco, "mj_step", inside), stopwatch(Renderer, "shoot", inside), stopwatch(Renderer, "pose", inside):
                     env.reset(seed=0)
                     inside[0] = 0.0
                     _, total = _episode(env, None, steps)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from etude.arithmetic import norms
 from etude.catalog.registry import shape
 from etude.goals.goal import All, Goal, Order, Swap
 from etude.goals.leaves import AtPosition, RotatedBy
@@ -103,7 +102,7 @@ def rotate_symmetry(draw: Draw) -> Draft:
 def _swapped(draw: Draw, degrees: int, stage: ClevrSceneBuilder) -> tuple[ClevrActor, ClevrActor, Goal]:
     """Two prisms and a third free place, each with room for either of them."""
     actors = stage.cast(primitives(draw.split), 2, 2)
-    widest = max(actors, key=lambda actor: actor.radius)
+    widest = max(actors, key=lambda actor: shape(actor.item.shape, actor.item.size).radius)
     places = [stage.find(replace(widest, name=f"place {k}"), reach=REACH, free=True) for k in range(3)]
     poses = dict(zip((actor.name for actor in actors), places, strict=False))
     stage.things.extend(actor.body(poses[actor.name]) for actor in actors)
@@ -156,7 +155,7 @@ def _rearranged(draw: Draw, restore: bool) -> Draft:
     stage = ClevrSceneBuilder(draw, *B)
     actors = stage.cast(top_pool(draw.split), stage.stream.integer(*REARRANGE_OBJECTS))
     places = [(actor, stage.find(actor, reach=REACH, free=True)) for actor in actors]
-    widest = max(actors, key=lambda actor: float(norms(shape(actor.item.shape, actor.item.size).footprint).max()))
+    widest = max(actors, key=lambda actor: shape(actor.item.shape, actor.item.size).radius)
     found = [stage.find(replace(widest, name=f"place {k}"), reach=REACH, free=True) for k in range(len(actors))]  # for whoever comes
     actors, starts = map(list, zip(*stage.roles.shuffled(places), strict=True))
     ends = [

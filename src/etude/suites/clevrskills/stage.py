@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from etude.arithmetic import norms
 from etude.catalog.registry import shape
 from etude.catalog.suction import suction_spot
 from etude.names import EtudeError, Stream, unknown, whole_number
@@ -131,7 +130,7 @@ class ClevrSceneBuilder:
         """Take a place for an actor without setting it there; with ``free``, room enough to be turned in any way."""
         model = room = shape(actor.item.shape, actor.item.size)
         if free:
-            width = 2 * float(norms(model.footprint).max())
+            width = 2 * model.radius
             room = shape("cylinder", (width, width, model.size[2]))
         for _ in range(FINDS):
             pose = self.layout.place(actor.name, room, yaw=yaw, clearance=clearance)

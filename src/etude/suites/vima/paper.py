@@ -1,23 +1,24 @@
 """The tables of CoGeLoT, with VIMA's own results as it quotes them (C.2): success by level, and by level and task, under every condition.
 
-Its models differ in what they were trained on, which is for the user to say: original instructions, paraphrases, or paraphrases with the
-order of objects permuted. "No mistakes" is another reading of the same episodes: success with no more actions than needed.
+Its models differ in what they were trained on: original instructions, paraphrases, or paraphrases with the order of objects permuted
+(:mod:`etude.suites.vima.models` declares ours). "No mistakes" is another reading of the same episodes: success with no more actions than
+needed.
 """
 
 from __future__ import annotations
 
 import functools
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from etude.episodes import Episode
-from etude.evaluation.matrix import mean_over_tasks, percentage
+from etude.evaluation.matrix import mean_over_tasks, percentage, score
 from etude.evaluation.record import Record
 from etude.evaluation.tables import name_of
 from etude.library import find
 from etude.perturb.tokenizer import given_tokenizer
 from etude.prompts.instruction import Words
-from etude.suites.paper import PaperBlock, PaperCell, PaperCondition, PaperRow, PaperTable, read_published
+from etude.suites.paper import PaperBlock, PaperCell, PaperCondition, PaperRow, PaperTable, Scores, read_published
 from etude.suites.suite import SUITES
 from etude.suites.vima.suite import LEVELS, ORDER, SEEDS
 
@@ -43,6 +44,7 @@ LANGUAGE = _condition("language-masked", "mask_language")
 VISUAL = _condition("visual-masked", "mask_visual")
 MASKED = _condition("masked", "mask_instruction")
 PERMUTED = _condition("permuted", "permute_objects")
+SPAWNED = PaperCondition("spawned", "vima", SEEDS, split=LEVELS, options=(("order", "spawn"),))
 HARDER = {title: _condition(key, difficulty=key) for title, key in DIFFICULTIES.items()}
 HARDER_MASKED = {title: _condition(f"{key}-masked", "mask_instruction", key) for title, key in DIFFICULTIES.items()}
 HARDER_PERMUTED = {title: _condition(f"{key}-permuted", "permute_objects", key) for title, key in DIFFICULTIES.items()}
@@ -62,6 +64,19 @@ def _of_task(records: Sequence[Record], level: str, task: str, reading: str) -> 
     return percentage(_here(records, level, (task,)), reading)
 
 
+def scores(
+    records: Sequence[Record],
+    levels: tuple[str, ...] = LEVELS,
+    tasks: tuple[str, ...] = ORDER,
+    reading: str = MISTAKES,
+    across: bool = False,
+) -> Scores:
+    """A reading of episodes of these levels and tasks. ``across``: levels are not told apart, so that one can be compared with another."""
+    names = [(record, name_of(record)) for record in records]
+    there = [(record, name) for record, name in names if name.split in levels and name.task in tasks]
+    return {(name.task, "" if across else name.split, name.seed): score(record, reading) for record, name in there}
+
+
 def _cells(level: str, part: Part, tasks: tuple[str, ...], each: bool) -> list[PaperCell | None]:
     """A level of a block: each task, where they are told apart, and the average over them."""
     _, condition, reading, trained = part
@@ -69,19 +84,67 @@ def _cells(level: str, part: Part, tasks: tuple[str, ...], each: bool) -> list[P
     for task in ORDER if each else ():
         there = task in tasks and level in SUITES["vima"].tasks[task].splits
         count = functools.partial(_of_task, level=level, task=task, reading=reading)
-        found.append(PaperCell((condition,), count, trained) if there else None)
+        read = functools.partial(scores, levels=(level,), tasks=(task,), reading=reading)
+        found.append(PaperCell((condition,), count, trained, read) if there else None)
     average = functools.partial(_average, level=level, tasks=tasks, reading=reading)
-    return [*found, PaperCell((condition,), average, trained)]
+    read = functools.partial(scores, levels=(level,), tasks=tasks, reading=reading)
+    return [*found, PaperCell((condition,), average, trained, read)]
 
 
-def _by_level(number: str, title: str, parts: Sequence[Part], tasks: tuple[str, ...] = ORDER, note: str = "") -> PaperTable:
-    """Averages over tasks by level, as in the paper's body."""
-    numbers = PUBLISHED[number]
+def _row(part: Part, tasks: tuple[str, ...] = ORDER, label: str = "") -> PaperRow:
+    return PaperRow(tuple(cell for level in LEVELS for cell in _cells(level, part, tasks, each=False)), label)
+
+
+def _by_level(
+    number: str,
+    title: str,
+    parts: Sequence[Part],
+    against: Sequence[int | None],
+    tasks: tuple[str, ...] = ORDER,
+    note: str = "",
+) -> PaperTable:
+    """Averages over tasks by level, as in the paper's body. ``against``: for each part the number of that it is compared with."""
+    numbers, titles = PUBLISHED[number], [part[0] for part in parts]
     blocks = tuple(
-        PaperBlock(part[0], (PaperRow(tuple(c for level in LEVELS for c in _cells(level, part, tasks, each=False))),), numbers[part[0]])
-        for part in parts
+        PaperBlock(part[0], (_row(part, tasks),), numbers[part[0]], "" if other is None else titles[other])
+        for part, other in zip(parts, against, strict=True)
     )
-    return PaperTable(number, title, LEVELS, blocks, note=note)
+    return PaperTable(number, title, LEVELS, blocks, "bars", note=note)
+
+
+def _study(title: str, rows: Mapping[str, tuple[PaperCondition, str]], reading: str = MISTAKES) -> PaperBlock:
+    lines = tuple(_row(("", condition, reading, trained), label=label) for label, (condition, trained) in rows.items())
+    return PaperBlock(title, lines, models_only=True)
+
+
+def _studies() -> tuple[PaperTable, ...]:
+    """What the paper does not ask: how much data a model needs, what recovery data are good for, what the order of slots gives away."""
+    episodes = _study("Distinct episodes of training", {f"{count:,}": (ORIGINAL, f"episodes-{count}") for count in DISTINCT})
+    shares = {"none": (ORIGINAL, f"episodes-{DISTINCT[-1]}"), "a fifth": (ORIGINAL, RECOVERING)}
+    readings = {MISTAKES: "mistakes allowed", NONE: "no mistakes allowed"}
+    recovery = tuple(_study(f"Share of recovery data; {words}", shares, reading) for reading, words in readings.items())
+    order = _study(
+        "Order of slots in training",
+        {
+            "the original's; played so": (SPAWNED, SPAWN),
+            "the original's; played permuted": (PERMUTED, SPAWN),
+            "drawn; played so": (ORIGINAL, SECOND),
+            "drawn; played permuted": (PERMUTED, SECOND),
+            "permuted, on original instructions; played so": (PERMUTED, FOURTH),
+        },
+    )
+    return (
+        PaperTable("Study 1", "Success against distinct episodes", LEVELS, (episodes,), "bars", note="not in the paper"),
+        PaperTable("Study 2", "Recovery data", LEVELS, recovery, "bars", note="not in the paper"),
+        PaperTable(
+            "Study 3",
+            "What the order of slots gives away",
+            LEVELS,
+            (order,),
+            "bars",
+            note="not in the paper. In the original's order the first thing that is no container is the target; ours is drawn",
+        ),
+    )
 
 
 def _by_task(number: str, title: str, parts: Sequence[Part], tasks: tuple[str, ...] = ORDER, note: str = "") -> PaperTable:
@@ -139,7 +202,9 @@ def _lengths(number: str, title: str) -> PaperTable:
 
 
 PUBLISHED = read_published(__file__)
-FIRST, SECOND, THIRD = "original", "paraphrases", "permuted"  # what models were trained on
+# What models were trained on; the third on paraphrases, the fourth on originals; those of studies on originals, or in the original's order.
+FIRST, SECOND, THIRD, FOURTH = "original", "paraphrases", "permuted", "original-permuted"
+DISTINCT, RECOVERING, SPAWN = (5_000, 20_000, 60_000), "recovery", "spawned"
 
 TRAINED = (
     ("Trained on original; evaluated on original", ORIGINAL, MISTAKES, FIRST),
@@ -188,23 +253,31 @@ def tables() -> tuple[PaperTable, ...]:
         PaperTable(
             "Figure 1", "The evaluation framework", command="etude list --json", missing="an illustration; perturbations are listed"
         ),
-        _by_level("Table 1", "Original instructions and paraphrases", _lettered(TRAINED)),
-        _by_level("Table 2", "Visual referents replaced with descriptors", REFERENTS, DESCRIBED, "averages are over the nine tasks of D.5"),
+        _by_level("Table 1", "Original instructions and paraphrases", _lettered(TRAINED), (None, 0, 0, 2)),
+        _by_level(
+            "Table 2",
+            "Visual referents replaced with descriptors",
+            REFERENTS,
+            (None, 0),
+            DESCRIBED,
+            note="averages are over the nine tasks of D.5",
+        ),
         PaperTable(
             "Figure 2",
             "Gobbledygook words and tokens",
             missing="an illustration of two instructions",
             command="etude show vima/visual_manipulation@L1#0+gobbledygook_words --out scene.html",
         ),
-        _by_level("Table 3", "Gobbledygook", [("Without gobbledygook", ORIGINAL, MISTAKES, SECOND), *GOBBLEDYGOOK]),
-        _by_level("Table 4", "One modality masked", [("No tokens masked", ORIGINAL, MISTAKES, SECOND), *ONE_MASKED]),
+        _by_level("Table 3", "Gobbledygook", [("Without gobbledygook", ORIGINAL, MISTAKES, SECOND), *GOBBLEDYGOOK], (None, 0, 0)),
+        _by_level("Table 4", "One modality masked", [("No tokens masked", ORIGINAL, MISTAKES, SECOND), *ONE_MASKED], (None, 0, 0)),
         _by_level(
             "Table 5",
             "With and without mistakes",
             [("(a) Mistakes allowed", ORIGINAL, MISTAKES, SECOND), ("(b) No mistakes allowed", ORIGINAL, NONE, SECOND)],
+            (None, 0),
         ),
-        _by_level("Table 6", "Instructions masked", ALL_MASKED),
-        _by_level("Table 7", "Difficulties, without mistakes", _lettered([*HARD, *HARD_MASKED])),
+        _by_level("Table 6", "Instructions masked", ALL_MASKED, (None, 0)),
+        _by_level("Table 7", "Difficulties, without mistakes", _lettered([*HARD, *HARD_MASKED]), (None, None, None, 0, 1, 2)),
         PaperTable(
             "Figure 3",
             "Difficulties",
@@ -221,11 +294,17 @@ def tables() -> tuple[PaperTable, ...]:
                 ("Trained and evaluated with permutation; mistakes allowed", PERMUTED, MISTAKES, THIRD),
                 ("Trained and evaluated with permutation; no mistakes allowed", PERMUTED, NONE, THIRD),
             ],
+            (None, 0, 1, 1, 0, 1),
             note="for policies that see objects. In difficulties no mistakes are allowed, as in table 7: F.12, where they are, differs",
         ),
         PaperTable("Table A.1", "Hyperparameters", missing=untrained),
         _actions("Table B.1", "Least and most actions of demonstrations"),
-        PaperTable("Table B.1 (checkpoints)", "Names of checkpoints", missing=untrained),
+        PaperTable(
+            "Table B.1 (checkpoints)",
+            "Names of checkpoints",
+            command="etude paper vima --models DIR",
+            missing="ours are known by their digests",
+        ),
         _by_task(
             "Table C.2",
             "VIMA's results, reported and reproduced",
@@ -270,4 +349,5 @@ def tables() -> tuple[PaperTable, ...]:
         _by_task("Table F.12", "Object tokens permuted in difficulties, by task", SHUFFLED_HARD[MISTAKES]),
         _by_task("Table F.13", "Trained with permutation, mistakes allowed, by task", RESHUFFLED[MISTAKES]),
         _by_task("Table F.14", "Trained with permutation, no mistakes allowed, by task", RESHUFFLED[NONE]),
+        *_studies(),
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from etude.arithmetic import norms
 from etude.catalog.registry import shape
 from etude.goals.goal import All, Either, Goal, Not, Once, Order
 from etude.goals.laying import Away, Laid
@@ -128,7 +127,7 @@ def drawn_distractors(stage: VimaSceneBuilder, dragged: list[VimaActor], three: 
 def target(stage: VimaSceneBuilder, actor: VimaActor, blocker: VimaActor | None) -> Pose:
     """A place for an actor, with room for what lies there at first; nothing else is put near it."""
     there = [a for a in (actor, blocker) if a is not None]
-    found = stage.find(max(there, key=lambda a: float(norms(shape(a.thing.shape, a.size).footprint).max())), free=True)
+    found = stage.find(max(there, key=lambda a: shape(a.thing.shape, a.size).radius), free=True)
     x, y, _ = found.position
     stage.keep_free((x, y))
     return actor.standing(x, y, found.yaw)

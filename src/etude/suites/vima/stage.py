@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from etude.arithmetic import norms
 from etude.catalog.registry import shape
 from etude.goals.goal import All, Always, Goal, every
 from etude.goals.imitating import NotAmong
@@ -121,7 +120,7 @@ class VimaSceneBuilder:
         """Take a free place within reach without setting the actor there; with ``free``, room enough to be turned in any way."""
         model = room = shape(actor.thing.shape, actor.size)
         if free:
-            width = 2 * float(norms(model.footprint).max())
+            width = 2 * model.radius
             room = shape("cylinder", (width, width, model.size[2]))
         for _ in range(FINDS):
             pose = self.layout.place(actor.name, room, yaw=yaw, clearance=clearance)

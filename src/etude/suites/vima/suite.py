@@ -50,6 +50,8 @@ vima = Suite(
     plans={str(SEEDS): _two_hundred},
     reword=reword,
     paper_tables=later("etude.suites.vima.paper", "tables"),
+    paper_models=later("etude.suites.vima.models", "MODELS"),
+    paper_claims=later("etude.suites.vima.conclusions", "CLAIMS"),
     tables=later("etude.suites.vima.tables", "TABLES"),
     benches={"vima": _bench},
 )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from etude.arithmetic import norms, product
+from etude.arithmetic import product
 from etude.catalog.polygon import area, separation
 from etude.catalog.registry import shape
 from etude.episodes import ActionSpace
@@ -111,7 +111,7 @@ def scatter(stage: VimaSceneBuilder, actors: Sequence[VimaActor], corner: Vec2, 
     stream = stage.draw.rng(f"layout/{corner}")
     model = shape(actors[0].thing.shape, actors[0].size)
     footprint = model.footprint
-    radius = float(norms(footprint).max())
+    radius = model.radius
     for actor in actors:
         for k in range(TRIES):
             beyond = 0.002 * max(0, k - PATIENT)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from etude.arithmetic import norms
 from etude.catalog.colours import SEEN, UNSEEN
 from etude.catalog.registry import shape
 from etude.goals.units import Composed, Unit
@@ -74,7 +73,7 @@ class UnitActor:
     @property
     def radius(self) -> float:
         """How far its outline reaches from its middle, metres."""
-        return float(norms(shape(self.kind.shape, self.size).footprint).max())
+        return shape(self.kind.shape, self.size).radius
 
     def body(self, pose: Pose, fixed: bool = False) -> Body:
         """The actor on stage."""

@@ -1,0 +1,53 @@
+"""The commands about trained policies that come as packages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from etude.cli.app import app, print_json, say
+from etude.names import EtudeError
+
+zoo = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
+app.add_typer(zoo, name="zoo", short_help="Trained policies that are installed: play one with --policy zoo:NAME.")
+
+
+@zoo.callback()
+def listing(context: typer.Context, as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False) -> None:
+    """Trained policies that are installed: play one with --policy zoo:NAME."""
+    if context.invoked_subcommand is not None:
+        return
+    from etude.learn.zoo import zoo_cards
+
+    rows = tuple(card.listed() for card, _ in zoo_cards().values())
+    if as_json:
+        print_json({"policies": list(rows)})
+    elif rows:
+        from etude.evaluation.result_table import ResultTable
+
+        columns = tuple(key for key in rows[0] if key != "command")
+        say(ResultTable(rows, columns, tuple(tuple(str(row[key]) for key in columns) for row in rows)))
+    else:
+        say("No trained policy is installed: pip install 'etude[zoo]' etude-zoo")
+
+
+@zoo.command()
+def add(
+    run: Annotated[Path, typer.Argument(help="the folder of a training run, or a checkpoint")],
+    name: Annotated[str, typer.Option(help="it will be played as zoo:NAME")],
+    results: Annotated[list[Path] | None, typer.Option(help="a run of 'etude evaluate' with this policy, for the card")] = None,
+    folder: Annotated[Path, typer.Option("--zoo", help="the distribution that it is put into")] = Path("zoo"),
+    page: Annotated[Path, typer.Option(help="the page about all policies of the distribution")] = Path("docs/zoo.md"),
+) -> None:
+    """Put a run's policy into a zoo, with its card.
+
+    It is exported, and compared with torch on episodes that nobody trains on."""
+    try:
+        from etude.learn.shipping import add_to_zoo
+    except ModuleNotFoundError as error:
+        raise EtudeError(f"exporting needs {error.name!r}, which is not installed: pip install 'etude[learn,zoo]' onnx") from None
+
+    card = add_to_zoo(run, name, folder, page, results or ())
+    say(f"zoo:{card.name}: {card.parameters:,} parameters in {card.bytes:,} bytes; strokes within {card.difference:.1e} of torch's")

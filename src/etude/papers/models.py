@@ -1,0 +1,112 @@
+"""The models of a paper, trained here: how each is trained, and what its run folder says of it. Nothing here needs torch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from etude.evaluation.result_table import ResultTable
+from etude.learn.header import checkpoint_bytes, checkpoint_file, digest_of, metadata_in, numbers_in
+from etude.learn.recipes import recipe_named
+from etude.names import EtudeError, encode, parse_json
+from etude.papers.playing import PolicyLine
+from etude.suites.paper import PaperModel
+from etude.suites.suite import SUITES
+
+CURVE = "curve.jsonl"
+SHIPPING = 10_000_000  # bytes at most, of a checkpoint that ships
+COLUMNS = ("model", "stands for", "digest", "numbers", "MB", "episodes", "steps", "loss", "ships")
+NONE = "–"
+
+
+@dataclass(frozen=True)
+class TrainedModel:
+    """A model of a paper and the checkpoint in its run folder. ``curve``: the first and the last line of its curve, where it has one."""
+
+    model: PaperModel
+    folder: Path
+    digest: str
+    numbers: int
+    size: int
+    history: dict[str, Any]
+    curve: tuple[dict[str, Any], ...]
+
+
+def models_of(suite: str) -> tuple[PaperModel, ...]:
+    """The models that a suite's paper is about."""
+    found = tuple(SUITES[suite].paper_models())
+    if not found:
+        having = [name for name in SUITES if SUITES[name].paper_models()]
+        raise EtudeError(f"{suite} declares no models of a paper; {', '.join(having)} does")
+    return found
+
+
+def trained_models(suite: str, folder: Path) -> list[TrainedModel]:
+    """Those that are there, each in a folder of its name. One that was trained in another way than its name says is refused."""
+    return [_trained(suite, one, folder / one.name) for one in models_of(suite) if checkpoint_file(folder / one.name).exists()]
+
+
+def _trained(suite: str, model: PaperModel, folder: Path) -> TrainedModel:
+    file = checkpoint_file(folder)
+    data = checkpoint_bytes(file)
+    metadata = metadata_in(data, file)
+    _refuse_other_recipe(model, encode(recipe_named(f"{suite}/{model.recipe}", model.settings)), parse_json(metadata["recipe"]), folder)
+    lines = (folder / CURVE).read_text(encoding="utf-8").splitlines() if (folder / CURVE).exists() else []
+    ends = tuple(json.loads(line) for line in dict.fromkeys((lines[0], lines[-1]))) if lines else ()
+    return TrainedModel(model, folder, digest_of(data), numbers_in(data), len(data), parse_json(metadata["history"]), ends)
+
+
+def _refuse_other_recipe(model: PaperModel, wanted: Any, there: Any, folder: Path) -> None:
+    """What tells a paper's models apart must be as declared; how long and how fast it was trained is free."""
+    keys = ["model.look", "model.conditioning", "data.source.suite", *(one.partition("=")[0] for one in model.settings)]
+    for key in keys:
+        left, right = wanted, there
+        for part in key.split("."):
+            left, right = left[part], right.get(part) if isinstance(right, dict) else None
+        if left != right:
+            raise EtudeError(f"{folder} does not hold {model.name}: its {key} is {right!r}, expected {left!r}")
+
+
+def model_lines(trained: Sequence[TrainedModel], device: str = "") -> list[PolicyLine]:
+    """A line for each of the paper's that has a model, in the paper's order."""
+    found: dict[str, dict[str, str]] = {}
+    for one in trained:
+        address = f"learned:{one.folder}" + (f"?device={device}" if device else "")
+        found.setdefault(one.model.who, {})[one.model.trained] = address
+    return [PolicyLine(who, policies, declared=True) for who, policies in found.items()]
+
+
+def index(suite: str, folder: Path) -> ResultTable:
+    """What there is of every model. The notes are commands for those that are missing."""
+    trained = {one.model.name: one for one in trained_models(suite, folder)}
+    rows, notes = [], []
+    for model in models_of(suite):
+        row: dict[str, Any] = {
+            "model": model.name, "who": model.who, "trained": model.trained, "paper_id": model.paper_id,
+            "command": model.command(suite, str(folder)), "recipe": model.recipe, "settings": list(model.settings),
+        }  # fmt: skip
+        if (one := trained.get(model.name)) is not None:
+            row |= {
+                "digest": one.digest, "numbers": one.numbers, "bytes": one.size, "history": one.history,
+                "curve": list(one.curve), "ships": model.ships, "fits": one.size <= SHIPPING,
+            }  # fmt: skip
+        else:
+            notes.append(row["command"])
+        rows.append(row)
+    return ResultTable(tuple(rows), COLUMNS, tuple(map(_cells, rows)), ("", "not trained yet:", *notes) if notes else ())
+
+
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    names = (row["model"], row["paper_id"] or NONE)
+    if "digest" not in row:
+        return (*names, *[NONE] * (len(COLUMNS) - len(names)))
+    history, losses = row["history"], [point["loss"] for point in row["curve"] if "loss" in point]
+    counts = (f"{history[key]:,}" if key in history else NONE for key in ("episodes", "steps"))
+    loss = f"{losses[0]:.2f} to {losses[-1]:.2f}" if losses else NONE
+    return (
+        *names, row["digest"], f"{row['numbers']:,}", f"{row['bytes'] / 1e6:.1f}", *counts, loss,
+        "yes" if row["ships"] else "no" if row["fits"] else "too large",
+    )  # fmt: skip

@@ -1,0 +1,16 @@
+"""A stored data set for all tests of learning."""
+
+from __future__ import annotations
+
+import pytest
+from made_demos import made, order
+from toys import STORED
+
+from etude.datasets.taking import RecordingSpec
+
+
+@pytest.fixture(scope="session")
+def kept(tmp_path_factory):
+    """The folder of a set with these episodes, seen as policies see them."""
+    how = RecordingSpec(modalities=("objects", "prompt_views"))
+    return made(order(STORED, "oracle", how), tmp_path_factory.mktemp("stored") / "set")

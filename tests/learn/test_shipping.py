@@ -1,0 +1,172 @@
+"""A run becomes a policy of the zoo, which answers as torch does."""
+
+from __future__ import annotations
+
+import shlex
+
+import numpy as np
+import pytest
+
+for _module, _extra in (("torch", "learn"), ("safetensors", "learn"), ("onnxruntime", "zoo")):
+    pytest.importorskip(_module, reason=f"{_module} is not installed (extra {_extra!r})")
+pytest.importorskip("onnx", reason="onnx is not installed; policies are exported with it (pip install onnx)")
+
+import torch  # noqa: E402
+from refusing import refused  # noqa: E402
+from toys import SETTINGS, demonstrations  # noqa: E402
+from typer.testing import CliRunner  # noqa: E402
+from zoos import install  # noqa: E402
+
+from etude.cli import app  # noqa: E402
+from etude.evaluation.plan import Plan  # noqa: E402
+from etude.evaluation.play import Players, play  # noqa: E402
+from etude.evaluation.run import Quiet, RunSettings, evaluate  # noqa: E402
+from etude.learn import shipping  # noqa: E402
+from etude.learn.checkpoint import learned_mind, load_model, save_model  # noqa: E402
+from etude.learn.models.cogelot import Cogelot  # noqa: E402
+from etude.learn.onnx_export import exported  # noqa: E402
+from etude.learn.onnx_mind import OnnxStrokeMind  # noqa: E402
+from etude.learn.policy import prompt_arrays, thing_arrays  # noqa: E402
+from etude.learn.recipes import recipe_named  # noqa: E402
+from etude.learn.samples import SIZE, numbers_of  # noqa: E402
+from etude.learn.zoo import cards_in  # noqa: E402
+from etude.names import EtudeError  # noqa: E402
+from etude.policies.loading import load_policy  # noqa: E402
+
+torch.set_num_threads(1)
+HISTORY = {"steps": 60, "drawn": 480, "episodes": 20, "seconds": 90.0}
+
+
+def checkpoint(folder, name="vima/objects-xattn", seed=0, settings=SETTINGS):
+    """A run of a tiny model that has learned nothing."""
+    recipe = recipe_named(name, settings)
+    torch.manual_seed(seed)
+    save_model(folder / "model.safetensors", Cogelot(recipe.model, SIZE), recipe, **HISTORY)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return checkpoint(tmp_path_factory.mktemp("run"))
+
+
+@pytest.fixture(scope="module")
+def zoo(run, tmp_path_factory):
+    """A distribution with the run's policy, and an evaluation of it on the card."""
+    folder = tmp_path_factory.mktemp("distribution")
+    package = folder / "src" / "shipped_zoo"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    evaluate(Plan(f"learned:{run}?device=cpu", ("vima/rotate@L1#1",)), run / "validation-60", RunSettings(workers=1), Quiet())
+    done = CliRunner().invoke(
+        app, ["zoo", "add", str(run), "--name", "toy-objects", "--zoo", str(folder), "--page", str(folder / "zoo.md")]
+    )
+    assert done.exit_code == 0, done.output
+    return folder
+
+
+def minds(run):
+    """The policy of a run by torch, and by onnxruntime."""
+    file = run / "model.safetensors"
+    return learned_mind(file, "cpu"), OnnxStrokeMind(exported(load_model(file)[0]), "the export")
+
+
+def strokes(mind, told_arrays, seen, session=0):
+    mind.begin(session, told_arrays)
+    return np.array([numbers_of(mind.decide([session], [things])[0]) for things in seen])
+
+
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [("vima/objects-xattn", ()), ("vima/objects-concat", ("model.slot_positions=true", "model.pointing=false", "model.chained=false"))],
+)
+def test_the_export_answers_as_torch_does(name, more, tmp_path):
+    """Over three steps of some episodes, with what was done between them, and where there is nothing to see or to read."""
+    torchs, onnxs = minds(checkpoint(tmp_path, name, settings=(*SETTINGS, *more)))
+    found = [one for _, _, one in demonstrations()[:4]]
+    cases = [(prompt_arrays(one.prompt), [thing_arrays(other.seen[0]) for other in (one, *found[:2])]) for one in found]
+    told_arrays, seen = cases[0]
+    nothing = {name: array[:0] for name, array in seen[0].items()}
+    cases += [({name: array[:0] for name, array in told_arrays.items()}, [nothing, seen[0], nothing])]
+    for told_to_both, shown in cases:
+        assert np.allclose(strokes(torchs, told_to_both, shown), strokes(onnxs, told_to_both, shown), atol=1e-3)
+
+
+def test_sessions_of_the_export_do_not_know_of_each_other(zoo):
+    mind = OnnxStrokeMind((zoo / "src" / "shipped_zoo" / "toy-objects.onnx").read_bytes(), "the export")
+    found = [one for _, _, one in demonstrations()[:3]]
+    for session, one in enumerate(found):
+        mind.begin(session, prompt_arrays(one.prompt))
+    together = mind.decide([2, 0, 1], [thing_arrays(found[k].seen[0]) for k in (2, 0, 1)])
+    for k, action in zip((2, 0, 1), together, strict=True):
+        assert np.array_equal(strokes(mind, prompt_arrays(found[k].prompt), [thing_arrays(found[k].seen[0])], 5)[0], numbers_of(action))
+
+
+def test_weights_take_two_bytes_each(zoo):
+    (card,) = cards_in(zoo / "src" / "shipped_zoo")
+    assert card.bytes < 2 * card.parameters + 120_000  # the rest is the graph
+
+
+def test_a_policy_of_the_zoo_plays_and_says_what_computes_it(zoo, run, monkeypatch):
+    install(zoo / "src" / "shipped_zoo", monkeypatch)
+    players = Players("zoo:toy-objects")
+    about = players.policy.about
+    assert about["backend"].startswith("onnxruntime") and about["device"] == "cpu" and len(about["weights"]) == 16
+    mine, theirs = (play(p, "vima/rotate@L1#2")[0] for p in (players, Players(f"learned:{run}?device=cpu")))
+    assert (mine.steps, mine.success) == (theirs.steps, theirs.success) and mine.reward == pytest.approx(theirs.reward, abs=0.05)
+    file = zoo / "src" / "shipped_zoo" / "toy-objects.onnx"
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-1])
+    try:
+        with pytest.raises(EtudeError, match="damaged"):
+            load_policy("zoo:toy-objects")
+    finally:
+        file.write_bytes(whole)
+
+
+def test_what_is_no_graph_is_told_in_one_line():
+    with pytest.raises(EtudeError, match="cannot read the weights of zoo:x"):
+        OnnxStrokeMind(b"nothing", "the weights of zoo:x")
+
+
+def test_the_card_has_what_the_run_knows(zoo):
+    (card,) = cards_in(zoo / "src" / "shipped_zoo")
+    assert card.suite == "vima" and card.family == "objects-xattn" and card.difference <= 1e-3
+    assert card.trained_on == "20 episodes of vima@train (rotate), each drawn 24 times"
+    assert [(row["split"], row["episodes"]) for row in card.results] == [("L1", 1)] and card.tasks[0]["task"] == "rotate"
+    assert "zoo:toy-objects" in (zoo / "zoo.md").read_text()
+
+
+@pytest.mark.parametrize("settings", [SETTINGS, (*SETTINGS, "data.source.weights=rotate:2", "data.shuffle=false", "schedule.steps=70")])
+def test_the_command_on_a_card_trains_the_same_recipe(settings):
+    recipe = recipe_named("vima/objects-concat", settings)
+    _, _, name, length, number, *words = shlex.split(shipping.training_command(recipe, HISTORY))
+    given = [word for word in words if "=" in word]
+    if recipe.schedule.steps == HISTORY["steps"]:
+        assert length == "--steps"
+        given.append(f"schedule.steps={number}")
+    else:
+        assert (length, number) == ("--minutes", "1.5")
+    assert recipe_named(name, given) == recipe
+
+
+def test_results_of_another_policy_are_refused(zoo, run, tmp_path):
+    other = checkpoint(tmp_path, seed=1)
+    with pytest.raises(EtudeError, match="results of another policy"):
+        shipping.add_to_zoo(other, "other", zoo, tmp_path / "zoo.md", [run / "validation-60"])
+
+
+def test_bad_names_and_places_get_one_line(run, tmp_path, capsys, monkeypatch):
+    assert "no name for a policy" in refused(capsys, monkeypatch, "zoo", "add", str(run), "--name", "Mine!")
+    assert "no distribution" in refused(capsys, monkeypatch, "zoo", "add", str(run), "--name", "mine", "--zoo", str(tmp_path))
+
+
+def test_a_policy_that_is_too_large_or_answers_otherwise_is_not_added(zoo, run, tmp_path, monkeypatch):
+    page = tmp_path / "zoo.md"
+    with monkeypatch.context() as patch, pytest.raises(EtudeError, match="smaller model"):
+        patch.setattr(shipping, "MOST", 1000)
+        shipping.add_to_zoo(run, "large", zoo, page)
+    with monkeypatch.context() as patch, pytest.raises(EtudeError, match="differ from torch"):
+        patch.setattr(shipping, "APART", -1.0)
+        shipping.add_to_zoo(run, "other", zoo, page)
+    assert [card.name for card in cards_in(zoo / "src" / "shipped_zoo")] == ["toy-objects"] and not page.exists()

@@ -1,0 +1,1 @@
+"""Trained policies: NAME.onnx holds the weights, NAME.json the card."""
