@@ -21,9 +21,8 @@ from etude.evaluation.play import Players, play  # noqa: E402
 from etude.evaluation.store import read_run  # noqa: E402
 from etude.evaluation.worker import Job  # noqa: E402
 from etude.learn.buffer import DemonstrationBuffer  # noqa: E402
-from etude.learn.checkpoint import load_model  # noqa: E402
+from etude.learn.checkpoint import learned_mind, load_model  # noqa: E402
 from etude.learn.curve import read_curve  # noqa: E402
-from etude.learn.mind import stroke_mind  # noqa: E402
 from etude.learn.policy import StrokeEyes, prompt_arrays, thing_arrays  # noqa: E402
 from etude.learn.recipes import recipe_named  # noqa: E402
 from etude.learn.samples import Demonstration, action_of, numbers_of  # noqa: E402
@@ -78,12 +77,12 @@ def test_the_weights_and_what_computes_them_are_kept_with_a_run(folder):
 
 def test_sessions_are_decided_apart_however_many_ask(folder):
     found = [one for _, _, one in demonstrations()[:3]]
-    mind = stroke_mind(folder / "model.safetensors", "cpu")
+    mind = learned_mind(folder / "model.safetensors", "cpu")
     for session, one in enumerate(found):
         mind.begin(session, prompt_arrays(one.prompt))
     together = mind.decide([0, 1, 2], [thing_arrays(one.seen[0]) for one in found])
     for one, wanted in zip(found, together, strict=True):
-        other = stroke_mind(folder / "model.safetensors", "cpu")
+        other = learned_mind(folder / "model.safetensors", "cpu")
         other.begin(7, prompt_arrays(one.prompt))
         assert np.array_equal(other.decide([7], [thing_arrays(one.seen[0])])[0], wanted)
 
@@ -92,7 +91,7 @@ def test_what_was_made_before_gives_the_answers_of_a_batch(folder):
     """The way of training and that of playing are one model: over three steps, with what was done between them."""
     _, _, one = next(d for d in demonstrations() if len(d[2].seen) > 0)
     model, _, _ = load_model(folder)
-    mind = stroke_mind(folder / "model.safetensors", "cpu")
+    mind = learned_mind(folder / "model.safetensors", "cpu")
     mind.begin(0, prompt_arrays(one.prompt))
     done = np.zeros((0, 5), np.float32)
     for step in range(1, 4):

@@ -22,8 +22,7 @@ from etude.evaluation.plan import Plan  # noqa: E402
 from etude.evaluation.play import Players, play  # noqa: E402
 from etude.evaluation.run import Quiet, RunSettings, evaluate  # noqa: E402
 from etude.learn import shipping  # noqa: E402
-from etude.learn.checkpoint import load_model, save_model  # noqa: E402
-from etude.learn.mind import stroke_mind  # noqa: E402
+from etude.learn.checkpoint import learned_mind, load_model, save_model  # noqa: E402
 from etude.learn.models.cogelot import Cogelot  # noqa: E402
 from etude.learn.onnx_export import exported  # noqa: E402
 from etude.learn.onnx_mind import OnnxStrokeMind  # noqa: E402
@@ -69,7 +68,7 @@ def zoo(run, tmp_path_factory):
 def minds(run):
     """The policy of a run by torch, and by onnxruntime."""
     file = run / "model.safetensors"
-    return stroke_mind(file, "cpu"), OnnxStrokeMind(exported(load_model(file)[0]), "the export")
+    return learned_mind(file, "cpu"), OnnxStrokeMind(exported(load_model(file)[0]), "the export")
 
 
 def strokes(mind, told_arrays, seen, session=0):

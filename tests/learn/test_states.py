@@ -51,7 +51,7 @@ def test_going_on_gives_the_losses_of_a_run_that_was_never_stopped(stopped, form
     assert [float(trainer.step(0.0).sum()) for _ in range(4)] == pytest.approx(losses, abs=near, rel=0)
 
 
-@pytest.mark.parametrize("name", recipe_names())
+@pytest.mark.parametrize("name", recipe_names("vima"))
 def test_every_recipe_has_a_state_of_at_most_sixty_megabytes_with_its_policy(name):
     """Ten bytes for each weight, and two more in the policy; names and shapes are small."""
     count = parameters_of(Cogelot(recipe_named(f"vima/{name}").model, (256, 128)))

@@ -25,9 +25,9 @@ def train(
     every: Annotated[int, typer.Option(help="also play them after every so many steps", min=0)] = 0,
     state: Annotated[str, typer.Option(help="full: goes on exactly; compact: nearly, from 10 bytes for each weight")] = "full",
     keep: Annotated[float, typer.Option(help="minutes between two states from which training can go on")] = 5.0,
-    workers: Annotated[int | None, typer.Option(help="processes that play demonstrations; all cores but one if not given", min=1)] = None,
+    workers: Annotated[int | None, typer.Option(help="processes that play episodes; all cores but one if not given", min=1)] = None,
 ) -> None:
-    """Train a policy from a stream of the oracle's demonstrations; play it with --policy learned:OUT. On several GPUs: torchrun."""
+    """Train a policy from a stream of what the oracle does; play it with --policy learned:OUT. On several GPUs: torchrun."""
     if minutes is not None and steps is not None:
         raise EtudeError("training lasts so many --minutes or so many --steps, not both")
     try:

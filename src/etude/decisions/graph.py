@@ -7,6 +7,7 @@ tree. Operators are those of :mod:`etude.decisions.looks` and :mod:`etude.decisi
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -87,6 +88,20 @@ def canonical(node: Operator) -> Operator:
 
 def _ordered(node: Operator) -> Operator:
     return node.with_inputs(sorted(node.inputs(), key=canonical_json)) if node.commutative else node
+
+
+def form(node: Operator) -> str:
+    """The operators of a question and the properties they speak of, whatever objects they look at."""
+    parts = [form(part) for part in node.inputs()]
+    return f"{node.json_kind}{getattr(node, 'property', '')}({','.join(sorted(parts) if node.commutative else parts)})"
+
+
+FIFTHS = 5
+
+
+def fifth(node: Operator) -> int:
+    """All forms of questions are dealt out into five parts: the part, 1 to 5, of this one. Who learns from four is tested with one."""
+    return 1 + int.from_bytes(hashlib.sha256(form(node).encode()).digest()[:4], "big") % FIFTHS
 
 
 def structure(task: DecisionGraph) -> str:

@@ -31,7 +31,7 @@ from dataclasses import dataclass, replace
 
 from etude.arithmetic import total
 from etude.decisions.asking import Wanted, asked
-from etude.decisions.graph import DecisionGraph, properties_of, structure, walk
+from etude.decisions.graph import DecisionGraph, form, properties_of, structure, walk
 from etude.decisions.logic import And, Or, Switch
 from etude.decisions.looks import Get, IsSame, NotSame
 from etude.decisions.meaning import answer
@@ -170,12 +170,7 @@ def _text(due: Sequence[Asked]) -> list[float]:
 
 def _keys(one: Asked) -> list[str]:
     task = one.placed.task
-    return [structure(task), _form(task.root), f"{type(task.root).__name__} {one.choices}", str(one.choices)]
-
-
-def _form(node: Operator) -> str:
-    what = getattr(node, "property", "")
-    return f"{type(node).__name__}{what}({','.join(_form(part) for part in node.inputs())})"
+    return [structure(task), form(task.root), f"{type(task.root).__name__} {one.choices}", str(one.choices)]
 
 
 # ------------------------------------------------------------------------------------------------ half of the question

@@ -11,7 +11,7 @@ import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from etude.decisions.graph import operators, properties_of
+from etude.decisions.graph import fifth, operators, properties_of
 from etude.decisions.operator import Operator
 from etude.decisions.shortcuts import Asked, Shortcut, answers_due, report
 from etude.decisions.showing import domain_of, space_of
@@ -178,4 +178,5 @@ def _breakdowns() -> dict[str, Callable[[JudgedAnswer], str]]:
         "delays": lambda a: str(a.asked.placed.task.frames - len(a.asked.placed.task.seen)),
         "stimuli": lambda a: str(_stimuli(a.asked)),
         "answer type": lambda a: answer_type(a.asked, a.trial),
+        "fifth of structures": lambda a: str(fifth(a.asked.root)),
     }

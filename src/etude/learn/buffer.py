@@ -39,11 +39,11 @@ class Batch:
     steps: Tensor
 
 
-class _Rows:
+class Rows:
     """A tensor that grows at its end."""
 
-    def __init__(self, shape: tuple[int, ...], dtype: torch.dtype, device: torch.device) -> None:
-        self._values = torch.zeros((1024, *shape), dtype=dtype, device=device)
+    def __init__(self, shape: tuple[int, ...], dtype: torch.dtype, device: torch.device, room: int = 1024) -> None:
+        self._values = torch.zeros((room, *shape), dtype=dtype, device=device)
         self.count = 0
 
     def append(self, values: NDArray[Any]) -> None:
@@ -67,8 +67,8 @@ class DemonstrationBuffer:
     def __init__(self, device: torch.device | str = "cpu", views: int = 2) -> None:
         self.device = torch.device(device)
 
-        def rows(*shape: int, dtype: torch.dtype = torch.int32) -> _Rows:
-            return _Rows(shape, dtype, self.device)
+        def rows(*shape: int, dtype: torch.dtype = torch.int32) -> Rows:
+            return Rows(shape, dtype, self.device)
 
         self._crops = rows(views, SIDE, SIDE, 3, dtype=torch.uint8)
         self._boxes = rows(views, 4, dtype=torch.int16)
@@ -113,12 +113,12 @@ class DemonstrationBuffer:
     def batch(self, chosen: Tensor, shuffle: torch.Generator | None = None) -> Batch:
         """The episodes with these numbers (B,); with a generator, the things of every observation are in a random order."""
         token, length, step, steps = self._episodes.values[chosen.to(self.device)].long().unbind(1)
-        at, inside = _ranges(token, length)
+        at, inside = ranges(token, length)
         tokens = self._tokens.values[at].long() * inside[..., None]
         rows = torch.where(inside, tokens[..., 4], -1)
-        when, real = _ranges(step, steps)
+        when, real = ranges(step, steps)
         first, count = (self._steps.values[when].long() * real[..., None]).unbind(2)
-        seen, there = _ranges(first, count)
+        seen, there = ranges(first, count)
         seen = torch.where(there, seen, -1)
         if shuffle is not None:
             keys = torch.rand(seen.shape, generator=shuffle, device=self.device) + 2.0 * ~there
@@ -147,7 +147,7 @@ class DemonstrationBuffer:
         )
 
 
-def _ranges(first: Tensor, count: Tensor) -> tuple[Tensor, Tensor]:
+def ranges(first: Tensor, count: Tensor) -> tuple[Tensor, Tensor]:
     """``first + (0, 1, …)`` with one more dimension, as wide as the largest count, and where that is inside; outside it is ``first``."""
     steps = torch.arange(int(count.max()), device=first.device)
     inside = steps < count[..., None]

@@ -14,12 +14,13 @@ from safetensors.torch import save as written
 from torch import Tensor
 
 from etude.evaluation.store import write_whole
-from etude.learn.header import FORMAT, checkpoint_bytes, checkpoint_file, metadata_in
-from etude.learn.models.cogelot import Cogelot
+from etude.learn.header import FORMAT, checkpoint_bytes, checkpoint_file, digest_of, metadata_in
+from etude.learn.kinds import kind_of
+from etude.learn.mind import device_named
 from etude.learn.recipes import Recipe
-from etude.learn.samples import SIZE, contract_for
 from etude.names import PROTOCOL, EtudeError, parse_json
 from etude.policies.contract import Contract
+from etude.policies.halves import Mind
 
 
 def as_bytes(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> bytes:
@@ -50,30 +51,38 @@ def from_bytes(data: bytes, path: Path) -> tuple[dict[str, Tensor], dict[str, st
 
 def metadata_of(recipe: Recipe, **more: Any) -> dict[str, str]:
     """What is kept inside a checkpoint beside its weights."""
-    contract = contract_for(recipe.model.look)
     return {
         "format": FORMAT,
         "protocol": PROTOCOL,
         "recipe": json.dumps(recipe.to_data()),
-        "contract": json.dumps(contract.to_data()),
+        "contract": json.dumps(recipe.contract.to_data()),
         "history": json.dumps(more),
     }
 
 
-def save_model(path: Path, model: Cogelot, recipe: Recipe, **history: Any) -> None:
+def save_model(path: Path, model: torch.nn.Module, recipe: Recipe, **history: Any) -> None:
     """Write the weights in half precision; ``history`` says how they came about (steps, episodes, seconds)."""
     write_tensors(path, {k: v.half() for k, v in model.state_dict().items()}, metadata_of(recipe, **history))
 
 
-def load_model(path: Path, device: str | torch.device = "cpu") -> tuple[Cogelot, Recipe, Contract]:
+def load_model(path: Path, device: str | torch.device = "cpu") -> tuple[Any, Recipe, Contract]:
     """The model of a checkpoint file or of a run's folder."""
     file = checkpoint_file(path)
     tensors, metadata = read_file(file)
     recipe = Recipe.from_data(parse_json(metadata["recipe"]))
     contract = Contract.from_data(parse_json(metadata["contract"]))
-    model = Cogelot(recipe.model, contract.size or SIZE)
+    model = kind_of(recipe).model(recipe)
     try:
         model.load_state_dict({k: v.float() for k, v in tensors.items()})
     except RuntimeError as error:
         raise EtudeError(f"{file} does not hold the weights of its own recipe: {' '.join(str(error).split())[:160]}") from None
     return model.to(device).eval(), recipe, contract
+
+
+def learned_mind(file: Path, device: str) -> Mind:
+    """The mind of a checkpoint, on the device of this name or on the best there is."""
+    where = device_named(device)
+    model, recipe, _ = load_model(file, where)
+    name = torch.cuda.get_device_name(where) if where.type == "cuda" else "cpu"
+    about = {"weights": digest_of(checkpoint_bytes(file)), "backend": f"torch {torch.__version__}", "device": name}
+    return kind_of(recipe).mind(model, where, about)

@@ -26,8 +26,9 @@ from etude.learn.samples import (
     things_of_views,
     things_seen,
 )
-from etude.library import episode, find_task, told_in
-from etude.names import EpisodeName, EtudeError, rng
+from etude.learn.source import refuse_tests
+from etude.library import episode, told_in
+from etude.names import EtudeError, rng
 from etude.policies.contract import refuse_mismatches
 from etude.prompts.instruction import InstructionPart, ObjectPicture
 from etude.prompts.views import part_views
@@ -35,7 +36,6 @@ from etude.scene.scene import Scene
 from etude.skills.oracle import Oracle
 from etude.skills.strokes import Stroke
 
-TRAINING = ("train",)  # splits that are for training
 LATER = 3  # strokes that may follow a mistake, beyond those the episode needs
 PORTRAITS = 4096  # pictures of single objects that are kept: episodes share them
 
@@ -53,14 +53,6 @@ class Recovery:
     def __post_init__(self) -> None:
         if not 0 <= self.share <= 1 or not 0 <= self.metres <= 1:
             raise EtudeError(f"recovery data are a share from 0 to 1 and metres from 0 to 1, got {self.share:g} and {self.metres:g}")
-
-
-def refuse_tests(name: str) -> None:
-    """Raise if a name is not for training."""
-    parsed = EpisodeName.parse(name)
-    find_task(parsed)
-    if parsed.split not in TRAINING:
-        raise EtudeError(f"{name} is for testing: a stream of demonstrations takes episodes of the split {TRAINING[0]!r} alone")
 
 
 def refuse_misfits(names: Iterable[str], look: Look) -> None:

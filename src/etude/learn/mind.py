@@ -7,7 +7,6 @@ depend on who else was asking, so that the same episodes give the same records. 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -15,8 +14,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from etude.learn.buffer import Batch
-from etude.learn.checkpoint import load_model
-from etude.learn.header import checkpoint_bytes, digest_of
 from etude.learn.histories import ROOM, History, history_arrays
 from etude.learn.models.cogelot import Cogelot
 from etude.names import EtudeError
@@ -171,15 +168,6 @@ class _Deciding:
         for name, tensor in _tensors(sessions, self._shape, TOGETHER, first, torch.device("cpu")).items():
             self._given[name].copy_(tensor, non_blocking=True)
         return list(self._recorded.replayed().cpu().numpy()[: len(sessions)])
-
-
-def stroke_mind(file: Path, device: str) -> StrokeMind:
-    """The mind of a checkpoint, on the device of this name or on the best there is."""
-    where = device_named(device)
-    model, _, _ = load_model(file, where)
-    name = torch.cuda.get_device_name(where) if where.type == "cuda" else "cpu"
-    about = {"weights": digest_of(checkpoint_bytes(file)), "backend": f"torch {torch.__version__}", "device": name}
-    return StrokeMind(model, where, about)
 
 
 def device_named(name: str = "") -> torch.device:

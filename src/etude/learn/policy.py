@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import importlib
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
 from etude.learn.header import checkpoint_bytes, checkpoint_file, metadata_in
-from etude.learn.recipes import Recipe
+from etude.learn.recipes import DecisionRecipe, Recipe, StrokeRecipe
 from etude.learn.samples import Prompt, Things, things_seen, told_prompt
-from etude.names import EtudeError, parse_json, rng, unknown
+from etude.learn.trials import DecisionEyes
+from etude.names import EtudeError, parse_json, pick, rng, unknown
 from etude.policies.contract import Contract
-from etude.policies.halves import Arrays, Halves, Mind
+from etude.policies.halves import Arrays, Eyes, Halves, Mind
 from etude.policies.policy import Observation
 
 
@@ -20,7 +22,7 @@ class StrokeEyes:
     """Makes prompts and observations ready for a model of strokes. The order of slots is none that the environment could have given
     anything away by."""
 
-    def __init__(self, recipe: Recipe, contract: Contract) -> None:
+    def __init__(self, recipe: StrokeRecipe, contract: Contract) -> None:
         self.recipe, self.contract = recipe, contract
         self._episode, self._looks = "", 0
 
@@ -49,6 +51,10 @@ def prompt_arrays(told: Prompt) -> Arrays:
     return {"kinds": told.kinds, "words": told.words, "places": told.places, "rows": told.rows, **thing_arrays(told.things)}
 
 
+EYES: dict[str, Callable[[Any, Contract], Eyes]] = {StrokeRecipe.json_kind: StrokeEyes, DecisionRecipe.json_kind: DecisionEyes}
+"""The half beside a simulation, by the kind of recipe."""
+
+
 def learned_halves(text: str) -> Halves:
     """The halves of the policy of a checkpoint's path; on a GPU where there is one, unless ``?device=cpu`` follows."""
     path, _, query = text.partition("?")
@@ -58,23 +64,23 @@ def learned_halves(text: str) -> Halves:
             raise unknown("option of a learned policy:", key, ["device"])
     file, device = checkpoint_file(Path(path)), options.get("device") or ""
 
-    def eyes() -> StrokeEyes:
+    def eyes() -> Eyes:
         metadata = metadata_in(checkpoint_bytes(file), file)
-        return StrokeEyes(Recipe.from_data(parse_json(metadata["recipe"])), Contract.from_data(parse_json(metadata["contract"])))
+        recipe = Recipe.from_data(parse_json(metadata["recipe"]))
+        return pick("kind of recipe", recipe.json_kind, EYES)(recipe, Contract.from_data(parse_json(metadata["contract"])))
 
     def mind() -> Mind:
-        found: Mind = _torch().stroke_mind(file, device)
+        found: Mind = _torch("checkpoint").learned_mind(file, device)
         return found
 
     def shared() -> bool:
-        return bool(_torch().device_named(device).type != "cpu")
+        return bool(_torch("mind").device_named(device).type != "cpu")
 
     return Halves(eyes, mind, shared)
 
 
-def _torch() -> Any:
+def _torch(module: str) -> Any:
     try:
-        from etude.learn import mind
+        return importlib.import_module(f"etude.learn.{module}")
     except ModuleNotFoundError as error:
         raise EtudeError(f"learned policies need {error.name!r}, which is not installed: pip install 'etude[learn]'") from None
-    return mind

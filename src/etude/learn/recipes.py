@@ -1,4 +1,4 @@
-"""Recipes: what is trained, on which demonstrations, and how. Small frozen values; a run prints its own and keeps it."""
+"""Recipes: what is trained, on which samples, and how. Small frozen values; a run prints its own and keeps it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Literal
 
-from etude.learn.samples import Look
-from etude.learn.stream import HELD_OUT, Source
-from etude.names import SPARSE, EtudeError, decode, encode, unknown
+from etude.learn.samples import Look, contract_for
+from etude.learn.source import HELD_OUT, SampleSource
+from etude.learn.stream import Source
+from etude.learn.trials import TrialSource, contract_of
+from etude.names import SPARSE, EtudeError, Family, decode, encode, unknown
+from etude.policies.contract import ANSWER, Contract
+from etude.suites.suite import SUITES
 
 SEEDS = 1 << 20  # of a schedule
 
@@ -37,16 +41,45 @@ class ModelRecipe:
 
 
 @dataclass(frozen=True)
-class DataRecipe:
-    """The stream. Training begins with ``start`` episodes; ``fresh`` come with every step until there are ``most``. Slots are shuffled
-    anew whenever a step is drawn, unless ``shuffle`` is off. ``stored``: the folder of a data set that stands in for the stream."""
+class DeciderRecipe:
+    """The network of a decider. ``sees``: frames alone make a deaf copy, the instruction alone a blind one."""
 
-    source: Source
+    sees: Literal["both", "frames", "instruction"] = "both"
+    width: int = 192
+    heads: int = 6
+    layers: int = 8
+    dropout: float = 0.1
+    jitter: float = 0.1
+
+
+@dataclass(frozen=True)
+class DataRecipe:
+    """The stream. Training begins with ``start`` episodes; ``fresh`` come with every step until there are ``most``."""
+
+    source: SampleSource
     start: int = 2000
     fresh: int = 8
     most: int = 200_000
+
+
+@dataclass(frozen=True)
+class DemonstrationData(DataRecipe):
+    """Demonstrations. Slots are shuffled anew whenever a step is drawn, unless ``shuffle`` is off. ``stored``: the folder of a data set
+    that stands in for the stream."""
+
+    source: Source
     shuffle: bool = True
     stored: str = field(default="", metadata=SPARSE)
+
+
+@dataclass(frozen=True)
+class TrialData(DataRecipe):
+    """Trials: they come faster than demonstrations."""
+
+    source: TrialSource
+    start: int = 20_000
+    fresh: int = 64
+    most: int = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -64,22 +97,19 @@ class ScheduleRecipe:
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """A training run."""
+class Recipe(Family):
+    """A training run. Its kind says what is learned, and with that which model, samples and buffer are its own
+    (:mod:`etude.learn.kinds`)."""
 
-    model: ModelRecipe
+    model: ModelRecipe | DeciderRecipe
     data: DataRecipe
     schedule: ScheduleRecipe = field(default_factory=ScheduleRecipe)
 
     def __post_init__(self) -> None:
-        if self.model.look != self.data.source.look:
-            raise EtudeError(f"the model sees {self.model.look}, but its demonstrations are in {self.data.source.look}")
         if self.data.source.seed == HELD_OUT:
             raise EtudeError("the demonstrations are those that are held out for validation; choose a smaller data.source.seed")
         if self.model.width % self.model.heads:
             raise EtudeError(f"a width of {self.model.width} cannot be parted among {self.model.heads} heads")
-        if self.data.stored and self.model.look != "objects":
-            raise EtudeError(f"a stored data set has objects to learn from, but the model sees {self.model.look}")
         if not 0 <= self.schedule.seed < SEEDS:
             raise EtudeError(f"schedule.seed is a whole number from 0 to {SEEDS - 1}, got {self.schedule.seed}")
         for name in ("batch", "steps"):
@@ -88,6 +118,21 @@ class Recipe:
         if not 1 <= self.data.start <= self.data.most:
             raise EtudeError(f"data.start must be from 1 to data.most ({self.data.most}), got {self.data.start}")
 
+    @property
+    def contract(self) -> Contract:
+        """What the policy asks of an environment."""
+        raise NotImplementedError
+
+    @property
+    def shuffles(self) -> bool:
+        """Has a sample an order that is to mean nothing?"""
+        return False
+
+    @property
+    def stored(self) -> str:
+        """The folder of a data set that is learned from instead of a stream."""
+        return ""
+
     def to_data(self) -> dict[str, Any]:
         """As plain JSON data."""
         data: dict[str, Any] = encode(self)
@@ -95,30 +140,75 @@ class Recipe:
 
     @classmethod
     def from_data(cls, data: Any) -> Recipe:
-        """From plain JSON data."""
-        found: Recipe = decode(cls, data, "recipe")
+        """From plain JSON data. The first checkpoints had no kind: there were strokes alone."""
+        found: Recipe = decode(Recipe, {"kind": StrokeRecipe.json_kind, **data} if isinstance(data, dict) else data, "recipe")
         return found
+
+
+@dataclass(frozen=True)
+class StrokeRecipe(Recipe, kind="strokes"):
+    """Strokes from place to place, learned from the oracle's."""
+
+    model: ModelRecipe
+    data: DemonstrationData
+
+    def __post_init__(self) -> None:
+        if self.model.look != self.data.source.look:
+            raise EtudeError(f"the model sees {self.model.look}, but its demonstrations are in {self.data.source.look}")
+        if self.data.stored and self.model.look != "objects":
+            raise EtudeError(f"a stored data set has objects to learn from, but the model sees {self.model.look}")
+        super().__post_init__()
+
+    @property
+    def contract(self) -> Contract:
+        """Both views of the table, and prompts in the same views."""
+        return contract_for(self.model.look)
+
+    @property
+    def shuffles(self) -> bool:
+        """Slots."""
+        return self.data.shuffle
+
+    @property
+    def stored(self) -> str:
+        """A set of demonstrations."""
+        return self.data.stored
+
+
+@dataclass(frozen=True)
+class DecisionRecipe(Recipe, kind="decisions"):
+    """Answers to what is asked about frames."""
+
+    model: DeciderRecipe
+    data: TrialData
+
+    @property
+    def contract(self) -> Contract:
+        """A trial whole."""
+        return contract_of(self.data.source.size)
 
 
 LOOK_NAMES: dict[str, Look] = {"objects": "objects", "patches": "patches"}
 CONDITIONINGS: dict[str, Literal["cross", "concat"]] = {"xattn": "cross", "concat": "concat"}
+DECIDER = "decider"
 
 
-def recipe_names() -> tuple[str, ...]:
-    """The recipes of every suite: each is trained as SUITE/NAME."""
+def recipe_names(suite: str) -> tuple[str, ...]:
+    """The recipes of a suite: each is trained as SUITE/NAME."""
+    if SUITES[suite].control == ANSWER:
+        return (DECIDER,)
     return tuple(f"{look}-{conditioning}" for look in LOOK_NAMES for conditioning in CONDITIONINGS)
 
 
 def recipe_named(name: str, settings: Sequence[str] = ()) -> Recipe:
-    """A recipe by its name, SUITE/LOOK-CONDITIONING, with ``key=value`` settings such as ``schedule.batch=256``."""
+    """A recipe by its name, SUITE/NAME, with ``key=value`` settings such as ``schedule.batch=256``."""
     suite, slash, form = name.partition("/")
     if not slash:
-        raise EtudeError(f"{name!r} is not a recipe; expected SUITE/NAME with one of the names {', '.join(recipe_names())}")
-    if form not in recipe_names():
-        raise unknown(f"recipe of {suite}", form, recipe_names())
-    look, _, conditioning = form.partition("-")
-    model = ModelRecipe(LOOK_NAMES[look], CONDITIONINGS[conditioning])
-    found = Recipe(model, DataRecipe(Source(suite, look=model.look)))
+        known = ", ".join(dict.fromkeys(one for each in SUITES for one in recipe_names(each)))
+        raise EtudeError(f"{name!r} is not a recipe; expected SUITE/NAME with one of the names {known}")
+    if form not in recipe_names(suite):
+        raise unknown(f"recipe of {suite}", form, recipe_names(suite))
+    found = _plain_recipe(suite, form)
     data = found.to_data()
     for setting in settings:
         key, sign, value = setting.partition("=")
@@ -126,6 +216,14 @@ def recipe_named(name: str, settings: Sequence[str] = ()) -> Recipe:
             raise EtudeError(f"{setting!r} is not of the form key=value, e.g. schedule.batch=256")
         _set(found, data, key, key.split("."), value)
     return Recipe.from_data(data)
+
+
+def _plain_recipe(suite: str, form: str) -> Recipe:
+    if form == DECIDER:
+        return DecisionRecipe(DeciderRecipe(), TrialData(TrialSource(suite)), ScheduleRecipe(rate=5e-4, warmup=1000, steps=40_000))
+    look, _, conditioning = form.partition("-")
+    model = ModelRecipe(LOOK_NAMES[look], CONDITIONINGS[conditioning])
+    return StrokeRecipe(model, DemonstrationData(Source(suite, look=model.look)))
 
 
 def _set(value: Any, data: dict[str, Any], key: str, path: Sequence[str], text: str) -> None:

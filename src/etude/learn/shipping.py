@@ -14,14 +14,13 @@ from etude.evaluation.record import Record
 from etude.evaluation.store import read_run
 from etude.evaluation.tables import Sum, by, plain
 from etude.learn.cards import ZooCard, zoo_page
-from etude.learn.checkpoint import load_model
+from etude.learn.checkpoint import learned_mind, load_model
 from etude.learn.header import checkpoint_bytes, checkpoint_file, digest_of, metadata_in
-from etude.learn.mind import stroke_mind
 from etude.learn.models.cogelot import parameters_of
 from etude.learn.onnx_export import exported
 from etude.learn.onnx_mind import OnnxStrokeMind
 from etude.learn.policy import prompt_arrays, thing_arrays
-from etude.learn.recipes import CONDITIONINGS, LOOK_NAMES, Recipe, recipe_named
+from etude.learn.recipes import CONDITIONINGS, LOOK_NAMES, StrokeRecipe, recipe_named
 from etude.learn.samples import numbers_of
 from etude.learn.stream import played
 from etude.learn.zoo import cards_in, weights_digest
@@ -45,6 +44,8 @@ def add_to_zoo(run: Path, name: str, zoo: Path, page: Path, results: Sequence[Pa
     package = _package(zoo)
     file = checkpoint_file(run)
     model, recipe, contract = load_model(file)
+    if not isinstance(recipe, StrokeRecipe):
+        raise EtudeError(f"{run} has learned {recipe.json_kind}; policies of the zoo are of {StrokeRecipe.json_kind} from place to place")
     data, metadata = checkpoint_bytes(file), metadata_in(checkpoint_bytes(file), file)
     history = parse_json(metadata["history"])
     validation = file.parent / f"validation-{history.get('steps')}"
@@ -53,7 +54,7 @@ def add_to_zoo(run: Path, name: str, zoo: Path, page: Path, results: Sequence[Pa
         raise EtudeError(f"{run} takes {len(weights):,} bytes as a policy of the zoo; at most {MOST:,} are allowed: train a smaller model")
     known = (digest_of(data), digest_of(weights))
     sums, tasks = _results([*([validation] if validation.is_dir() else ()), *results], known)
-    difference = largest_difference(stroke_mind(file, "cpu"), OnnxStrokeMind(weights, name), recipe)
+    difference = largest_difference(learned_mind(file, "cpu"), OnnxStrokeMind(weights, name), recipe)
     if not difference <= APART:
         raise EtudeError(f"strokes of the exported policy differ from torch's by {difference:.2g}; at most {APART:g} is allowed")
     card = ZooCard(
@@ -92,7 +93,7 @@ def _package(zoo: Path) -> Path:
     return found[0]
 
 
-def largest_difference(one: Mind, other: Mind, recipe: Recipe) -> float:
+def largest_difference(one: Mind, other: Mind, recipe: StrokeRecipe) -> float:
     """How far the strokes of two minds are apart at most (m or rad), over some episodes that nobody trains on."""
     worst = 0.0
     for _, _, shown in played(recipe.data.source.held_out(), CHECKED):
@@ -119,12 +120,12 @@ def _results(folders: Sequence[Path], known: Sequence[str]) -> tuple[list[Sum], 
     return by(records, "split", "perturbation"), by(plain(records), "split", "task")
 
 
-def _family(recipe: Recipe) -> str:
+def _family(recipe: StrokeRecipe) -> str:
     looks, conditionings = ({value: name for name, value in table.items()} for table in (LOOK_NAMES, CONDITIONINGS))
     return f"{looks[recipe.model.look]}-{conditionings[recipe.model.conditioning]}"
 
 
-def _trained_on(recipe: Recipe, history: Mapping[str, Any]) -> str:
+def _trained_on(recipe: StrokeRecipe, history: Mapping[str, Any]) -> str:
     source, episodes = recipe.data.source, int(history["episodes"])
     tasks = ", ".join(source.tasks) or f"all {len(source.chosen())} tasks"
     perturbed = f" with {source.perturb}" if source.perturb else ""
@@ -133,7 +134,7 @@ def _trained_on(recipe: Recipe, history: Mapping[str, Any]) -> str:
     )
 
 
-def training_command(recipe: Recipe, history: Mapping[str, Any]) -> str:
+def training_command(recipe: StrokeRecipe, history: Mapping[str, Any]) -> str:
     """The command that trains a recipe: to the end of its steps, or, where it had another number of them, by the clock."""
     name = f"{recipe.data.source.suite}/{_family(recipe)}"
     ended = history["steps"] == recipe.schedule.steps
@@ -149,7 +150,7 @@ def _changed(usual: Mapping[str, Any], data: Mapping[str, Any], path: str = "") 
     for key, value in data.items():
         if isinstance(value, Mapping):
             yield from _changed(usual[key], value, f"{path}{key}.")
-        elif value != usual[key]:
+        elif value != usual.get(key):
             yield f"{path}{key}", value
 
 

@@ -11,8 +11,8 @@ from etude.datasets.columns import STROKES
 from etude.datasets.extra import Extra, extras
 from etude.datasets.take import recorded_in
 from etude.envs.prompt_assets import pictured
-from etude.learn.demonstrating import refuse_tests
 from etude.learn.samples import SIZE, Demonstration, Prompt, contract_for, numbers_of, things_seen, told_prompt
+from etude.learn.source import refuse_tests
 from etude.names import EtudeError
 from etude.prompts.views import ShownObject, Views
 from etude.render.picture import Picture

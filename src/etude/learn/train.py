@@ -12,15 +12,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from etude.learn.buffer import DemonstrationBuffer
 from etude.learn.checkpoint import metadata_of, save_model
 from etude.learn.curve import CurvePoint
 from etude.learn.gpu_meter import GpuMeter, card_of
 from etude.learn.header import NAME
-from etude.learn.models.cogelot import Cogelot
+from etude.learn.kinds import kind_of
 from etude.learn.ranks import Ranks
 from etude.learn.recipes import SEEDS, Recipe
-from etude.learn.samples import NUMBERS, SIZE, Demonstration
 from etude.learn.state import StateForm, compacted, expanded, read_state, write_state
 from etude.learn.stream import Demonstrations
 from etude.names import EtudeError, parse_json
@@ -41,14 +39,15 @@ class Trainer:
         self.recipe, self.device = recipe, torch.device(device)
         self.ranks = ranks or Ranks(self.device)
         torch.manual_seed(recipe.schedule.seed)
-        self.model = Cogelot(recipe.model, SIZE).to(self.device)
-        self.averaged = Cogelot(recipe.model, SIZE).to(self.device).eval().requires_grad_(False)
+        self.kind = kind_of(recipe)
+        self.model: Any = self.kind.model(recipe).to(self.device)
+        self.averaged = self.kind.model(recipe).to(self.device).eval().requires_grad_(False)
         self.averaged.load_state_dict(self.model.state_dict())
         decayed = [p for p in self.model.parameters() if p.ndim > 1]
         plain = [p for p in self.model.parameters() if p.ndim <= 1]
         groups = [{"params": decayed, "weight_decay": recipe.schedule.decay}, {"params": plain, "weight_decay": 0.0}]
         self.optimizer = torch.optim.AdamW(groups, lr=recipe.schedule.rate, betas=(0.9, 0.98), fused=self.device.type == "cuda")
-        self.buffer = DemonstrationBuffer(self.device)
+        self.buffer = self.kind.buffer(recipe, self.device)
         self.done = 0  # steps
         self.drawn = 0  # episodes
         self.over = 0.0  # share of the schedule
@@ -74,14 +73,14 @@ class Trainer:
         return self.earlier + self.there
 
     def step(self, share: float) -> Tensor:
-        """One step on a batch from the buffer; the mean losses by axis (5,), still on the device."""
+        """One step on a batch from the buffer; the mean losses by part (5 of a stroke), still on the device."""
         schedule, ranks = self.recipe.schedule, self.ranks
         seed = (schedule.seed << 32) + self.done
         # Of all ranks' episodes the k-th is the first's, the next the second's, and so on in turn: as far as none is missing.
         self.there = int(ranks.least(len(self.buffer) * ranks.count + ranks.number)[0])
         chosen = torch.randint(self.there, (schedule.batch,), generator=torch.Generator().manual_seed(seed))
         chosen = chosen[chosen % ranks.count == ranks.number] // ranks.count
-        shuffle = torch.Generator(self.device).manual_seed(seed) if self.recipe.data.shuffle else None
+        shuffle = torch.Generator(self.device).manual_seed(seed) if self.recipe.shuffles else None
         torch.manual_seed((SEEDS << 32) * ranks.number + seed)  # dropout
         self.model.train()
         for group in self.optimizer.param_groups:
@@ -111,7 +110,7 @@ class Trainer:
             for parameter in parameters:
                 if parameter.grad is None:
                     parameter.grad = torch.zeros_like(parameter)
-            losses = losses if len(losses) else torch.zeros(NUMBERS, device=self.device)
+            losses = losses if len(losses) else torch.zeros(self.kind.parts, device=self.device)
         gradients = [p.grad for p in parameters if p.grad is not None]
         self.ranks.add_up([losses, count, *gradients])
         torch._foreach_mul_(gradients, 1 / count.squeeze())
@@ -153,7 +152,7 @@ class Trainer:
         self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": states})
         self.done, self.drawn = int(history["steps"]), int(history["drawn"])
         self.over, self.seconds = float(history["over"]), float(history["seconds"])
-        if clock and not self.recipe.data.stored:
+        if clock and not self.recipe.stored:
             self.next, self.earlier = int(history["next"]), int(history["episodes"])
 
 
@@ -168,7 +167,7 @@ def train(
     """Train to the end of the schedule, or until somebody has ``asked`` for an end; gives points of the curve, also for ``every`` so many
     steps. What happens between two points takes no time. With ``minutes`` the clock is the schedule, and all that is ready is taken."""
     schedule, ranks = trainer.recipe.schedule, trainer.ranks
-    waiting: deque[Demonstration] = deque()
+    waiting: deque[Any] = deque()
     span = _Span(trainer)
     meter = GpuMeter(card_of(trainer.device))
     last = time.perf_counter()
@@ -195,16 +194,14 @@ def train(
         meter.close()
 
 
-def _taken(
-    trainer: Trainer, source: Demonstrations, waiting: deque[Demonstration], all_ready: bool, asked: Callable[[], bool]
-) -> list[Demonstration]:
+def _taken(trainer: Trainer, source: Demonstrations, waiting: deque[Any], all_ready: bool, asked: Callable[[], bool]) -> list[Any]:
     """Demonstrations for the next step: those it asks for, or all that are there."""
     count, number, there = trainer.ranks.count, trainer.ranks.number, len(trainer.buffer)
     data = trainer.recipe.data
     wanted = data.start if all_ready else trainer.wanted(trainer.done)
     own, most = ((n - number + count - 1) // count for n in (wanted, data.most))  # of so many, every n-th
     own = max(1, own)
-    fresh: list[Demonstration] = []
+    fresh: list[Any] = []
     if all_ready and there < most:
         waiting.extend(one for _, _, one in source.ready())
         own = max(own, min(most, there + len(waiting)))
@@ -225,7 +222,7 @@ class _Span:
 
     def __init__(self, trainer: Trainer) -> None:
         self.count, self.waited = 0, 0.0
-        self._trainer, self._sum = trainer, torch.zeros(NUMBERS, device=trainer.device)
+        self._trainer, self._sum = trainer, torch.zeros(trainer.kind.parts, device=trainer.device)
         self._begun, self._over = time.perf_counter(), trainer.over
         self._episodes = trainer.episodes
 

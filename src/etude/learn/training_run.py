@@ -21,8 +21,6 @@ from etude.evaluation.plan import Plan
 from etude.evaluation.run import Quiet, RunSettings, evaluate
 from etude.evaluation.store import read_run, write_whole
 from etude.learn.curve import Curve, CurvePoint, measured, write_page
-from etude.learn.demonstrating import refuse_misfits
-from etude.learn.judging import judged
 from etude.learn.models.cogelot import parameters_of
 from etude.learn.ranks import Ranks
 from etude.learn.recipes import Recipe
@@ -130,9 +128,9 @@ def run(
 
 def _refuse_misfits(recipe: Recipe) -> None:
     """Raise if there is nothing to learn from, or nothing that the model could see and do; before anything is begun."""
-    source, folder = recipe.data.source, recipe.data.stored
+    source, folder = recipe.data.source, recipe.stored
     if not folder:
-        refuse_misfits([source.first(task) for task in source.chosen()], source.look)
+        source.refuse_misfits()
         return
     _, name, _ = next(stored(Path(folder)), (0, "", None))
     if not name:
@@ -149,11 +147,11 @@ def _training(trainer: Trainer, settings: TrainingSettings, stopping: Stopping) 
 
 def _demonstrations(trainer: Trainer, workers: int) -> AbstractContextManager[Demonstrations]:
     """This rank's part of them. A stream begins with a multiple of the number of ranks, so that no two have an episode in common."""
-    ranks, data = trainer.ranks, trainer.recipe.data
-    if data.stored:
-        return nullcontext(GivenDemonstrations(stored(Path(data.stored)), ranks.number, ranks.count))
+    ranks, recipe = trainer.ranks, trainer.recipe
+    if recipe.stored:
+        return nullcontext(GivenDemonstrations(stored(Path(recipe.stored)), ranks.number, ranks.count))
     first = -(-trainer.next // ranks.count) * ranks.count
-    return DemonstrationStream(data.source, workers, first + ranks.number, ranks.count)
+    return DemonstrationStream(recipe.data.source, workers, first + ranks.number, ranks.count)
 
 
 class _Keeping:
@@ -204,7 +202,7 @@ class _Keeping:
         held_out, count = self._trainer.recipe.data.source.held_out(), self._settings.validate
         folder = self._validation(point)
         shutil.rmtree(folder, ignore_errors=True)  # of weights that are no more, where training went on from an earlier step
-        plan = Plan(f"learned:{self._folder}?device={self._trainer.device.type}", tuple(held_out.name(k) for k in range(count)))
+        plan = Plan(f"learned:{self._folder}?device={self._trainer.device.type}", tuple(held_out.names(count)))
         with self._stopping.at_once():
             played = evaluate(plan, folder, RunSettings(), Quiet())
         self._curve.add(replace(point, success=sum(record.success for record in played.records) / count, validated=count))
@@ -214,12 +212,12 @@ class _Keeping:
         return self._folder / f"validation-{point.step}"
 
     def _judge(self, last: CurvePoint) -> None:
-        """At the end: what was played as a table, and strokes beside the oracle's on the same episodes."""
+        """At the end: what was played as a table, and what it would have done beside what is right, on the same episodes."""
         trainer, count = self._trainer, self._settings.validate
         if last.validated != count:
             self._validate(last)
         with self._stopping.at_once(), DemonstrationStream(trainer.recipe.data.source.held_out(), self._settings.workers) as stream:
-            self._say(judged(trainer.averaged, list(islice(stream, count)), trainer.device))
+            self._say(trainer.kind.judged(trainer.averaged, list(islice(stream, count)), trainer.device))
         self._say(str(read_run(self._validation(last)).table()))
 
     def _tell(self) -> None:

@@ -11,7 +11,7 @@ from importlib.resources.abc import Traversable
 
 from etude.learn.cards import ZooCard
 from etude.learn.policy import StrokeEyes
-from etude.learn.recipes import Recipe
+from etude.learn.recipes import Recipe, StrokeRecipe
 from etude.names import EtudeError, parse_json, unknown
 from etude.policies.contract import Contract
 from etude.policies.halves import Halves, Mind
@@ -78,7 +78,10 @@ def zoo_halves(name: str) -> Halves:
     card, folder = known[name]
 
     def eyes() -> StrokeEyes:
-        return StrokeEyes(Recipe.from_data(card.recipe), Contract.from_data(card.contract))
+        recipe = Recipe.from_data(card.recipe)
+        if not isinstance(recipe, StrokeRecipe):
+            raise EtudeError(f"zoo:{name} has learned {recipe.json_kind}; policies of the zoo are of {StrokeRecipe.json_kind}")
+        return StrokeEyes(recipe, Contract.from_data(card.contract))
 
     def mind() -> Mind:
         try:

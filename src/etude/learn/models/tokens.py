@@ -32,6 +32,19 @@ class CropEncoder(nn.Module):
         self.norm1, self.norm2 = nn.GroupNorm(8, 64), nn.GroupNorm(8, 96)
         self.out = nn.Linear(96 * (SIDE // 8) ** 2, width)
 
+    def looks(self, crops: Tensor, jitter: float = 0.0) -> Tensor:
+        """Crops as they are kept, bytes (N, 32, 32, 3). With ``jitter``, and while it learns, the three colours of each vary, so that no
+        episode is known again by its pixels."""
+        pixels = crops.permute(0, 3, 1, 2).to(self.stem.weight.dtype) / 127.5 - 1.0
+        if self.training and jitter:
+            gain = 1 + jitter * torch.randn(len(pixels), 3, 1, 1, device=pixels.device)
+            pixels = (pixels + 1) * gain - 1 + 0.2 * jitter * torch.randn_like(pixels)
+        count = pixels.shape[0]
+        if pixels.is_cuda:
+            pixels = functional.pad(pixels, (0, 0) * 3 + (0, rounded(count) - count))
+        found: Tensor = self(pixels)
+        return found[:count]
+
     def forward(self, crops: Tensor) -> Tensor:
         x = functional.gelu(self.stem(crops))
         x = self.down1(x)
@@ -64,14 +77,7 @@ class ThingTokens(nn.Module):
 
     def forward(self, crops: Tensor, boxes: Tensor, mask: Tensor) -> Tensor:
         count, views = mask.shape
-        pixels = crops.flatten(0, 1).permute(0, 3, 1, 2)
-        pixels = pixels.to(self.unseen.dtype) / 127.5 - 1.0
-        if self.training and self.jitter:  # of every crop's three colours, so that no episode is known again by its pixels
-            gain = 1 + self.jitter * torch.randn(len(pixels), 3, 1, 1, device=pixels.device)
-            pixels = (pixels + 1) * gain - 1 + 0.2 * self.jitter * torch.randn_like(pixels)
-        if pixels.is_cuda:
-            pixels = functional.pad(pixels, (0, 0) * 3 + (0, rounded(len(pixels)) - len(pixels)))
-        looks = self.crop(pixels)[: count * views].view(count, views, self.unseen.shape[1])
+        looks = self.crop.looks(crops.flatten(0, 1), self.jitter).view(count, views, self.unseen.shape[1])
         x = 0.0
         for v in range(views):
             place = hats(boxes[:, v], 0.0, self.extent).flatten(1).to(looks.dtype)

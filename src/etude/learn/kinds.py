@@ -1,0 +1,75 @@
+"""What is learned in which way: for every kind of recipe its model, its buffer, how it is judged, and the mind that plays it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+from etude.learn.buffer import DemonstrationBuffer
+from etude.learn.deciding import DecisionMind, judged_trials
+from etude.learn.judging import judged
+from etude.learn.mind import StrokeMind
+from etude.learn.models.cogelot import Cogelot
+from etude.learn.models.decider import Decider
+from etude.learn.recipes import DecisionRecipe, Recipe, StrokeRecipe
+from etude.learn.samples import NUMBERS, SIZE
+from etude.learn.trial_buffer import TrialBuffer
+from etude.learn.trials import cells_of
+from etude.names import pick
+from etude.policies.halves import Mind
+
+
+class SampleBuffer(Protocol):
+    """Samples on the device, from which batches are drawn."""
+
+    def __len__(self) -> int: ...
+
+    def add(self, samples: Sequence[Any], /) -> None:
+        """Append samples in their order."""
+
+    def batch(self, chosen: Tensor, shuffle: torch.Generator | None = None) -> Any:
+        """What a model learns from: the samples with these numbers; with a generator, what has no order of its own is in a random one."""
+
+
+@dataclass(frozen=True)
+class LearnedKind:
+    """A kind of policies. ``model``: the network of a recipe, with ``losses`` of a batch (N, ``parts``); ``buffer``: of a recipe, on a
+    device; ``judged``: how good a model is on samples of which (number, name, sample) are known, as a text; ``mind``: a model that
+    plays."""
+
+    parts: int
+    model: Callable[[Any], torch.nn.Module]
+    buffer: Callable[[Any, torch.device], SampleBuffer]
+    judged: Callable[[Any, Sequence[tuple[int, str, Any]], torch.device], str]
+    mind: Callable[[Any, torch.device, Mapping[str, str]], Mind]
+
+
+def _cells(recipe: DecisionRecipe) -> int:
+    return cells_of(recipe.data.source.size)
+
+
+KINDS = {
+    StrokeRecipe.json_kind: LearnedKind(
+        NUMBERS,
+        lambda recipe: Cogelot(recipe.model, recipe.contract.size or SIZE),
+        lambda _, device: DemonstrationBuffer(device),
+        judged,
+        StrokeMind,
+    ),
+    DecisionRecipe.json_kind: LearnedKind(
+        1,
+        lambda recipe: Decider(recipe.model, _cells(recipe)),
+        lambda recipe, device: TrialBuffer(_cells(recipe), device),
+        judged_trials,
+        DecisionMind,
+    ),
+}
+
+
+def kind_of(recipe: Recipe) -> LearnedKind:
+    """The kind of a recipe."""
+    return pick("kind of recipe", recipe.json_kind, KINDS)

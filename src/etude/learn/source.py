@@ -1,0 +1,96 @@
+"""Where samples come from: names of a suite's training split, and what is learned of each."""
+
+from __future__ import annotations
+
+import functools
+from bisect import bisect
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import Any, Self
+
+from etude.library import find_task, tasks
+from etude.names import EpisodeName, EtudeError, rng, unknown
+
+TRAINING = ("train",)  # splits that are for training
+HELD_OUT = 1 << 20  # the seed of a stream that nobody trains on
+SEEDS = 1 << 31  # every seed of a stream has so many numbers for episodes of its own
+
+
+def refuse_tests(name: str) -> None:
+    """Raise if a name is not for training."""
+    parsed = EpisodeName.parse(name)
+    find_task(parsed)
+    if parsed.split not in TRAINING:
+        raise EtudeError(f"{name} is for testing: a stream of demonstrations takes episodes of the split {TRAINING[0]!r} alone")
+
+
+@dataclass(frozen=True)
+class SampleSource:
+    """Which episodes: of a suite's training split, of some tasks or all that have it, each as often as the others.
+
+    ``weights`` makes tasks more frequent: (("twist", 2.0), …).
+    """
+
+    suite: str
+    tasks: tuple[str, ...] = ()
+    split: str = "train"
+    seed: int = 0
+    weights: tuple[tuple[str, float], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.split not in TRAINING:
+            raise EtudeError(f"a stream takes the training split alone, {TRAINING[0]!r}; {self.split!r} is for testing")
+        if not 0 <= self.seed <= HELD_OUT:
+            raise EtudeError(f"a stream's seed is a whole number from 0 to {HELD_OUT - 1}, got {self.seed}")
+        chosen = self.chosen()
+        for task, weight in self.weights:
+            if task not in chosen:
+                raise unknown("task with a weight", task, chosen)
+            if not weight > 0:
+                raise EtudeError(f"the weight of {task} must be positive, got {weight:g}")
+
+    def held_out(self) -> Self:
+        """Episodes of the same tasks that no stream for training has."""
+        return replace(self, seed=HELD_OUT)
+
+    def chosen(self) -> tuple[str, ...]:
+        """The tasks, in the suite's order."""
+        known = tasks(self.suite)
+        able = tuple(name for name, task in known.items() if self.split in task.splits)
+        for name in self.tasks:
+            if name not in able:
+                raise unknown(f"task of {self.suite}@{self.split}", name, able)
+        return tuple(name for name in able if name in self.tasks) if self.tasks else able
+
+    def name(self, number: int) -> str:
+        """The name of the k-th episode: tasks are drawn, seeds are counted."""
+        chosen, upto = _shares(self)
+        task = bisect(upto, rng(f"stream/{self.seed}", str(number)).uniform(0.0, upto[-1]))
+        return f"{self.suite}/{chosen[min(task, len(chosen) - 1)]}@{self.split}#{self.seed * SEEDS + number}"
+
+    def names(self, count: int) -> list[str]:
+        """The names of the first so many that are learned from."""
+        return [self.name(k) for k in range(count)]
+
+    def refuse_misfits(self) -> None:
+        """Raise if a task has episodes that cannot be learned from; by its own nature a source has none."""
+
+    @property
+    def room(self) -> int:
+        """Bytes that a sample takes at most."""
+        raise NotImplementedError
+
+    def packed(self, number: int) -> bytes:
+        """What is learned of the k-th episode, as bytes; none where it is left out."""
+        raise NotImplementedError
+
+    def unpacked(self, data: bytes | memoryview) -> Any:
+        """The sample of these bytes."""
+        raise NotImplementedError
+
+
+@functools.lru_cache(maxsize=8)
+def _shares(source: SampleSource) -> tuple[tuple[str, ...], list[float]]:
+    """The tasks of a source, and up to where each is drawn: names are asked for thousands of times a second."""
+    chosen, weights = source.chosen(), dict(source.weights)
+    return chosen, list(accumulate(weights.get(task, 1.0) for task in chosen))

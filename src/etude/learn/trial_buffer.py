@@ -1,0 +1,107 @@
+"""Trials on the device: the same cells are kept once for all of them. A batch has a row for every answer that is due."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from etude.learn.buffer import Rows, ranges
+from etude.learn.trials import CHOICE_WORDS, NO_WORD, NOTHING_THERE, SolvedTrial
+from etude.render.tokens import SIDE
+
+
+@dataclass(frozen=True, eq=False)
+class TrialBatch:
+    """R answers that are due, on the frames ``now`` (R,), each with what was shown until then.
+
+    ``words`` (R, L, 2) and ``clauses`` (R, L) of instructions, where there is something ``told`` (R, L); ``seen`` (R, T, P): which of the
+    ``cells`` (N, 32, 32, 3) each frame has, −1 where it is empty and after it is asked; ``choices`` (R, C, W, 2): words,
+    −1 where there are none; ``right`` (R,).
+    ``trials`` (R,): which of those that were chosen it is about.
+    """
+
+    words: Tensor
+    clauses: Tensor
+    told: Tensor
+    cells: Tensor
+    seen: Tensor
+    now: Tensor
+    choices: Tensor
+    right: Tensor
+    trials: Tensor
+
+
+class TrialBuffer:
+    """Grows by :meth:`add`, is drawn from by :meth:`batch`. ``room``: for so many rows of each sort to begin with."""
+
+    def __init__(self, cells: int, device: torch.device | str = "cpu", room: int = 1024) -> None:
+        self.device = torch.device(device)
+
+        def rows(*shape: int, dtype: torch.dtype = torch.int32) -> Rows:
+            return Rows(shape, dtype, self.device, room)
+
+        self._cells, self._known = rows(SIDE, SIDE, 3, dtype=torch.uint8), dict[int, int]()
+        self._words = rows(3, dtype=torch.int16)  # two buckets, and the clause
+        self._frames = rows(cells)
+        self._choices = rows(CHOICE_WORDS, 2, dtype=torch.int16)
+        self._asked = rows(2, dtype=torch.int16)  # on which frame, and what is right
+        self._trials = rows(8)  # first and how many: words, frames, choices, answers
+
+    def __len__(self) -> int:
+        return self._trials.count
+
+    def add(self, trials: Sequence[SolvedTrial]) -> None:
+        """Append trials in their order."""
+        if not trials:
+            return
+        at = [self._words.count, self._frames.count, self._choices.count, self._asked.count]
+        fresh: list[NDArray[np.uint8]] = []
+        frames, spans = [], []
+        for one in trials:
+            numbers = np.empty(len(one.keys), np.int32)
+            for k, key in enumerate(one.keys.tolist()):
+                number = self._known.setdefault(key, len(self._known))
+                if number == self._cells.count + len(fresh):
+                    fresh.append(one.cells[k])
+                numbers[k] = number
+            frames.append(np.append(numbers, NOTHING_THERE).astype(np.int32)[one.seen])
+            counts = [len(one.words), len(one.seen), len(one.choices), len(one.asked)]
+            spans.append([n for pair in zip(at, counts, strict=True) for n in pair])
+            at = [a + n for a, n in zip(at, counts, strict=True)]
+        if fresh:
+            self._cells.append(np.stack(fresh))
+        self._words.append(np.concatenate([np.column_stack([one.words, one.clauses]) for one in trials]))
+        self._frames.append(np.concatenate(frames))
+        self._choices.append(np.concatenate([one.choices for one in trials]))
+        self._asked.append(np.concatenate([np.stack([one.asked, one.right], 1) for one in trials]))
+        self._trials.append(np.array(spans, np.int32))
+
+    def batch(self, chosen: Tensor, shuffle: torch.Generator | None = None) -> TrialBatch:
+        """All answers that are due in the trials with these numbers (B,). Nothing in them has an order that could be shuffled."""
+        word, length, frame, _, choice, choices, first, answers = self._trials.values[chosen.to(self.device)].long().unbind(1)
+        at, due = ranges(first, answers)
+        trials = due.nonzero()[:, 0]
+        now, right = self._asked.values[at[due]].long().unbind(1)
+        words, told = ranges(word[trials], length[trials])
+        texts = self._words.values[words].long() * told[..., None]
+        shown, there = ranges(frame[trials], now + 1)
+        seen = torch.where(there[..., None], self._frames.values[shown].long(), -1)
+        offered, real = ranges(choice[trials], choices[trials])
+        used, back = torch.unique(seen, return_inverse=True)
+        back = back - (used[0] < 0).long()  # −1 comes first, where there is any
+        return TrialBatch(
+            texts[..., :2],
+            texts[..., 2],
+            told,
+            self._cells.values[used[used >= 0]],
+            back,
+            now,
+            torch.where(real[..., None, None], self._choices.values[offered].long(), NO_WORD),
+            right,
+            trials,
+        )
