@@ -90,6 +90,8 @@ def _run(program: Callable[[], object], cwd: Path | None, out: int, errors: int,
     os.dup2(errors, 2)
     sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115 (they live as long as the process)
     code: object = 0
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # libraries that other tests have loaded may handle them in a way of their own
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     # The server of the parent is not a child of this process: it is forgotten, or not asked how it is.
     if alone:
         forkserver._forkserver.__init__()

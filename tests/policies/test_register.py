@@ -49,11 +49,11 @@ def test_a_registered_policy_is_made_from_its_name_and_options(tables):
 
 
 def test_a_registered_address_is_given_the_whole_text(tables):
-    @register_policy("zoo", address=True)
+    @register_policy("menagerie", address=True)
     def from_zoo(text: str):
-        return Slow(float(text.removeprefix("zoo:")))
+        return Slow(float(text.removeprefix("menagerie:")))
 
-    assert load_policy("zoo:0.25").speed == 0.25
+    assert load_policy("menagerie:0.25").speed == 0.25
 
 
 def test_planners_and_deciders_are_registered_the_same_way(tables):
