@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import resource
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from kill_harness import filled, lines
+from small_disks import files_of_at_most
 from test_resuming import FEW, NAMES, PLAN, Quiet
 
 from etude.evaluation.record import Record
@@ -20,17 +19,6 @@ from etude.evaluation.worker import Job
 from etude.names import EtudeError, rng
 
 FULL = ["mount", "-t", "tmpfs", "-o", "size=4k", "etude"]
-
-
-@contextmanager
-def files_of_at_most(size: int) -> Iterator[None]:
-    """Files of this process cannot grow beyond so many bytes: a part of what is written is taken, the rest refused, as by a full disk."""
-    before, most = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, most))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (before, most))
 
 
 def test_a_line_is_whole_or_not_there_wherever_it_is_cut(whole, tmp_path):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import resource
-from contextlib import contextmanager
 
 import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed (extra 'learn')")
 pytest.importorskip("safetensors", reason="safetensors is not installed (extra 'learn')")
 
+from small_disks import files_of_at_most  # noqa: E402
 from toys import SETTINGS, demonstrations  # noqa: E402
 
 from etude.learn import state  # noqa: E402
@@ -73,16 +72,6 @@ def test_no_piece_is_larger_than_asked_for_and_the_set_before_goes(tmp_path, mon
     again = toy()
     again.resume(tmp_path)
     assert again.done == 2
-
-
-@contextmanager
-def files_of_at_most(size):
-    before, most = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, most))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (before, most))
 
 
 @pytest.mark.parametrize("room", [10, 250_000, 320_000])

@@ -4,48 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import io
-import zlib
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from PIL import Image
+from png_files import alone, decoded
 
 from etude.decisions.showing import drawn
 from etude.decisions.space import SeenThing
 from etude.render.packed import laid, packed
-
-
-def decoded(data: bytes) -> np.ndarray:
-    begin = data.index(b"IDAT") + 4
-    zlib.decompress(data[begin : begin + int.from_bytes(data[begin - 8 : begin - 4], "big")])  # Pillow forgives a wrong checksum
-    with Image.open(io.BytesIO(data)) as image:
-        assert image.mode == "RGB"
-        return np.asarray(image)
-
-
-def alone(picture: np.ndarray) -> bytes:
-    file = laid(*picture.shape[:2], [(packed(picture), 0, 0)])
-    assert file is not None
-    return file
-
-
-@given(
-    st.tuples(st.integers(1, 70), st.integers(1, 9)).flatmap(
-        lambda shape: arrays(np.uint8, (*shape, 3), elements=st.sampled_from((0, 7, 255)), fill=st.just(0))
-    ),
-    st.integers(0, 40),
-)
-def test_any_picture_comes_back_as_it_was(picture: np.ndarray, even: int) -> None:
-    picture = np.concatenate((picture, np.repeat(picture[-1:], even, axis=0), picture))
-    assert np.array_equal(decoded(alone(picture)), picture)
-
-
-def test_noise_comes_back_as_it_was() -> None:
-    picture = np.random.default_rng(0).integers(0, 256, (61, 47, 3)).astype(np.uint8)
-    assert np.array_equal(decoded(alone(picture)), picture)
-    assert np.array_equal(decoded(alone(picture[::-1, ::2])), picture[::-1, ::2])
 
 
 def test_runs_of_every_length_come_back() -> None:
