@@ -125,8 +125,8 @@ class _ThingMemory:
     def batch(self, tensors: Mapping[str, Tensor]) -> Batch:
         """A batch whose things are rows of this memory; there is nothing to learn from it."""
         nothing = tensors["before"]
-        none = torch.zeros_like(tensors["begun"])
-        return Batch(crops=self.tokens, boxes=self._boxes, mask=self._mask, labels=nothing, counts=none, **tensors)
+        none = tensors["steps"]
+        return Batch(crops=self.tokens, cells=none, boxes=self._boxes, mask=self._mask, labels=nothing, where=none, **tensors)
 
 
 class _Recorded:

@@ -57,8 +57,8 @@ class _Decision(nn.Module):
         things = torch.cat([kept_tokens, tokens])
         steps = begun.long().sum(1) + 1  # all but the first have something before them
         batch = Batch(
-            things, torch.cat([kept_boxes, boxes]), torch.cat([kept_mask, mask]), kinds, words, places, rows, seen, before, begun,
-            before, begun, steps,
+            things, steps, torch.cat([kept_boxes, boxes]), torch.cat([kept_mask, mask]), kinds, words, places, rows, seen, before, begun,
+            before, steps, steps,
         )  # fmt: skip
         return self.model.answers(batch, things), tokens
 

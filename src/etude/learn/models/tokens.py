@@ -21,6 +21,12 @@ def hats(values: Tensor, low: float | Tensor, high: float | Tensor, count: int =
     return functional.relu(1 - (at[..., None] - knots).abs())
 
 
+def gathered(table: Tensor, at: Tensor) -> Tensor:
+    """Rows (…, width) of a table (N, width) by their numbers (…), 0 for −1. The gradient of a row that is asked for a thousand times is
+    summed up by many threads, always in the same order; plain indexing leaves that to one."""
+    return functional.embedding(at + 1, functional.pad(table, (0, 0, 1, 0)), padding_idx=0)
+
+
 class CropEncoder(nn.Module):
     """A crop (N, 3, 32, 32) as a vector (N, width). Where in the crop something is stays known: grips depend on it."""
 
@@ -75,13 +81,15 @@ class ThingTokens(nn.Module):
         across, down = size
         self.register_buffer("extent", torch.tensor([across, down, down, across], dtype=torch.float32), persistent=False)
 
-    def forward(self, crops: Tensor, boxes: Tensor, mask: Tensor) -> Tensor:
-        count, views = mask.shape
-        looks = self.crop.looks(crops.flatten(0, 1), self.jitter).view(count, views, self.unseen.shape[1])
+    def forward(self, crops: Tensor, boxes: Tensor, mask: Tensor, cells: Tensor | None = None) -> Tensor:
+        """Of ``boxes`` (N, V, 4), where the ``mask`` (N, V) says that a view sees something, and ``crops`` (N, V, 32, 32, 3); or of crops
+        (C, 32, 32, 3) that things share: ``cells`` (N, V) says which."""
+        looks = self.crop.looks(crops if cells is not None else crops.flatten(0, 1), self.jitter)
         x = 0.0
-        for v in range(views):
+        for v, view in enumerate(self.view):
+            seen = view(looks[v :: len(self.view)]) if cells is None else gathered(view(looks), cells[:, v])
             place = hats(boxes[:, v], 0.0, self.extent).flatten(1).to(looks.dtype)
-            x = x + torch.where(mask[:, v, None], self.view[v](looks[:, v]) + self.box[v](place), self.unseen[v])
+            x = x + torch.where(mask[:, v, None], seen + self.box[v](place), self.unseen[v])
         return x + self.mix(x)
 
 
