@@ -10,7 +10,7 @@ from etude.learn.samples import Look, contract_for
 from etude.learn.source import HELD_OUT, SampleSource
 from etude.learn.stream import Source
 from etude.learn.trials import TrialSource, contract_of
-from etude.names import SPARSE, EtudeError, Family, decode, encode, unknown
+from etude.names import SPARSE, EtudeError, Family, decode, encode, pick, unknown
 from etude.policies.contract import ANSWER, Contract
 from etude.suites.suite import SUITES
 
@@ -209,13 +209,24 @@ def recipe_named(name: str, settings: Sequence[str] = ()) -> Recipe:
     if form not in recipe_names(suite):
         raise unknown(f"recipe of {suite}", form, recipe_names(suite))
     found = _plain_recipe(suite, form)
-    data = found.to_data()
+    return Recipe.from_data(_changed(found, settings, "schedule.batch=256"))
+
+
+def source_named(suite: str, settings: Sequence[str] = ()) -> Source:
+    """The demonstrations of a suite, with ``key=value`` settings such as ``weights=twist:2``: those of a recipe's ``data.source``."""
+    pick("suite", suite, SUITES)
+    found: Source = decode(Source, _changed(Source(suite), settings, "seed=1"), "source")
+    return found
+
+
+def _changed(found: Any, settings: Sequence[str], example: str) -> dict[str, Any]:
+    data: dict[str, Any] = encode(found)
     for setting in settings:
         key, sign, value = setting.partition("=")
         if not sign:
-            raise EtudeError(f"{setting!r} is not of the form key=value, e.g. schedule.batch=256")
+            raise EtudeError(f"{setting!r} is not of the form key=value, e.g. {example}")
         _set(found, data, key, key.split("."), value)
-    return Recipe.from_data(data)
+    return data
 
 
 def _plain_recipe(suite: str, form: str) -> Recipe:

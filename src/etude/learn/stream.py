@@ -85,10 +85,13 @@ class Demonstrations(Protocol):
     """Where training takes its samples from: demonstrations, or trials."""
 
     next: int  # the number of the episode that comes next
-    ended: bool  # no more will come
 
-    def ready(self, timeout: float | None = 0.0) -> list[tuple[int, str, Any]]:
-        """Those that have come since; waits so many seconds for one, as long as it takes with None."""
+    @property
+    def ended(self) -> bool:
+        """No more will come."""
+
+    def fill(self, buffer: Any, timeout: float = 0.0) -> None:
+        """Put what has come since into a buffer; waits so many seconds for something."""
 
 
 class GivenDemonstrations:
@@ -98,11 +101,11 @@ class GivenDemonstrations:
         self.next, self.ended = 0, False
         self._found = islice(found, first, None, stride)
 
-    def ready(self, timeout: float | None = 0.0) -> list[tuple[int, str, Any]]:
+    def fill(self, buffer: Any, timeout: float = 0.0) -> None:
         """A few more of them."""
         some = list(islice(self._found, AHEAD))
         self.next, self.ended = self.next + len(some), len(some) < AHEAD
-        return some
+        buffer.add([one for _, _, one in some])
 
 
 class DemonstrationStream:
@@ -152,6 +155,10 @@ class DemonstrationStream:
                 found.append((self.next, self.source.name(self.next), one))
             self.next += self._stride
         return found
+
+    def fill(self, buffer: Any, timeout: float = 0.0) -> None:
+        """Put what has come since into a buffer; waits so many seconds for something."""
+        buffer.add([one for _, _, one in self.ready(timeout)])
 
     def _waited(self, timeout: float | None = None) -> list[_StreamPlayer]:
         ready = set(wait([p.connection for p in self._team], timeout))

@@ -38,8 +38,8 @@ _PLACED = [axis for axis in AXES if not axis.wraps]
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What strokes are read from: M ``tokens`` (B, M, width) of B episodes, and ``places`` (B, M, 2), where on the table their things are, as
-    shares of the picture. Q steps of each ask, by a ``query`` (B, Q, width); a step is ``shown`` some tokens (B, Q, M), and some of these
+    """What strokes are read from: M ``tokens`` (B, M, width) of B episodes, and ``places`` (B, M, 2): where on the table their things are,
+    as shares of the picture. Q steps of each ask, by a ``query`` (B, Q, width); a step is ``shown`` some tokens (B, Q, M), and some of these
     can be ``pointed`` at (B, Q, M). ``where`` (N, 2): the episodes and steps that are answered; without it all are, N = B · Q."""
 
     tokens: Tensor
@@ -87,7 +87,7 @@ class StrokeHead(nn.Module):
         self.pointer = Pointer(width) if pointing else None
 
     def axis_logits(self, evidence: Evidence, numbers: Tensor, first: int = 0, end: int = len(AXES)) -> list[Tensor]:
-        """Log-probabilities of the bins (N, bins) of some axes, each of which may know those of the numbers (B, Q, 5) that come before it."""
+        """Log-probabilities of the bins (N, bins) of some axes; each may know those of the numbers (B, Q, 5) that come before it."""
         asked = evidence.query[:, :, None] + self.asking[first:end]
         if self.chained:
             parts = self.before.parts(numbers)
