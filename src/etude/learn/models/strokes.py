@@ -39,7 +39,7 @@ _PLACED = [axis for axis in AXES if not axis.wraps]
 @dataclass(frozen=True, eq=False)
 class Evidence:
     """What strokes are read from: M ``tokens`` (B, M, width) of B episodes, and ``places`` (B, M, 2): where on the table their things are,
-    as shares of the picture. Q steps of each ask, by a ``query`` (B, Q, width); a step is ``shown`` some tokens (B, Q, M), and some of these
+    as shares of the picture. Q steps of each ask, by a ``query`` (B, Q, width); a step is ``shown`` tokens (B, Q, M), and some of these
     can be ``pointed`` at (B, Q, M). ``where`` (N, 2): the episodes and steps that are answered; without it all are, N = B · Q."""
 
     tokens: Tensor
