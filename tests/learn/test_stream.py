@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 from toys import SOURCE, demonstrations
 
-from etude.learn.demonstrating import Recovery, demonstrate
+from etude.learn.demonstrating import Recovery, demonstrate, prompt_of
 from etude.learn.packing import packed, unpacked
 from etude.learn.samples import BLANK, OBJECT, SCENE, WORD, action_of, numbers_of, patches, prompt
 from etude.learn.stream import DemonstrationStream, Source
@@ -106,3 +107,9 @@ def test_pictures_of_a_prompt_stand_where_the_text_has_them():
 def test_actions_come_back_from_their_numbers():
     numbers = [0.3, -0.2, 0.5, 0.4, -2.0]
     assert numbers_of(action_of(numbers)) == pytest.approx(numbers)
+
+
+def test_words_of_our_own_are_those_of_the_first_checkpoints():
+    told = prompt_of(episode("vima/rearrange_then_restore@train#0"), "objects")
+    digest = hashlib.sha256(b"".join(array.tobytes() for array in (told.kinds, told.words, told.places, told.rows))).hexdigest()[:16]
+    assert digest == "a108273bf13e03b9"

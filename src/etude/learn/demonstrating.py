@@ -65,8 +65,8 @@ def refuse_misfits(names: Iterable[str], look: Look) -> None:
             raise EtudeError(f"{one.name} is acted in by {one.control!r}; recipes train strokes from place to place: {expected}")
 
 
-def demonstrate(name: str, look: Look, recovery: Recovery = Recovery()) -> Demonstration:
-    """Play an episode with the oracle. The last stroke is not carried out: nobody sees what follows it."""
+def demonstrate(name: str, look: Look, recovery: Recovery = Recovery(), language: str = "") -> Demonstration:
+    """Play an episode with the oracle. The last stroke is not carried out: nobody sees what follows it. ``language``: of the prompt."""
     refuse_tests(name)
     found = episode(name)
     if found.least == 0:
@@ -104,17 +104,17 @@ def demonstrate(name: str, look: Look, recovery: Recovery = Recovery()) -> Demon
         counts.append(stroke.start != stroke.end or stroke.end_yaw != stroke.start_yaw)  # waiting is no demonstration
         if len(seen) < strokes:
             simulation.step(carried)
-    return Demonstration(prompt_of(found, look), tuple(seen), np.stack(done), np.stack(labels), np.array(counts))
+    return Demonstration(prompt_of(found, look, language), tuple(seen), np.stack(done), np.stack(labels), np.array(counts))
 
 
-def prompt_of(found: Episode, look: Look) -> Prompt:
+def prompt_of(found: Episode, look: Look, language: str = "") -> Prompt:
     """The prompt of an episode. Pictures of single objects are kept, for others show them too."""
     scene = told_in(found)
     bare = replace(scene, entities=(), robot=None)
     pictures = [
         _portrait(p, bare, look) if isinstance(p, ObjectPicture) else _pictured(p, scene, look) for p in found.instruction.pictures()
     ]
-    return prompt(found.instruction.template(), pictures)
+    return prompt(found.instruction.template(), pictures, language)
 
 
 def _pictured(part: InstructionPart, scene: Scene, look: Look) -> tuple[int, Things]:
