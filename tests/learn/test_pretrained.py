@@ -191,3 +191,17 @@ def test_its_export_is_refused_in_one_line(language):
     with pytest.raises(EtudeError, match="pretrained T5 cannot be exported") as refusal:
         exported(Trainer(recipe(language)).averaged)
     assert "\n" not in str(refusal.value)
+
+
+def test_it_is_computed_in_bfloat16_where_all_else_is(language, samples):
+    """As training does on a GPU: forth and back, with nothing but what is learned getting gradients."""
+    trainer, _ = trained(language, samples, 0, "model.language_layers=1")
+    batch = trainer.buffer.batch(torch.arange(COUNT))
+    plain = trainer.model.losses(batch).mean().item()
+    with torch.autocast("cpu", torch.bfloat16):
+        rough = trainer.model.losses(batch).float().mean()
+    rough.backward()
+    assert rough.item() == pytest.approx(plain, rel=0.05)
+    assert trainer.model.pretrained.last[0].layer[0].SelfAttention.q.weight.grad.abs().max() > 0
+    assert trainer.model.things.crop.stem.weight.grad.abs().max() > 0
+    assert all(p.grad is None for p in trainer.model.pretrained._frozen[0].encoder.block[0].parameters())
