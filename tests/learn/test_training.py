@@ -40,6 +40,15 @@ def test_a_toy_learns_twenty_demonstrations_by_heart(name):
     assert after < 0.25 * losses[0]
 
 
+@pytest.mark.parametrize(
+    ("name", "numbers", "wanted"),
+    [("vima/objects-xattn", 494_614, [12.0661, 11.9324, 10.3353]), ("vima/objects-concat", 490_326, [11.6432, 11.8019, 10.7803])],
+)
+def test_a_model_with_words_of_its_own_is_the_one_it_was(name, numbers, wanted):
+    trainer, losses = trained(3, name)
+    assert parameters_of(trainer.model) == numbers and losses == pytest.approx(wanted, abs=1e-3)
+
+
 @pytest.mark.parametrize("changed", [{"chained": "false"}, {"pointing": "false"}, {"slot_positions": "true"}])
 def test_variants_of_the_model_learn_too(changed):
     _, losses = trained(12, **changed)

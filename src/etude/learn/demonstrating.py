@@ -68,13 +68,13 @@ def refuse_misfits(names: Iterable[str], look: Look) -> None:
             raise EtudeError(f"{one.name} is acted in by {one.control!r}; recipes train strokes from place to place: {expected}")
 
 
-def demonstrate(name: str, look: Look, recovery: Recovery = Recovery()) -> Demonstration:
-    """Play an episode with the oracle. The last stroke is not carried out: nobody sees what follows it."""
-    (found,) = demonstrated([name], [look], recovery)
+def demonstrate(name: str, look: Look, recovery: Recovery = Recovery(), language: str = "") -> Demonstration:
+    """Play an episode with the oracle. The last stroke is not carried out: nobody sees what follows it. ``language``: of the prompt."""
+    (found,) = demonstrated([name], [look], recovery, language)
     return found
 
 
-def demonstrated(names: Sequence[str], looks: Sequence[Look], recovery: Recovery = Recovery()) -> list[Demonstration]:
+def demonstrated(names: Sequence[str], looks: Sequence[Look], recovery: Recovery = Recovery(), language: str = "") -> list[Demonstration]:
     """An episode that is played once, as it is told by each of its names and seen in each of the ways: look by look, name by name.
 
     Names differ in what changes the instruction alone, such as "+paraphrase".
@@ -122,7 +122,7 @@ def demonstrated(names: Sequence[str], looks: Sequence[Look], recovery: Recovery
         if len(seen) < strokes:
             simulation.step(carried)
     learned = np.stack(done), np.stack(labels), np.array(counts)
-    told = _prompts((found, *others), looks)
+    told = _prompts((found, *others), looks, language)
     return [Demonstration(next(told), tuple(step[k] for step in seen), *learned) for k in range(len(looks)) for _ in names]
 
 
@@ -135,7 +135,7 @@ def in_other_words(names: Sequence[str]) -> list[Episode]:
     return found
 
 
-def _prompts(found: Sequence[Episode], looks: Sequence[Look]) -> Iterator[Prompt]:
+def _prompts(found: Sequence[Episode], looks: Sequence[Look], language: str) -> Iterator[Prompt]:
     """The prompts of an episode that is told in several ways: look by look, way by way. What they show is drawn once. Pictures of single
     objects are kept, for others show them too."""
     scene = told_in(found[0])
@@ -146,7 +146,7 @@ def _prompts(found: Sequence[Episode], looks: Sequence[Look]) -> Iterator[Prompt
             drawn[part] = _portrait(part, bare) if isinstance(part, ObjectPicture) else _pictured(part, scene)
     for look in looks:
         for one in found:
-            yield prompt(one.instruction.template(), [drawn[part][look] for part in one.instruction.pictures()])
+            yield prompt(one.instruction.template(), [drawn[part][look] for part in one.instruction.pictures()], language)
 
 
 def _pictured(part: InstructionPart, scene: Scene) -> dict[Look, Shown]:

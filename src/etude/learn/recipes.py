@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Literal
 
 from etude.learn.samples import Look, contract_for
 from etude.learn.source import HELD_OUT, SampleSource
 from etude.learn.stream import Source
 from etude.learn.trials import TrialSource, contract_of
-from etude.names import SPARSE, EtudeError, Family, decode, encode, pick, unknown
+from etude.learn.wording import language_digest, placed_language
+from etude.names import SPARSE, EtudeError, Family, decode, encode, parse_json, pick, unknown
 from etude.policies.contract import ANSWER, Contract
 from etude.suites.suite import SUITES
 
@@ -23,6 +24,9 @@ class ModelRecipe:
 
     ``chained``: numbers of a stroke are decided one after the other, not each on its own. ``pointing``: places are told from things, not
     only in bins of the table. ``slot_positions``: it knows slots by number. ``jitter``: how much the colours of crops vary in training.
+
+    ``language``: t5:FOLDER has a pretrained T5, known by its ``language_digest``, read prompts in place of words and ``prompt_layers``
+    that learn from scratch; its last ``language_layers`` learn.
     """
 
     look: Look = "objects"
@@ -38,6 +42,15 @@ class ModelRecipe:
     pointing: bool = True
     slot_positions: bool = False
     jitter: float = 0.1
+    language: str = field(default="", metadata=SPARSE)
+    language_digest: str = field(default="", metadata=SPARSE)
+    language_layers: int = field(default=0, metadata=SPARSE)
+
+    def __post_init__(self) -> None:
+        if self.language_layers < 0:
+            raise EtudeError(f"model.language_layers must be at least 0, got {self.language_layers}")
+        if self.language_layers and not self.language:
+            raise EtudeError("model.language_layers are of a pretrained language, and there is none; set model.language=t5:FOLDER too")
 
 
 @dataclass(frozen=True)
@@ -133,6 +146,11 @@ class Recipe(Family):
         """The folder of a data set that is learned from instead of a stream."""
         return ""
 
+    @property
+    def language(self) -> str:
+        """Whose words are read (:mod:`etude.learn.wording`)."""
+        return ""
+
     def to_data(self) -> dict[str, Any]:
         """As plain JSON data."""
         data: dict[str, Any] = encode(self)
@@ -157,6 +175,11 @@ class StrokeRecipe(Recipe, kind="strokes"):
             raise EtudeError(f"the model sees {self.model.look}, but its demonstrations are in {self.data.source.look}")
         if self.data.stored and self.model.look != "objects":
             raise EtudeError(f"a stored data set has objects to learn from, but the model sees {self.model.look}")
+        if self.model.language != self.data.source.language:
+            raise EtudeError(
+                f"the model's language is {self.model.language!r}, but its demonstrations are told in {self.data.source.language!r}; "
+                "set model.language alone"
+            )
         super().__post_init__()
 
     @property
@@ -174,6 +197,11 @@ class StrokeRecipe(Recipe, kind="strokes"):
         """A set of demonstrations."""
         return self.data.stored
 
+    @property
+    def language(self) -> str:
+        """That of the prompts."""
+        return self.model.language
+
 
 @dataclass(frozen=True)
 class DecisionRecipe(Recipe, kind="decisions"):
@@ -186,6 +214,18 @@ class DecisionRecipe(Recipe, kind="decisions"):
     def contract(self) -> Contract:
         """A trial whole."""
         return contract_of(self.data.source.size)
+
+
+def recipe_in(metadata: Mapping[str, str], language: str = "") -> Recipe:
+    """The recipe that a checkpoint holds; its pretrained ``language`` may lie elsewhere now."""
+    found = Recipe.from_data(parse_json(metadata["recipe"]))
+    if not language:
+        return found
+    if not isinstance(found, StrokeRecipe) or not found.language:
+        raise EtudeError(f"this policy has learned its words from scratch; {language!r} is of no use to it")
+    placed = placed_language(language)
+    source = replace(found.data.source, language=placed)
+    return replace(found, model=replace(found.model, language=placed), data=replace(found.data, source=source))
 
 
 LOOK_NAMES: dict[str, Look] = {"objects": "objects", "patches": "patches"}
@@ -209,7 +249,10 @@ def recipe_named(name: str, settings: Sequence[str] = ()) -> Recipe:
     if form not in recipe_names(suite):
         raise unknown(f"recipe of {suite}", form, recipe_names(suite))
     found = _plain_recipe(suite, form)
-    return Recipe.from_data(_changed(found, settings, "schedule.batch=256"))
+    data = _changed(found, settings, "schedule.batch=256")
+    if data["model"].get("language"):
+        _know(data)
+    return Recipe.from_data(data)
 
 
 def source_named(suite: str, settings: Sequence[str] = ()) -> Source:
@@ -227,6 +270,14 @@ def _changed(found: Any, settings: Sequence[str], example: str) -> dict[str, Any
             raise EtudeError(f"{setting!r} is not of the form key=value, e.g. {example}")
         _set(found, data, key, key.split("."), value)
     return data
+
+
+def _know(data: dict[str, Any]) -> None:
+    """Have the plain data of a recipe know its pretrained language again, wherever it is played, and the demonstrations told in it."""
+    model = data["model"]
+    model["language"] = language = placed_language(model["language"])
+    model.setdefault("language_digest", language_digest(language))
+    data["data"]["source"].setdefault("language", language)
 
 
 def _plain_recipe(suite: str, form: str) -> Recipe:

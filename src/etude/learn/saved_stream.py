@@ -119,7 +119,7 @@ def _play_shard(plan_data: object, place: str, shard: int) -> int:
     numbers, reasons = [], []
     for number in range(shard * SHARD, min((shard + 1) * SHARD, plan.episodes)):
         try:
-            found = demonstrated(plan.names(number), plan.looks, plan.source.recovery)
+            found = demonstrated(plan.names(number), plan.looks, plan.source.recovery, plan.source.language)
         except EtudeError as error:
             reasons.append(str(error))
             continue

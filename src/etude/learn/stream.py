@@ -13,7 +13,7 @@ import os
 import signal
 import struct
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -26,7 +26,7 @@ from etude.learn.demonstrating import Recovery, demonstrate, refuse_misfits
 from etude.learn.packing import packed, unpacked
 from etude.learn.samples import LOOKS, Demonstration, Look
 from etude.learn.source import SEEDS, SampleSource
-from etude.names import EtudeError, decode, encode, unknown
+from etude.names import SPARSE, EtudeError, decode, encode, unknown
 
 AHEAD = 8  # demonstrations that a process may have ready before it waits
 ROOM = {"objects": 1 << 20, "patches": 8 << 20}  # bytes for one of them
@@ -36,11 +36,13 @@ PATIENCE = 20  # episodes without a demonstration, before they are taken for mor
 
 @dataclass(frozen=True)
 class Source(SampleSource):
-    """Which demonstrations, and in which form. ``perturb``: perturbations of all of them, e.g. "paraphrase"."""
+    """Which demonstrations, and in which form. ``perturb``: perturbations of all of them, e.g. "paraphrase". ``language``: whose words
+    prompts have (:mod:`etude.learn.wording`)."""
 
     look: Look = "objects"
     recovery: Recovery = Recovery()
     perturb: str = ""
+    language: str = field(default="", metadata=SPARSE)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -72,9 +74,13 @@ class Source(SampleSource):
         """Bytes that a demonstration takes at most."""
         return ROOM[self.look]
 
+    def demonstration(self, number: int) -> Demonstration:
+        """That of the k-th episode."""
+        return demonstrate(self.name(number), self.look, self.recovery, self.language)
+
     def packed(self, number: int) -> bytes:
-        """The demonstration of the k-th episode."""
-        return packed(demonstrate(self.name(number), self.look, self.recovery))
+        """The demonstration of the k-th episode, as bytes."""
+        return packed(self.demonstration(number))
 
     def unpacked(self, data: bytes | memoryview) -> Demonstration:
         """The demonstration of these bytes."""
@@ -251,4 +257,4 @@ def _play(connection: Connection, kind: type[SampleSource], how: str) -> None:
 
 def played(source: Source, count: int) -> list[tuple[int, str, Demonstration]]:
     """The first so many of a source, played in this process: for small sets."""
-    return [(k, source.name(k), demonstrate(source.name(k), source.look, source.recovery)) for k in range(count)]
+    return [(k, source.name(k), source.demonstration(k)) for k in range(count)]

@@ -153,7 +153,7 @@ def _demonstrations(trainer: Trainer, settings: TrainingSettings) -> AbstractCon
     """This rank's part of them. A stream begins with a multiple of the number of ranks, so that no two have an episode in common."""
     ranks, recipe = trainer.ranks, trainer.recipe
     if recipe.stored:
-        return nullcontext(GivenDemonstrations(stored(Path(recipe.stored)), ranks.number, ranks.count))
+        return nullcontext(GivenDemonstrations(stored(Path(recipe.stored), recipe.language), ranks.number, ranks.count))
     if settings.stream is not None:
         return nullcontext(_saved(recipe, settings.stream, ranks.number, ranks.count))
     first = -(-trainer.next // ranks.count) * ranks.count

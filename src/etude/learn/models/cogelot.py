@@ -1,7 +1,8 @@
 """CoGeLoT's four architectures (Table 1): objects or patches, prompts by cross-attention or by concatenation; all else the same.
 
-A prompt of words and things goes through an encoder. What was seen at every step, what was done before, and a query stand in a row: a step
-sees itself and those before it. The trunk lets them look at the prompt, and a head reads a stroke from the query and all that is known.
+A prompt of words and things goes through an encoder, learned from scratch or a pretrained T5. What was seen at every step, what was done
+before, and a query stand in a row: a step sees itself and those before it. The trunk lets them look at the prompt, and a head reads a
+stroke from the query and all that is known.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from etude.learn.buffer import Batch
+from etude.learn.models.pretrained import PretrainedT5
 from etude.learn.models.strokes import Evidence, StrokeHead
 from etude.learn.models.tokens import PLACES, ThingTokens, WordTokens, gathered
 from etude.learn.models.trunk import TransformerBlock
@@ -31,9 +33,14 @@ class Cogelot(nn.Module):
         self.width = width = recipe.width
         heads = recipe.heads
         self.concat = recipe.conditioning == "concat"
-        self.things, self.words = ThingTokens(width, size, recipe.jitter), WordTokens(width)
-        self.kinds, self.places = nn.Embedding(SCENE + 2, width), nn.Embedding(PLACES, width)
-        self.encoder = nn.ModuleList(TransformerBlock(width, heads, recipe.dropout) for _ in range(recipe.prompt_layers))
+        scratch = not recipe.language
+        self.things = ThingTokens(width, size, recipe.jitter)
+        if scratch:
+            self.words = WordTokens(width)
+        self.kinds = nn.Embedding(SCENE + 2, width)
+        if scratch:
+            self.places = nn.Embedding(PLACES, width)
+            self.encoder = nn.ModuleList(TransformerBlock(width, heads, recipe.dropout) for _ in range(recipe.prompt_layers))
         self.told = nn.LayerNorm(width)
         self.steps = nn.Embedding(STEPS, width)
         self.slots = nn.Embedding(SLOT_COUNT, width) if recipe.slot_positions else None
@@ -45,12 +52,18 @@ class Cogelot(nn.Module):
         self.head = StrokeHead(width, heads, recipe.head_layers, recipe.dropout, recipe.chained, recipe.pointing)
         for embedding in (m for m in self.modules() if isinstance(m, nn.Embedding)):
             nn.init.normal_(embedding.weight, std=0.02)
+        self.pretrained = (  # comes last: nothing of it is begun anew
+            None if scratch else PretrainedT5(recipe.language, recipe.language_digest, recipe.language_layers, width, recipe.dropout)
+        )
 
     def _prompts(self, batch: Batch, things: Tensor) -> tuple[Tensor, Tensor]:
         """Encoded prompts (B, L, width), and which of their tokens are there (B, L)."""
-        there = batch.kinds > 0
-        x = torch.where((batch.kinds == WORD)[..., None], self.words(batch.words), 0.0)
-        x = x + gathered(things, batch.rows) + self.kinds(batch.kinds) + self.places(batch.places.clamp(max=PLACES - 1))
+        there, said = batch.kinds > 0, batch.kinds == WORD
+        shown = gathered(things, batch.rows)
+        if self.pretrained is not None:
+            return self.told(self.pretrained(batch.words, said, shown + self.kinds(batch.kinds), there)), there
+        x = torch.where(said[..., None], self.words(batch.words), 0.0) + shown
+        x = x + self.kinds(batch.kinds) + self.places(batch.places.clamp(max=PLACES - 1))
         for block in self.encoder:
             x = block(x, there[:, None, None])
         return self.told(x), there

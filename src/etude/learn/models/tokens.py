@@ -6,7 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from etude.learn.samples import BUCKETS, NUMBERS
+from etude.learn.samples import NUMBERS
+from etude.learn.wording import BUCKETS
 from etude.render.tokens import SIDE
 
 HATS = 64  # of a coordinate
