@@ -22,6 +22,7 @@ from etude.scene.contacts import Contact, ContactTable
 from etude.scene.manipulator import Manipulator
 from etude.scene.materials import SUBSTEPS, TIMESTEP
 from etude.scene.prototype import Prototype, structure
+from etude.scene.resting import rest
 from etude.scene.scene import Body, Camera, Entity, Fixture, Lighting, Particles, Scene
 from etude.scene.visual import Visual
 
@@ -196,8 +197,14 @@ class World:
 
     def step(self, count: int = 1) -> None:
         """Let ``count`` control periods of 50 ms pass, the robot following its latest command."""
-        for _ in range(count):
+        left = count
+        while left > 0:
             self._advance(SUBSTEPS)
+            left -= 1
+            if left > 1 and self.robot is not None and self.robot.staying and not self._proto.latches:
+                assert self._structure.robot is not None and self._proto.robot is not None
+                if rest(self._structure.robot, self._proto.robot, self.model, self.data, left - 1):
+                    left = 1
 
     def _advance(self, substeps: int) -> None:
         model, data, contacts, robot = self.model, self.data, self._contacts, self.robot
