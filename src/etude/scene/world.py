@@ -161,17 +161,12 @@ class World:
 
     def _still_distances(self) -> list[tuple[float, int, int]]:
         """Signed distances between the geoms of different fixed entities, which MuJoCo itself never lets collide."""
-        model, data = self.model, self.data
-        roots = set(self._proto.fixed.values())
-        geoms = [g for g in range(model.ngeom) if int(model.geom_bodyid[g]) in roots]
-        found = []
-        for i, g in enumerate(geoms):
-            for h in geoms[:i]:
-                near = model.geom_rbound[g] + model.geom_rbound[h]
-                if model.geom_bodyid[g] != model.geom_bodyid[h] and norm(data.geom_xpos[g] - data.geom_xpos[h]) < near:
-                    distance = mujoco.mj_geomDistance(model, data, h, g, 0.001, None)
-                    found.append((distance, int(self._proto.geom_owner[h]), int(self._proto.geom_owner[g])))
-        return found
+        model, data, owner = self.model, self.data, self._proto.geom_owner
+        geoms = np.flatnonzero(np.isin(model.geom_bodyid, list(self._proto.fixed.values())))
+        bodies, radii, places = model.geom_bodyid[geoms], model.geom_rbound[geoms], data.geom_xpos[geoms]
+        near = norms(places[:, None] - places) < radii[:, None] + radii
+        pairs = np.argwhere(np.tril(near & (bodies[:, None] != bodies)))
+        return [(mujoco.mj_geomDistance(model, data, h, g, 0.001, None), int(owner[h]), int(owner[g])) for g, h in geoms[pairs].tolist()]
 
     def _refuse_blind_cameras(self) -> None:
         eyes = [(c, np.asarray(c.pose.position)) for c in self.scene.cameras if c.mount == "world"]
