@@ -70,6 +70,7 @@ class Demonstration:
     counts: NDArray[np.bool_]
 
 
+@functools.cache
 def contract_for(look: Look) -> Contract:
     """What a policy with this look asks of an environment: both views of the table, and prompts in the same views."""
     modality = "objects" if look == "objects" else "rgb"
