@@ -49,18 +49,20 @@ class Kept:
 
         ``moved`` says for every body at which of the ``moves`` it was the last time among those that moved.
         """
-        if _stirred(g.version, g.body, shown, moves, moved, self.still, self.drawn):
+        if settle(g.version, g.body, shown, moves, moved, self.still, self.drawn):
             clear(view, self.nearness, self.owner)
             draw(view, g, self.still, s, self.nearness, self.owner)
             self.over = shown & (self.still == 0)
 
 
 @compiled(error_model="numpy")
-def _stirred(
+def settle(
     version: NDArray[np.int64], body: NDArray[np.int64], shown: NDArray[np.uint8], moves: int, moved: NDArray[np.int64],
     still: NDArray[np.uint8], drawn: NDArray[np.int64],
 ) -> bool:  # fmt: skip
-    """Whether another set of visuals, of these versions on these bodies, should be ``still`` now; if so, it is."""
+    """Whether another set of visuals, of these versions on these bodies, should be ``still`` now; if so, it is.
+
+    ``drawn`` are the versions in which they were drawn, ``shown`` those to choose from."""
     stirred = False
     for v in range(len(still)):
         stirred |= drawn[v] != version[v] if still[v] else shown[v] and moves - moved[body[v]] >= REST

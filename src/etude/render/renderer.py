@@ -174,7 +174,7 @@ class Renderer:
         if not self.lighting.shadows:
             return no_shadows(self._axes)
         if self._taken is None:
-            self._taken = self._shadows.take()
+            self._taken = self._shadows.take(self._moves, self._moved)
         return self._taken
 
     def _markers(self, view: Projection, hide: frozenset[int]) -> list[int]:
