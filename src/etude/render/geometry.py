@@ -47,7 +47,7 @@ class Geometry(NamedTuple):
     setup: NDArray[np.float32]  # (T, SETUP)
 
 
-class Outline(NamedTuple):
+class Triangles(NamedTuple):
     """What drawing reads of a :class:`Geometry`. Every array that is handed to a kernel takes time, however little the kernel does."""
 
     points: Array
@@ -59,7 +59,7 @@ class Outline(NamedTuple):
     version: NDArray[np.int64]
 
 
-class Looks(NamedTuple):
+class Surfaces(NamedTuple):
     """What shading reads of a :class:`Geometry`."""
 
     visual: NDArray[np.int32]
@@ -70,14 +70,14 @@ class Looks(NamedTuple):
     setup: NDArray[np.float32]
 
 
-def outline(g: Geometry) -> Outline:
+def triangles(g: Geometry) -> Triangles:
     """The same arrays, not copies of them."""
-    return Outline(g.points, g.centres, g.radii, g.faces, g.vertex_start, g.face_start, g.version)
+    return Triangles(g.points, g.centres, g.radii, g.faces, g.vertex_start, g.face_start, g.version)
 
 
-def looks(g: Geometry) -> Looks:
+def surfaces(g: Geometry) -> Surfaces:
     """The same arrays, not copies of them."""
-    return Looks(g.visual, g.gloss, g.texels, g.texture_start, g.texture_bits, g.setup)
+    return Surfaces(g.visual, g.gloss, g.texels, g.texture_start, g.texture_bits, g.setup)
 
 
 def pack(visuals: Sequence[Visual]) -> Geometry:

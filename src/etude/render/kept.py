@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from etude.compiled import compiled
-from etude.render.geometry import Outline
+from etude.render.geometry import Triangles
 from etude.render.lighting import Notes
 from etude.render.raster import Projection, Scratch, clear, draw
 
@@ -50,7 +50,7 @@ class Kept:
     def layer(
         self,
         view: Projection,
-        g: Outline,
+        g: Triangles,
         body: NDArray[np.int64],
         shown: NDArray[np.uint8],
         moves: int,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from etude.compiled import compiled
 from etude.pose import Array
-from etude.render.geometry import Outline
+from etude.render.geometry import Triangles
 
 BEYOND = 1e9  # samples: more than any picture is wide
 GUARD = 1 << 19  # pixels: beyond this, polygons are cut, so that edge functions fit in 64 bits
@@ -203,7 +203,7 @@ def _clip(view: Projection, polygon: Array, count: int) -> tuple[int, int]:
 
 
 @compiled(error_model="numpy", inline="always")
-def _place(view: Projection, g: Outline, s: Scratch, visual: int) -> None:
+def _place(view: Projection, g: Triangles, s: Scratch, visual: int) -> None:
     """Camera coordinates and snapped pixels of the vertices of a visual."""
     m, e, f = view.axes, view.eye, view.focal
     for i in range(g.vertex_start[visual], g.vertex_start[visual + 1]):
@@ -252,7 +252,7 @@ def _fill_clipped(
 
 @compiled(error_model="numpy")
 def draw(
-    view: Projection, g: Outline, shown: NDArray[np.uint8], s: Scratch, nearness: NDArray[np.float32], owner: NDArray[np.int32]
+    view: Projection, g: Triangles, shown: NDArray[np.uint8], s: Scratch, nearness: NDArray[np.float32], owner: NDArray[np.int32]
 ) -> None:
     """Draw the visuals with shown[v] = 1 over what the buffers (height, width) hold; of two equally near triangles, the first stays.
 

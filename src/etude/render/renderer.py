@@ -14,7 +14,7 @@ from etude.names import EtudeError
 from etude.pose import Array, Pose, matrix
 from etude.render.antialias import choose, resolve
 from etude.render.camera import focal, place_of
-from etude.render.geometry import carry, follow, looks, outline, pack
+from etude.render.geometry import carry, follow, pack, surfaces, triangles
 from etude.render.kept import REST, Kept, Memory, take_notes
 from etude.render.lighting import Lights, ShadowMap, casts, light_axes, unit
 from etude.render.measure import measure, normals_of
@@ -43,7 +43,7 @@ class Renderer:
     def __init__(self, visuals: Sequence[Visual], lighting: Lighting) -> None:
         self.lighting = lighting
         self._geometry = g = pack(visuals)
-        self._outline, self._surfaces = outline(g), looks(g)
+        self._triangles, self._surfaces = triangles(g), surfaces(g)
         self._bodies = int(g.body.max()) + 1 if len(visuals) else 1
         self._scratch = scratch(len(g.points))
         self._alpha = np.array([v.alpha for v in visuals], np.float64)
@@ -102,10 +102,10 @@ class Renderer:
         if kept is None:
             clear(view, nearness, owner)
         else:
-            kept.layer(view, self._outline, g.body, shown, self._moves, self._moved, self._scratch)
+            kept.layer(view, self._triangles, g.body, shown, self._moves, self._moved, self._scratch)
             np.copyto(nearness, kept.nearness)
             np.copyto(owner, kept.owner)
-        draw(view, self._outline, shown if kept is None else kept.over, self._scratch, nearness, owner)
+        draw(view, self._triangles, shown if kept is None else kept.over, self._scratch, nearness, owner)
         shadow = self._shadow()
         rgb = np.empty((height, width, 3), np.uint8)
         markers = self._markers(view, hide)
@@ -201,7 +201,7 @@ class Renderer:
             only = np.zeros(len(self._alpha), np.uint8)
             only[v] = 1
             front, owner = nearness.copy(), np.full(nearness.shape, -1, np.int32)
-            draw(view, self._outline, only, self._scratch, front, owner)
+            draw(view, self._triangles, only, self._scratch, front, owner)
             self._colour(view, shadow, front, owner, _EVERYTHING, float(self._alpha[v]), rgb)
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from etude.compiled import compiled
 from etude.pose import Array
-from etude.render.geometry import Geometry, Outline, outline
+from etude.render.geometry import Geometry, Triangles, triangles
 from etude.render.kept import settle
 from etude.render.lighting import ShadowMap
 from etude.render.raster import Projection, Scratch, draw
@@ -37,7 +37,7 @@ class Shadows:
 
     def __init__(self, axes: Array, geometry: Geometry, scratch: Scratch, casters: NDArray[np.uint8]) -> None:
         self._axes = axes
-        self._outline, self._body = outline(geometry), geometry.body
+        self._triangles, self._body = triangles(geometry), geometry.body
         self._scratch = scratch
         self._casters = casters
         self._still, self._drawn = np.zeros(len(casters), np.uint8), np.full(len(casters), -1, np.int64)
@@ -66,7 +66,7 @@ class Shadows:
         view = Projection(
             np.zeros(3), self._axes, False, 1 / texel, float(-left), float(-top), -_FAR, _FAR, width, height, 8, 128
         )  # fmt: skip
-        g, s = self._outline, self._scratch
+        g, s = self._triangles, self._scratch
         before, drawn = self._still.copy(), self._drawn.copy()
         stirred = settle(g.version, self._body, self._casters, moves, moved, self._still, self._drawn)
         if fit != self._laid:
@@ -92,7 +92,7 @@ class Shadows:
 
     def _fitted(self) -> tuple[float, int, int, int, int] | None:
         """Texel size and the block-aligned rectangle of texels (left, top, width, height) that holds all casters, if there are any."""
-        g = self._outline
+        g = self._triangles
         left, top, right, bottom = _bounds(self._axes, g.centres, g.radii, self._casters, REACH)
         if left > right:
             return None
@@ -129,7 +129,7 @@ def _stamp(rectangle: NDArray[np.int64], pitch: int, tick: int, stamps: NDArray[
 
 @compiled(error_model="numpy")
 def _cover(
-    view: Projection, g: Outline, over: NDArray[np.uint8], s: Scratch, versions: NDArray[np.int64], tick: int,
+    view: Projection, g: Triangles, over: NDArray[np.uint8], s: Scratch, versions: NDArray[np.int64], tick: int,
     covered: NDArray[np.int64], stamps: NDArray[np.int64],
 ) -> None:  # fmt: skip
     """Note the texels (left, top, right, bottom) that each visual of ``over``, just drawn, may cover; none if it is off the map. Stamp
