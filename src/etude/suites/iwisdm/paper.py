@@ -153,7 +153,7 @@ def tables() -> tuple[PaperTable, ...]:
         PaperTable(
             "Table 1",
             "Settings of the levels",
-            missing="settings of the generator, which ask nothing of a policy",
+            missing="settings of the generator, which ask nothing of a policy; ours are told with the lists",
             command="etude list iwisdm",
         ),
     )
