@@ -43,6 +43,7 @@ def rollout(
     from etude.decisions.showing import told
     from etude.episodes import Episode
     from etude.evaluation.film import filmed
+    from etude.evaluation.tables import plural
     from etude.library import find
 
     found = find(name)
@@ -70,7 +71,8 @@ def rollout(
     verdict = "[green]success[/]" if record.success else f"[red]no success[/], first open: {record.first_failure}"
     blame = f", {record.fault} failed first" if record.fault else ""
     where = f", film in {video}" if video else ""
-    console.print(f"{verdict}{blame} after {record.steps} steps, return {record.reward:.1f}{where}", highlight=False, soft_wrap=True)
+    taken = f"{plural(record.steps, 'step')}, return {record.reward:.1f}"
+    console.print(f"{verdict}{blame} after {taken}{where}", highlight=False, soft_wrap=True)
 
 
 Suites = Annotated[list[str] | None, typer.Option(help="SUITE, or SUITE/TASK@SPLIT; repeat for several")]
