@@ -256,7 +256,7 @@ def _tell(run: Run, as_json: bool) -> None:
     if note := odd_returns(run.records):
         say(note)
     for r in failed[:20]:
-        words = f"  {r.outcome}: {r.id}  {r.error or r.first_failure}"
+        words = f"  {r.outcome}: {r.id}  {r.error or r.first_failure}" + (f"  ({r.mode})" if len(run.plan.modes) > 1 else "")
         console.print(words, style="dim", highlight=False, soft_wrap=True, markup=False)
     if len(failed) > 20:
         console.print(f"  … and {len(failed) - 20} more", style="dim", highlight=False)
