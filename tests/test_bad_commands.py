@@ -37,6 +37,7 @@ LOOKING = [
     (["show", "clevrskills/pick@train#1?prompt=²"], "prompt=² does not exist; clevrskills/pick has prompts 0 to 8"),
     (["show", "clevrskills/pick@train#1?variant=²"], "variant=² does not exist"),
     (["show", "clevrskills/match_pose@train#1?goals=²"], "goals=² is not possible"),
+    (["describe", "himn"], "there is no folder 'himn'; taken as a suite: unknown suite 'himn'; did you mean 'himan'"),
     (["show", f"{LOW}?switch=1"], "unknown option of iwisdm/low 'switch'; valid: delay, distractors, stimuli"),
     (["show", "clevrskills/pick@train#1?robot=pandda"], "unknown arm 'pandda'; did you mean 'panda'"),
     (["show", "x" * 100_000], "(100000 characters); valid:"),

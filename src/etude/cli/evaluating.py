@@ -193,6 +193,7 @@ class ProgressBar:
         self._bar = Bar(*columns, console=notes.rich, transient=True, disable=not notes.rich.is_terminal)
         self._counts = {"success": 0, "failure": 0, "error": 0}
         self._folder, self._total, self._told, self._since = folder, 0, time.monotonic(), 0
+        self._begun: set[Path] = set()
 
     def __enter__(self) -> ProgressBar:
         self._bar.start()
@@ -215,10 +216,11 @@ class ProgressBar:
         for old in store.records.values():
             self._counts[old.outcome] += 1
         done, self._total = len(store.records), len(store.plan.episodes)
-        if done:
+        if done and store.folder not in self._begun:  # else it is extended by the command that has just played them
             whole = f"{done} of {self._total}" if done < self._total else f"all {self._total}"
             state = f"{whole} episodes are there already"
             notes.print(f"{state} ({store.folder}); delete the folder to play them again", highlight=False, soft_wrap=True)
+        self._begun.add(store.folder)
         self._line = self._bar.add_task(self._words(), total=self._total, completed=done, speed="")
 
     def ended(self, record: Record) -> None:
