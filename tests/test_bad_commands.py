@@ -38,6 +38,7 @@ LOOKING = [
     (["show", "clevrskills/pick@train#1?variant=²"], "variant=² does not exist"),
     (["show", "clevrskills/match_pose@train#1?goals=²"], "goals=² is not possible"),
     (["describe", "himn"], "there is no folder 'himn'; taken as a suite: unknown suite 'himn'; did you mean 'himan'"),
+    (["show", f"{LOW}?stimuli=pictures"], "there is no folder 'pictures'; taken as a name: unknown stimulus set 'pictures'"),
     (["show", f"{LOW}?switch=1"], "unknown option of iwisdm/low 'switch'; valid: delay, distractors, stimuli"),
     (["show", "clevrskills/pick@train#1?robot=pandda"], "unknown arm 'pandda'; did you mean 'panda'"),
     (["show", "x" * 100_000], "(100000 characters); valid:"),

@@ -163,7 +163,10 @@ def with_graph(
     taking = [t.name for suite in suites or () for t in tasks(suite.partition("/")[0]).values() if "graph" in t.options]
     if not taking:
         raise EtudeError("--graph is a decision of your own: name a suite of decisions with --suite")
-    return task or taking, pairs([*(option or ()), f"graph={graph}"])
+    for one in task or ():
+        if one not in taking:
+            raise EtudeError(f"--graph is a task by itself ({' or '.join(taking)}): leave --task {one} out")
+    return taking, pairs([*(option or ()), f"graph={graph}"])
 
 
 def pairs(texts: Sequence[str] | None) -> dict[str, str]:
