@@ -99,7 +99,7 @@ def _coverage(found: Description) -> str:
 
 
 def _listed(counts: Mapping[str, int]) -> str:
-    shown = ", ".join(f"{name} {count}" for name, count in list(counts.items())[:MOST])
+    shown = ", ".join(f"{name} × {count}" for name, count in list(counts.items())[:MOST])
     return shown + (f", and {len(counts) - MOST} more" if len(counts) > MOST else "")
 
 
