@@ -1,0 +1,108 @@
+"""What a page says a policy has understood: each sentence follows from an interval, and from nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from made_runs import record, run_of
+
+from etude.evaluation.pairs import perturbation_costs
+from etude.report.contestants import contestants
+from etude.report.evaluation import report
+from etude.report.exports import collect
+from etude.report.understanding import understanding
+
+TASKS = ("pick", "rotate", "stack", "sort")
+KNOWN = {"dark": {"plausible": True, "varies": "the light"}, "no_words": {"plausible": False, "varies": "the words"}}
+
+
+def played(policy: str, solved: dict[str, int], kept: dict[str, int] | None = None, seeds: int = 12, **info):
+    """A run of ``seeds`` episodes of each task, of which so many are ``solved``; under perturbations so many of each task are ``kept``."""
+    places = [(task, k) for task in TASKS for k in range(seeds)]
+    found = [record(f"clevrskills/{task}@test#{k}", k < solved[task]) for task, k in places]
+    for perturbation, count in (kept or {}).items():
+        found += [record(f"clevrskills/{task}@test#{k}+{perturbation}", k < min(count, solved[task])) for task, k in places]
+    return run_of(found, Path(policy.replace(":", "-")), policy, perturbations=KNOWN, **info)
+
+
+def oracle(seeds: int = 12):
+    return played("oracle", dict.fromkeys(TASKS, seeds), seeds=seeds, contract={"privileged": True})
+
+
+def findings(*runs):
+    arms = contestants(runs)
+    return {
+        arm.label: {one.ability: one for one in found}
+        for arm, found in understanding(arms, [perturbation_costs(a.records, a.run.plausible) for a in arms])
+    }
+
+
+ALL = dict.fromkeys(TASKS, 12)
+NONE = dict.fromkeys(TASKS, 0)
+
+
+@pytest.mark.parametrize(
+    ("perturbation", "kept", "understood", "words"),
+    [
+        ("dark", 12, "yes", "Does not depend on the light: under dark it keeps 48 of the 48 that it solves without"),
+        ("dark", 2, "no", "Depends on the light: under dark it loses 40 of the 48"),
+        ("dark", 10, "cannot be told", "Cannot be told whether it depends on the light: under dark it keeps 40 of 48"),
+        ("no_words", 12, "no", "Does not use the words: under no_words it keeps 48 of the 48"),
+        ("no_words", 0, "yes", "Uses the words: under no_words it solves 0 of the 48"),
+        ("no_words", 6, "in part", "Uses the words, but not everywhere: under no_words it solves 24 of the 48"),
+    ],
+)
+def test_what_should_matter_has_to_cost_success_and_what_should_not_must_not(perturbation, kept, understood, words):
+    run = played("mine", ALL, {perturbation: kept})
+    if understood == "cannot be told":  # the same loss in one task alone says little about others
+        lost = {f"clevrskills/sort@test#{k}+dark" for k in range(8)}
+        whole = played("mine", ALL, {perturbation: 12})
+        run = run_of([record(r.episode, r.success and r.episode not in lost) for r in whole.records], perturbations=KNOWN)
+    (found,) = findings(run).values()
+    (one,) = found.values()
+    assert one.understood == understood and one.words.startswith(words)
+    low, high = one.interval
+    assert low <= one.difference <= high and one.pairs == 48
+
+
+def test_who_solves_too_little_cannot_show_that_it_uses_anything():
+    (found,) = findings(played("mine", {**NONE, "pick": 4}, {"no_words": 4})).values()
+    assert found["the words"].understood == "cannot be told"
+    assert "it solves 4, too few to lose any" in found["the words"].words
+
+
+def test_tasks_are_held_against_a_blind_copy_and_the_oracle():
+    mine = played("zoo:mine", {"pick": 12, "rotate": 7, "stack": 0, "sort": 12})
+    blind = played("blind:zoo:mine", {"pick": 0, "rotate": 0, "stack": 0, "sort": 12})
+    found = findings(oracle(), mine, blind, played("random", ALL, contract={"privileged": True}))
+    assert list(found) == ["zoo:mine"]  # who cannot see, and who has the true state, has nothing to understand
+    assert {name: one.understood for name, one in found["zoo:mine"].items()} == {
+        "all tasks": "cannot be told",
+        "pick": "yes",
+        "rotate": "in part",
+        "stack": "no",
+        "sort": "cannot be told",
+    }
+    assert found["zoo:mine"]["stack"].words.startswith(
+        "No better than blind, as far as can be told, and short of the oracle: it solves 0 of 12 episodes, blind:zoo:mine 0 (0 points, "
+    )
+
+
+def test_a_few_episodes_of_many_tasks_tell_nothing_of_each():
+    few = {"pick": 2, "rotate": 2, "stack": 0, "sort": 1}
+    found = findings(oracle(2), played("mine", few, seeds=2), played("random", NONE, seeds=2))["mine"]
+    assert {one.understood for name, one in found.items() if name in TASKS} == {"cannot be told"}
+
+
+def test_the_page_opens_with_it_and_exports_have_it():
+    runs = [oracle(), played("zoo:mine", ALL, {"dark": 12, "no_words": 12}), played("blind:zoo:mine", NONE)]
+    text = report(runs)
+    assert text.index('id="headline"') < text.index('id="understanding"') < text.index('id="tasks"')
+    assert "Does not use the words" in text and "<dt>Not understood</dt><dd>the words</dd>" in text
+    table = next(t for t in collect(runs) if t.name == "understanding")
+    assert ("zoo:mine", "the light", "yes", "dark", 48) in {row[:5] for row in table.rows}
+
+
+def test_nothing_is_said_of_one_who_was_neither_perturbed_nor_compared():
+    assert "understanding" not in report([played("mine", ALL)])
