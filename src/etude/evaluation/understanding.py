@@ -61,7 +61,7 @@ def perturbation_findings(costs: Sequence[PerturbationCost], varied: Callable[[s
 
 def _perturbed(cost: PerturbationCost, what: str) -> Finding:
     d, table = cost.difference, cost.difference.table
-    low, high = interval = d.task_interval or d.interval
+    low, high = d.interval
     solved = table.both + table.only_b
     falls, stays = high < 0 and d.adjusted < LEVEL, low > -MARGIN
     needed = cost.plausible is False
@@ -81,7 +81,9 @@ def _perturbed(cost: PerturbationCost, what: str) -> Finding:
     else:
         whether = "uses" if needed else "depends on"
         words = f"Cannot be told whether it {whether} {what}: under {cost.perturbation} it keeps {table.both} of {solved}"
-    return Finding(what, understood, f"{words} ({_spread(d.difference, interval)}).", cost.perturbation, d.pairs, d.difference, interval)
+    return Finding(
+        what, understood, f"{words} ({_spread(d.difference, d.interval)}).", cost.perturbation, d.pairs, d.difference, d.interval
+    )
 
 
 # ------------------------------------------------------------------------------------------------ tasks
@@ -93,7 +95,6 @@ class _Gap:
 
     who: str
     found: Difference
-    alone: tuple[float, float]
     together: tuple[float, float]
 
     def words(self, interval: tuple[float, float]) -> str:
@@ -115,18 +116,17 @@ def _gaps(comparison: Comparison) -> dict[str, _Gap]:
     whole, tasks = rows[0].difference, rows[1:]
     several = len({row.suite for row in tasks}) > 1
     names = [f"{row.suite}/{row.task}" if several else row.task for row in tasks]
-    across = whole.task_interval or whole.interval
-    found = {EVERYTHING if len(tasks) > 1 else names[0]: _Gap(comparison.name_b, whole, across, across)}
+    found = {EVERYTHING if len(tasks) > 1 else names[0]: _Gap(comparison.name_b, whole, whole.interval)}
     for name, row in zip(names, tasks, strict=True) if len(tasks) > 1 else ():
         table = row.difference.table
         _, low, high = newcombe_paired(table.both, table.only_a, table.only_b, table.neither, confidence=1 - LEVEL / len(tasks))
-        found[name] = _Gap(comparison.name_b, row.difference, row.difference.interval, (low, high))
+        found[name] = _Gap(comparison.name_b, row.difference, (low, high))
     return found
 
 
 def _standing(task: str, blind: _Gap | None, oracle: _Gap | None) -> Finding:
     above, under = blind is not None and blind.together[0] > 0, blind is not None and blind.together[1] < 0
-    short, surely = oracle is not None and oracle.alone[1] < 0, oracle is not None and oracle.together[1] < 0
+    short, surely = oracle is not None and oracle.found.interval[1] < 0, oracle is not None and oracle.together[1] < 0
     understood: Understood = "cannot be told"
     if under:
         understood, how = "no", "Worse than blind"
@@ -139,7 +139,9 @@ def _standing(task: str, blind: _Gap | None, oracle: _Gap | None) -> Finding:
     else:
         how = "Cannot be told"
     shown = [
-        (gap, interval) for gap, interval in ((blind, blind and blind.together), (oracle, oracle and oracle.alone)) if gap and interval
+        (gap, interval)
+        for gap, interval in ((blind, blind and blind.together), (oracle, oracle and oracle.found.interval))
+        if gap and interval
     ]
     against, interval = shown[0]
     d = against.found

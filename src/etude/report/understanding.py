@@ -23,7 +23,8 @@ KINDS: dict[Understood, tuple[str, str]] = {
 LEAD = (
     "Each line compares on the same episodes: with and without a perturbation, or with one who sees nothing and with the oracle. What"
     " should not matter has to leave success as it is; what cannot be done without has to cost it. Differences are in points of success,"
-    " with intervals that hold with 95 % confidence, of all tasks together; where they leave it open, it cannot be told."
+    " with intervals that hold with 95 % confidence, those beside the blind for all tasks together; where they leave it open, it cannot be"
+    " told. All is about the tasks that were played."
 )
 
 
@@ -32,7 +33,7 @@ def understanding(arms: Sequence[Contestant], costs: Sequence[Sequence[Perturbat
     nothing to understand."""
     plain = [arm for arm in arms if arm.mode == "vanilla"]
     for arm, own in zip(arms, costs, strict=True):
-        if arm not in plain or _sightless(arm) or (arm.run.info.get("contract") or {}).get("privileged"):
+        if arm.mode != "vanilla" or _sightless(arm) or arm.run.privileged:
             continue
         blind = _first(
             plain, (BLIND + arm.run.plan.policy, *(a.run.plan.policy for a in plain if a.run.plan.policy.startswith(BLIND)), *SIGHTLESS)
