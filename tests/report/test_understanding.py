@@ -52,11 +52,11 @@ NONE = dict.fromkeys(TASKS, 0)
     ("perturbation", "kept", "understood", "words"),
     [
         ("dark", 12, "yes", "Does not depend on the light: under dark it keeps 48 of the 48 that it solves without"),
-        ("dark", 2, "no", "Depends on the light: under dark it loses 40 of the 48"),
-        ("dark", 11, "cannot be told", "Cannot be told whether it depends on the light: under dark it keeps 44 of 48"),
-        ("no_words", 12, "no", "Does not use the words: under no_words it keeps 48 of the 48"),
-        ("no_words", 0, "yes", "Uses the words: under no_words it solves 0 of the 48"),
-        ("no_words", 6, "in part", "Uses the words, but not everywhere: under no_words it solves 24 of the 48"),
+        ("dark", 2, "no", "Depends on the light: under dark it keeps 8 of the 48"),
+        ("dark", 11, "cannot be told", "Cannot be told whether it depends on the light: under dark it keeps 44 of the 48"),
+        ("no_words", 12, "no", "Does not need the words: under no_words it keeps 48 of the 48"),
+        ("no_words", 0, "yes", "Uses the words: under no_words it keeps 0 of the 48"),
+        ("no_words", 6, "in part", "Uses the words, but not everywhere: under no_words it keeps 24 of the 48"),
     ],
 )
 def test_what_should_matter_has_to_cost_success_and_what_should_not_must_not(perturbation, kept, understood, words):
@@ -69,7 +69,7 @@ def test_what_should_matter_has_to_cost_success_and_what_should_not_must_not(per
 
 def test_who_solves_too_little_cannot_show_that_it_uses_anything():
     (found,) = findings(played("mine", {**NONE, "pick": 4}, {"no_words": 4})).values()
-    assert found["the words"].understood == "cannot be told"
+    assert found["the words"].understood == "cannot be told" and found["the words"].claim == "whether it uses the words"
     assert "it solves 4, too few to lose any" in found["the words"].words
 
 
@@ -100,7 +100,7 @@ def test_the_page_opens_with_it_and_exports_have_it():
     runs = [oracle(), played("zoo:mine", ALL, {"dark": 12, "no_words": 12}), played("blind:zoo:mine", NONE)]
     text = report(runs)
     assert text.index('id="headline"') < text.index('id="understanding"') < text.index('id="tasks"')
-    assert "Does not use the words" in text and "<dt>Not understood</dt><dd>the words</dd>" in text
+    assert "Does not need the words: under" in text and "<dt>Not understood</dt><dd>does not need the words</dd>" in text
     table = next(t for t in collect(runs) if t.name == "understanding")
     assert ("zoo:mine", "the light", "yes", "dark", 48) in {row[:5] for row in table.rows}
 

@@ -3,8 +3,8 @@
 Everything is compared on the same episodes, and what is said follows from the interval of the difference:
 
 - Under a perturbation success *falls* if all of the interval lies below 0 and p, corrected for all perturbations, is below 0.05. It *stays*
-  if none of the interval lies below −:data:`MARGIN`. It has to stay where what is varied should not matter, and to fall where the task
-  cannot be solved without it.
+  if none of the interval lies below −:data:`MARGIN`, or if the page flags that success survives what it should not. It has to stay where
+  what is varied should not matter, and to fall where the task cannot be solved without it.
 - A task is done if the policy is *above* the blind one: all of the interval lies above 0. It is done in part if it is also *short* of the
   oracle: all of that interval lies below 0. It is not done if it is surely short of the oracle and not above the blind one. *Above* and
   *surely* go by intervals that are as wide as it takes for all tasks to hold together.
@@ -30,9 +30,11 @@ Understood = Literal["yes", "in part", "no", "cannot be told"]
 
 @dataclass(frozen=True)
 class Finding:
-    """Has the policy the ``ability``? ``words`` say why: the ``difference`` to what it is held ``against``, with its 95 % ``interval``."""
+    """Has the policy the ``ability``? ``claim`` says it in short, ``words`` say why: the ``difference`` to what it is held ``against``,
+    with its 95 % ``interval``."""
 
     ability: str
+    claim: str
     understood: Understood
     words: str
     against: str
@@ -61,29 +63,28 @@ def perturbation_findings(costs: Sequence[PerturbationCost], varied: Callable[[s
 
 def _perturbed(cost: PerturbationCost, what: str) -> Finding:
     d, table = cost.difference, cost.difference.table
-    low, high = d.interval
-    solved = table.both + table.only_b
-    falls, stays = high < 0 and d.adjusted < LEVEL, low > -MARGIN
-    needed = cost.plausible is False
-    understood: Understood = "cannot be told"
+    solved, needed = table.both + table.only_b, cost.plausible is False
+    claim, understood = _claim(cost, what)
+    kept = f"it keeps {table.both} of the {solved} that it solves without ({_spread(d.difference, d.interval)})"
     if wilson(solved, d.pairs)[0] <= MARGIN:
-        words = f"Cannot be told: of {plural(d.pairs, 'episode')} without {cost.perturbation} it solves {solved}, too few to lose any"
-    elif falls and needed:
-        most = wilson(table.both + table.only_a, d.pairs)[0] > SURVIVES
-        understood, how = ("in part", f"Uses {what}, but not everywhere") if most else ("yes", f"Uses {what}")
-        words = f"{how}: under {cost.perturbation} it solves {table.both} of the {solved} that it solves without"
-    elif falls:
-        understood = "no"
-        words = f"Depends on {what}: under {cost.perturbation} it loses {table.only_b} of the {solved} that it solves without"
-    elif stays:
-        understood, how = ("no", "Does not use") if needed else ("yes", "Does not depend on")
-        words = f"{how} {what}: under {cost.perturbation} it keeps {table.both} of the {solved} that it solves without"
-    else:
-        whether = "uses" if needed else "depends on"
-        words = f"Cannot be told whether it {whether} {what}: under {cost.perturbation} it keeps {table.both} of {solved}"
-    return Finding(
-        what, understood, f"{words} ({_spread(d.difference, d.interval)}).", cost.perturbation, d.pairs, d.difference, d.interval
-    )
+        claim, understood = f"whether it {'uses' if needed else 'depends on'} {what}", "cannot be told"
+        kept = f"of {plural(d.pairs, 'episode')} without it solves {solved}, too few to lose any"
+    said = f"Cannot be told {claim}" if understood == "cannot be told" else claim[0].upper() + claim[1:]
+    words = f"{said}: under {cost.perturbation} {kept}."
+    return Finding(what, claim, understood, words, cost.perturbation, d.pairs, d.difference, d.interval)
+
+
+def _claim(cost: PerturbationCost, what: str) -> tuple[str, Understood]:
+    d, table = cost.difference, cost.difference.table
+    falls, stays = d.interval[1] < 0 and d.adjusted < LEVEL, d.interval[0] > -MARGIN
+    if cost.plausible is not False:
+        if falls:
+            return f"depends on {what}", "no"
+        return (f"does not depend on {what}", "yes") if stays else (f"whether it depends on {what}", "cannot be told")
+    if falls:
+        survives = wilson(table.both + table.only_a, d.pairs)[0] > SURVIVES
+        return (f"uses {what}, but not everywhere", "in part") if survives else (f"uses {what}", "yes")
+    return (f"does not need {what}", "no") if stays or cost.flagged else (f"whether it uses {what}", "cannot be told")
 
 
 # ------------------------------------------------------------------------------------------------ tasks
@@ -147,7 +148,7 @@ def _standing(task: str, blind: _Gap | None, oracle: _Gap | None) -> Finding:
     d = against.found
     solved = f"it solves {d.table.both + d.table.only_a} of {plural(d.pairs, 'episode')}"
     words = f"{how}: {', '.join([solved, *(gap.words(spread) for gap, spread in shown)])}."
-    return Finding(task, understood, words, against.who, d.pairs, d.difference, interval)
+    return Finding(task, task, understood, words, against.who, d.pairs, d.difference, interval)
 
 
 def _spread(difference: float, interval: tuple[float, float]) -> str:

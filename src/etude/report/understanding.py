@@ -35,12 +35,9 @@ def understanding(arms: Sequence[Contestant], costs: Sequence[Sequence[Perturbat
     for arm, own in zip(arms, costs, strict=True):
         if arm.mode != "vanilla" or _sightless(arm) or arm.run.privileged:
             continue
-        blind = _first(
-            plain, (BLIND + arm.run.plan.policy, *(a.run.plan.policy for a in plain if a.run.plan.policy.startswith(BLIND)), *SIGHTLESS)
-        )
-        beside = [
-            compare(arm.label, arm.plain, one.label, one.plain) if one is not None else None for one in (blind, _first(plain, ("oracle",)))
-        ]
+        others = [a.run.plan.policy for a in plain if a.run.plan.policy.startswith(BLIND)]
+        yardsticks = _first(plain, (BLIND + arm.run.plan.policy, *others, *SIGHTLESS)), _first(plain, ("oracle",))
+        beside = [compare(arm.label, arm.plain, one.label, one.plain) if one is not None else None for one in yardsticks]
         if found := [*perturbation_findings(own, arm.run.varied), *task_findings(*beside)]:
             yield arm, found
 
@@ -61,7 +58,7 @@ def understanding_section(arms: Sequence[Contestant], costs: Sequence[Sequence[P
 
 def _policy(arm: Contestant, found: Sequence[Finding]) -> str:
     lists = "".join(
-        f"<dt>{esc(title)}</dt><dd>{', '.join(breakable(one.ability) for one in found if one.understood == kind)}</dd>"
+        f"<dt>{esc(title)}</dt><dd>{', '.join(breakable(one.claim) for one in found if one.understood == kind)}</dd>"
         for kind, (title, _) in KINDS.items()
         if any(one.understood == kind for one in found)
     )
