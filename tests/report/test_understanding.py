@@ -9,6 +9,7 @@ from made_runs import record, run_of
 
 import etude
 from etude.evaluation.pairs import perturbation_costs
+from etude.perturb.perturbation import known_perturbations
 from etude.policies.contract import Contract
 from etude.policies.scripted import OraclePolicy
 from etude.report.contestants import contestants
@@ -107,6 +108,11 @@ def test_the_page_opens_with_it_and_exports_have_it():
 
 def test_nothing_is_said_of_one_who_was_neither_perturbed_nor_compared():
     assert "understanding" not in report([played("mine", ALL)])
+
+
+def test_every_perturbation_of_ours_says_what_it_varies_and_others_are_called_by_their_names():
+    assert [name for name, one in known_perturbations().items() if one.module.startswith("etude.") and not one.varies] == []
+    assert run_of([record("clevrskills/pick@test#0")]).varied("hurry") == "what hurry changes"
 
 
 class Still:
