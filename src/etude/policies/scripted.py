@@ -1,4 +1,4 @@
-"""Policies that need no learning: the oracle, also with known flaws, chance, and doing nothing."""
+"""Policies that need no learning: the oracle, also with known flaws, chance, doing nothing; and what is made of another policy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from etude.goals.monitor import Monitor
 from etude.goals.regions import Region
 from etude.names import EpisodeName, EtudeError, rng
 from etude.policies.contract import Contract
-from etude.policies.policy import Observation, Picture, Policy, SpeakingPolicy
+from etude.policies.policy import DescribedPolicy, Observation, Picture, Policy, SpeakingPolicy
 from etude.pose import Array
 from etude.scene.manipulator import DELTA_POSITION
 from etude.scene.scene import Body, Scene
@@ -237,3 +237,26 @@ class Takeover:
         action = self._oracle.act(observation)
         self.words = self._oracle.words
         return action
+
+
+MEASURES = ("proprioception", "_intrinsics", "_extrinsics")  # how keys end whose numbers are not seen, but known
+
+
+class Blindfolded:
+    """Another policy that is told everything and sees nothing: its pictures are black, no object is in them. What it still reaches, it
+    reaches by what it was told and by habit."""
+
+    def __init__(self, policy: Policy) -> None:
+        if policy.contract.privileged:
+            raise EtudeError("a policy that is given the true state cannot be blindfolded; expected one that looks, e.g. blind:zoo:NAME")
+        self._policy, self.contract = policy, policy.contract
+        self.about = policy.about if isinstance(policy, DescribedPolicy) else {}
+
+    def reset(self, instruction: str, pictures: Sequence[Picture], episode: str) -> None:
+        """A new episode begins."""
+        self._policy.reset(instruction, pictures, episode)
+
+    def act(self, observation: Observation) -> Array:
+        """The next action."""
+        seen = {key: value for key, value in observation.items() if isinstance(value, np.ndarray) and not key.endswith(MEASURES)}
+        return self._policy.act({**observation, **{key: np.zeros_like(value) for key, value in seen.items()}})
