@@ -97,7 +97,7 @@ class DemonstrationBuffer:
         """Append many demonstrations at once."""
         numbers = np.empty(len(columns.keys) + 1, np.int32)
         numbers[NONE] = NONE
-        fresh = []
+        fresh: list[int] = []
         for k, key in enumerate(columns.keys.tolist()):
             number = self._known.setdefault(key, len(self._known))
             if number == self._crops.count + len(fresh):
