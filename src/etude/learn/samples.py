@@ -131,13 +131,25 @@ def buckets(word: str) -> tuple[int, int]:
     return int.from_bytes(digest[:4], "big") % BUCKETS, int.from_bytes(digest[4:8], "big") % BUCKETS
 
 
-def prompt(text: str, pictures: Sequence[tuple[int, Things]]) -> Prompt:
-    """A text with ``{image:k}`` and, for each k, the kind of token its things are, and these; none of a picture is a blank."""
+@dataclass(frozen=True, eq=False)
+class PromptTokens:
+    """``kinds``, ``words``, ``places`` and ``rows`` as in a :class:`Prompt`, and the numbers of the pictures in the order they stand."""
+
+    kinds: NDArray[np.uint8]
+    words: NDArray[np.int16]
+    places: NDArray[np.int16]
+    rows: NDArray[np.int16]
+    shown: tuple[int, ...]
+
+
+def prompt_tokens(text: str, pictures: Sequence[tuple[int, int]]) -> PromptTokens:
+    """A text with ``{image:k}`` and, for each k, of which kind its tokens are and how many; a picture with none is a blank."""
     kinds: list[int] = []
     words: list[tuple[int, int]] = []
     places: list[int] = []
     rows: list[int] = []
-    parts: list[Things] = []
+    shown: list[int] = []
+    first = 0
     for place, match in enumerate(_WORDS.finditer(text)):
         number, word = match.groups()
         if number is None:
@@ -148,20 +160,26 @@ def prompt(text: str, pictures: Sequence[tuple[int, Things]]) -> Prompt:
             continue
         if int(number) >= len(pictures):
             raise EtudeError(f"the prompt {text!r:.80} speaks of picture {number}, but has {len(pictures)}")
-        kind, things = pictures[int(number)]
-        first, count = sum(map(len, parts)), len(things)
-        parts.append(things)
+        kind, count = pictures[int(number)]
+        shown.append(int(number))
         kinds += [kind] * count if count else [BLANK]
         words += [(0, 0)] * max(1, count)
         places += [place] * max(1, count)
         rows += list(range(first, first + count)) if count else [-1]
-    return Prompt(
+        first += count
+    return PromptTokens(
         np.array(kinds, np.uint8),
         np.array(words, np.int16).reshape(-1, 2),
         np.array(places, np.int16),
         np.array(rows, np.int16),
-        joined(parts),
+        tuple(shown),
     )
+
+
+def prompt(text: str, pictures: Sequence[tuple[int, Things]]) -> Prompt:
+    """A text with ``{image:k}`` and, for each k, the kind of token its things are, and these; none of a picture is a blank."""
+    found = prompt_tokens(text, [(kind, len(things)) for kind, things in pictures])
+    return Prompt(found.kinds, found.words, found.places, found.rows, joined([pictures[k][1] for k in found.shown]))
 
 
 def told_prompt(text: str, pictures: Sequence[Views], look: Look) -> Prompt:
