@@ -1,7 +1,7 @@
 """Closed-loop control to learn from, as plain arrays: what was told, what cameras saw and the robot felt at every step, what was right.
 
-An episode is one sample, kept whole: models draw windows of it. In a share of the episodes somebody pushes the hand aside, and what is learned
-is how the oracle goes on from there.
+An episode is one sample, kept whole: models draw windows of it. In a share of the episodes somebody pushes the hand aside, and what is
+learned is how the oracle goes on from there.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class Shaking:
     oracle wants by ``metres`` and ``radians`` (standard deviation, each axis). What is learned is what the oracle wants."""
 
     share: float = 0.5
-    metres: float = 0.012
-    radians: float = 0.05
+    metres: float = 0.015
+    radians: float = 0.06
 
     def __post_init__(self) -> None:
         if not 0 <= self.share <= 1 or not 0 <= self.metres <= 0.1 or not 0 <= self.radians <= 1:

@@ -17,12 +17,12 @@ from etude.learn.buffer import Rows
 from etude.learn.control import PICTURE_TOKENS, ControlDemonstration, ControlSource
 from etude.learn.recipes import ControllerRecipe
 
-BLOCK = 1 << 29  # bytes
+ROWS = 4096  # of a block: 400 MB, for two cameras of 128×128
 
 
 @dataclass(frozen=True, eq=False)
 class ControlPrompts:
-    """B prompts: ``kinds``, ``places``, ``rows`` (B, L), ``words`` (B, L, 2); rows are cells of ``pictures`` uint8 (P, S, S, 3), −1 none."""
+    """B prompts: ``kinds``, ``places``, ``rows`` (B, L), ``words`` (B, L, 2). Rows are cells of ``pictures`` uint8 (P, S, S, 3), or −1."""
 
     kinds: Tensor
     words: Tensor
@@ -48,9 +48,9 @@ class ControlBatch:
 
 
 class ControlBuffer:
-    """Grows by :meth:`add`, is drawn from by :meth:`batch`. A recipe's windows have so many looks, so many steps apart, each with a chunk of
-    actions to learn. ``onwards``: a window goes on from its first look, and may end after the episode; otherwise it leads up to its last
-    look, and may begin before it."""
+    """Grows by :meth:`add`, is drawn from by :meth:`batch`. A recipe says how many looks a window has, how many steps apart, and how many
+    actions are learned of each. ``onwards``: a window goes on from its first look, and may end after the episode; otherwise it leads up to
+    its last look, and may begin before it."""
 
     def __init__(self, source: ControlSource, recipe: ControllerRecipe, onwards: bool, device: torch.device | str = "cpu") -> None:
         self.device = torch.device(device)
@@ -133,7 +133,7 @@ class _Blocks:
 
     def __init__(self, shape: tuple[int, ...], device: torch.device) -> None:
         self._shape, self._device = shape, device
-        self._rows = max(1, BLOCK // int(np.prod(shape))) if device.type == "cuda" else 1024
+        self._rows = ROWS
         self._blocks: list[Tensor] = []
         self.count = 0
 

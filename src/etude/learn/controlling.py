@@ -6,7 +6,7 @@ are taken by so many at a time as were recorded; on a CPU every look is taken al
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import torch
@@ -16,7 +16,7 @@ from torch import Tensor
 from etude.learn.control import LONGEST, ControlDemonstration
 from etude.learn.control_buffer import ControlBuffer, ControlPrompts
 from etude.learn.mind import SESSIONS, TOGETHER, Recorded
-from etude.learn.models.controller import Controller, Memory
+from etude.learn.models.controller import Controller, ControlMemory
 from etude.names import EpisodeName, EtudeError
 from etude.policies.halves import Arrays
 from etude.pose import Array
@@ -30,8 +30,8 @@ class ControlMind:
     def __init__(self, model: Controller, device: torch.device, about: Mapping[str, str]) -> None:
         self.about = about
         self._model, self._device = model, device
-        self._alone: dict[int, Memory] = {}
-        self._table = _MemoryTable(model, device) if device.type == "cuda" else None
+        self._alone: dict[int, ControlMemory] = {}
+        self._table = MemoryTable(model, device, lambda act: Recorded(act, device).replayed) if device.type == "cuda" else None
 
     def begin(self, session: int, told: Arrays) -> None:
         """A new episode begins in this session."""
@@ -91,50 +91,46 @@ def _prompts(told: Arrays, device: torch.device, least: int) -> ControlPrompts:
     return ControlPrompts(*tensors, torch.from_numpy(np.array(told["pictures"])).to(device))
 
 
-class _MemoryTable:
-    """What all sessions remember, on a GPU: a row for each, and one more for those that a recorded look has too many of."""
+class MemoryTable:
+    """What all sessions remember, on a device: a row for each, and one more for those that a look of fixed size has too many of.
+    ``recorded`` makes of a computation one that is done again and again."""
 
-    def __init__(self, model: Controller, device: torch.device) -> None:
-        self._model, self._device = model, device
-        self._rows: Memory = {}
-        self._given: tuple[Tensor, Tensor, Tensor] | None = None
-        self._recorded: Recorded | None = None
+    def __init__(self, model: Controller, device: torch.device, recorded: Callable[[Callable[[], Tensor]], Callable[[], Tensor]]) -> None:
+        self._model, self._device, self._make = model, device, recorded
+        self._rows: ControlMemory = {}
+        source = model.source
+        self._at = torch.full((TOGETHER,), SESSIONS, device=device)
+        self._frames = torch.zeros((TOGETHER, len(source.cameras), source.size, source.size, 3), dtype=torch.uint8, device=device)
+        self._felt = torch.zeros((TOGETHER, source.feels), device=device)
+        self._recorded: Callable[[], Tensor] | None = None
 
-    def keep(self, session: int, memory: Memory) -> None:
+    def keep(self, session: int, memory: ControlMemory) -> None:
         """Put a memory (1, …) into a row."""
         for name, value in memory.items():
             if name not in self._rows:
                 self._rows[name] = value.new_zeros(SESSIONS + 1, *value.shape[1:])
             self._rows[name][session] = value[0]
 
-    def rows(self, session: int) -> Memory:
+    def rows(self, session: int) -> ControlMemory:
         """The memory (1, …) of a row."""
         return {name: value[session : session + 1] for name, value in self._rows.items()}
 
     def decided(self, looks: Sequence[tuple[int, NDArray[np.uint8], NDArray[np.float32]]]) -> list[Array]:
         """Chunks (H, A) of at most :data:`~etude.learn.mind.TOGETHER` looks."""
+        if self._recorded is None:
+            self._recorded = self._make(self._act)
         numbers, frames, felt = zip(*looks, strict=True)
-        if self._given is None or self._recorded is None:
-            room = [
-                torch.zeros((TOGETHER, *a.shape), dtype=torch.from_numpy(np.array(a)).dtype, device=self._device)
-                for a in (frames[0], felt[0])
-            ]
-            self._given = torch.full((TOGETHER,), SESSIONS, device=self._device), *room
-            self._recorded = Recorded(self._act, self._device)
-        at = np.full(TOGETHER, SESSIONS)
-        at[: len(numbers)] = numbers
-        self._given[0].copy_(torch.from_numpy(at), non_blocking=True)
-        for kept, new in zip(self._given[1:], (frames, felt), strict=True):
-            kept[: len(new)].copy_(torch.from_numpy(np.stack(new)), non_blocking=True)
-        found = self._recorded.replayed()[: len(looks)].cpu().numpy()
-        return list(np.asarray(found, np.float64))
+        count = len(looks)
+        self._at.fill_(SESSIONS)
+        self._at[:count].copy_(torch.tensor(numbers))
+        self._frames[:count].copy_(torch.from_numpy(np.stack(frames)))
+        self._felt[:count].copy_(torch.from_numpy(np.stack(felt)))
+        return list(np.asarray(self._recorded()[:count].cpu().numpy(), np.float64))
 
     def _act(self) -> Tensor:
-        assert self._given is not None
-        at, frames, felt = self._given
-        chunk, memory = self._model.act({name: value[at] for name, value in self._rows.items()}, frames, felt)
-        for name, value in memory.items():
-            self._rows[name].index_copy_(0, at, value.to(self._rows[name].dtype))
+        chunk, memory = self._model.act({name: rows[self._at] for name, rows in self._rows.items()}, self._frames, self._felt)
+        for name, rows in self._rows.items():
+            rows.index_copy_(0, self._at, memory[name].to(rows.dtype))
         return chunk
 
 

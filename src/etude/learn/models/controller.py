@@ -1,6 +1,6 @@
 """What closed-loop policies share: how prompts, frames and feelings become tokens, what an action is to a network, and what it remembers.
 
-A policy's memory is a row of tensors of fixed sizes: whatever it has seen, an episode takes the same room, and can be put aside and taken up
+A policy's memory is a few tensors of fixed sizes: whatever it has seen, an episode takes the same room, and can be put aside and taken up
 again. It begins with the prompt (:meth:`Controller.begin`), and every look gives a chunk of actions and the next memory
 (:meth:`Controller.act`).
 """
@@ -18,7 +18,7 @@ from etude.learn.models.trunk import TransformerBlock
 from etude.learn.recipes import ControllerRecipe
 from etude.learn.samples import BLANK, WORD
 
-Memory = dict[str, Tensor]
+ControlMemory = dict[str, Tensor]
 PARTS = 2  # of a loss: what moves the arm, and the hand
 SPREADS = {  # of what an oracle does in one step, so that all numbers count alike: places, then turns
     "ee_delta": (0.08, 0.3),
@@ -114,11 +114,11 @@ class Controller(nn.Module):
         """Chunks (N, H, A) that it would do, those that are right, both scaled, and what of these there is (N, H)."""
         raise NotImplementedError
 
-    def begin(self, prompts: ControlPrompts, start: Tensor) -> Memory:
+    def begin(self, prompts: ControlPrompts, start: Tensor) -> ControlMemory:
         """The memory of B episodes that begin: each tensor (B, …). ``start`` (B, H, A) is noise, for those who sample."""
         raise NotImplementedError
 
-    def act(self, memory: Memory, frames: Tensor, felt: Tensor) -> tuple[Tensor, Memory]:
+    def act(self, memory: ControlMemory, frames: Tensor, felt: Tensor) -> tuple[Tensor, ControlMemory]:
         """Chunks (B, H, A) after a look at ``frames`` (B, V, S, S, 3) and ``felt`` (B, D), and what is remembered of it."""
         raise NotImplementedError
 

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from etude.learn.control import ControlSource
 from etude.learn.control_buffer import ControlBatch, ControlPrompts
-from etude.learn.models.controller import Controller, Memory, pushed
+from etude.learn.models.controller import Controller, ControlMemory, pushed
 from etude.learn.models.recurrent import RecurrentHead
 from etude.learn.models.trunk import TransformerBlock
 from etude.learn.recipes import ControllerRecipe
@@ -48,12 +48,12 @@ class FrameController(Controller):
         found, wanted = self.head.answers(self._rows(batch)), self.scaled(batch.labels, batch.felt)
         return found[batch.there], wanted[batch.there], batch.counts[batch.there]
 
-    def begin(self, prompts: ControlPrompts, start: Tensor) -> Memory:
+    def begin(self, prompts: ControlPrompts, start: Tensor) -> ControlMemory:
         prompt, told = self.told(prompts)
         count = torch.zeros(len(prompt), dtype=torch.long, device=prompt.device)
         return {"prompt": prompt, "told": told, "row": prompt.new_zeros(len(prompt), self.kept, self.width), "count": count}
 
-    def act(self, memory: Memory, frames: Tensor, felt: Tensor) -> tuple[Tensor, Memory]:
+    def act(self, memory: ControlMemory, frames: Tensor, felt: Tensor) -> tuple[Tensor, ControlMemory]:
         made = self._read(memory["prompt"], memory["told"], self.seen(frames, felt))
         row = pushed(memory["row"], memory["count"], made)
         last = memory["count"].clamp(max=self.kept - 1)

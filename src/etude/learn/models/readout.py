@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from etude.learn.control import ControlSource
 from etude.learn.control_buffer import ControlBatch
-from etude.learn.models.controller import Memory, mean_over
+from etude.learn.models.controller import ControlMemory, mean_over
 from etude.learn.models.tokens import hats
 from etude.learn.models.window import WindowTrunk
 from etude.learn.recipes import ControllerRecipe
@@ -54,7 +54,7 @@ class ReadoutController(WindowTrunk):
         noise = torch.randn(wanted.shape, generator=torch.Generator().manual_seed(0)).to(wanted.device)
         return self._flown(self._read(batch), noise), wanted, batch.counts[:, -1]
 
-    def act(self, memory: Memory, frames: Tensor, felt: Tensor) -> tuple[Tensor, Memory]:
+    def act(self, memory: ControlMemory, frames: Tensor, felt: Tensor) -> tuple[Tensor, ControlMemory]:
         """All chunks of an episode flow out of the same noise: who has chosen one of several ways keeps to it."""
         read, memory = self.read_next(memory, frames, felt)
         return self.actions(self._flown(self.gathered(read.flatten(1)), memory["start"]), felt), memory

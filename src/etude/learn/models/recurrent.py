@@ -1,4 +1,4 @@
-"""A recurrent head: an LSTM over what was made of each look gives chunks of actions, the arm by squared error, the hand by cross-entropy."""
+"""A recurrent head: an LSTM over what was made of each look. The arm is learned by squared error, the hand by cross-entropy."""
 
 from __future__ import annotations
 

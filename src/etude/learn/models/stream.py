@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from etude.learn.control import ControlSource
 from etude.learn.control_buffer import ControlBatch, ControlPrompts
-from etude.learn.models.controller import Controller, Memory, filled, pushed
+from etude.learn.models.controller import Controller, ControlMemory, filled, pushed
 from etude.learn.models.recurrent import RecurrentHead
 from etude.learn.models.trunk import RATIO, Attention
 from etude.learn.recipes import ControllerRecipe
@@ -92,7 +92,7 @@ class StreamController(Controller):
         found, wanted = self.head.answers(self._rows(batch)), self.scaled(batch.labels, batch.felt)
         return found[batch.there], wanted[batch.there], batch.counts[batch.there]
 
-    def begin(self, prompts: ControlPrompts, start: Tensor) -> Memory:
+    def begin(self, prompts: ControlPrompts, start: Tensor) -> ControlMemory:
         heard, told = self._told_known(prompts)
         count = len(told)
         return {
@@ -103,7 +103,7 @@ class StreamController(Controller):
             "count": torch.zeros(count, dtype=torch.long, device=heard.device),
         }
 
-    def act(self, memory: Memory, frames: Tensor, felt: Tensor) -> tuple[Tensor, Memory]:
+    def act(self, memory: ControlMemory, frames: Tensor, felt: Tensor) -> tuple[Tensor, ControlMemory]:
         looks, count, told = self.seen(frames, felt), memory["count"], memory["told"]
         x = self.latents.expand(len(told), -1, -1)
         # Of what is kept the oldest makes room for this look, which is the last place that is filled.

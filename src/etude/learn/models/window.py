@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from etude.learn.control import ControlSource
 from etude.learn.control_buffer import ControlBatch, ControlPrompts
-from etude.learn.models.controller import Controller, Memory, filled, mean_over, pushed
+from etude.learn.models.controller import Controller, ControlMemory, filled, mean_over, pushed
 from etude.learn.models.trunk import TransformerBlock
 from etude.learn.recipes import ControllerRecipe
 
@@ -45,13 +45,13 @@ class WindowTrunk(Controller):
         ages = torch.arange(self.kept - 1, -1, -1, device=looks.device).expand(len(looks), -1)
         return self.read(*self.told(batch.prompts), looks, batch.there, ages)
 
-    def begin(self, prompts: ControlPrompts, start: Tensor) -> Memory:
+    def begin(self, prompts: ControlPrompts, start: Tensor) -> ControlMemory:
         prompt, told = self.told(prompts)
         looks = prompt.new_zeros(len(prompt), self.kept, self.look_tokens, self.width)
         count = torch.zeros(len(prompt), dtype=torch.long, device=prompt.device)
         return {"prompt": prompt, "told": told, "looks": looks, "count": count, "start": start}
 
-    def read_next(self, memory: Memory, frames: Tensor, felt: Tensor) -> tuple[Tensor, Memory]:
+    def read_next(self, memory: ControlMemory, frames: Tensor, felt: Tensor) -> tuple[Tensor, ControlMemory]:
         """The same for one more look, which is remembered."""
         looks = pushed(memory["looks"], memory["count"], self.seen(frames, felt))
         count = memory["count"] + 1
@@ -79,6 +79,6 @@ class WindowController(WindowTrunk):
     def chunks(self, batch: ControlBatch) -> tuple[Tensor, Tensor, Tensor]:
         return self._head(self.read_batch(batch)), self.scaled(batch.labels[:, -1], batch.felt[:, -1]), batch.counts[:, -1]
 
-    def act(self, memory: Memory, frames: Tensor, felt: Tensor) -> tuple[Tensor, Memory]:
+    def act(self, memory: ControlMemory, frames: Tensor, felt: Tensor) -> tuple[Tensor, ControlMemory]:
         read, memory = self.read_next(memory, frames, felt)
         return self.actions(self._head(read), felt), memory
