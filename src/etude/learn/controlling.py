@@ -78,17 +78,14 @@ class ControlMind:
 
 def _prompts(told: Arrays, device: torch.device, least: int) -> ControlPrompts:
     """One prompt, with room for at least so many tokens."""
-    kinds = told["kinds"].astype(np.int64)
-    spare = max(0, least - len(kinds))
-    words, places, rows = (told[name].astype(np.int64) for name in ("words", "places", "rows"))
-    padded = (
-        np.pad(kinds, (0, spare)),
-        np.pad(words, ((0, spare), (0, 0))),
-        np.pad(places, (0, spare)),
-        np.pad(rows, (0, spare), constant_values=-1),
-    )
-    tensors = [torch.from_numpy(a).to(device)[None] for a in padded]
-    return ControlPrompts(*tensors, torch.from_numpy(np.array(told["pictures"])).to(device))
+    spare = max(0, least - len(told["kinds"]))
+
+    def padded(name: str, value: int = 0) -> Tensor:
+        array = told[name].astype(np.int64)
+        return torch.from_numpy(np.pad(array, ((0, spare), *[(0, 0)] * (array.ndim - 1)), constant_values=value)).to(device)[None]
+
+    pictures = torch.from_numpy(np.array(told["pictures"])).to(device)
+    return ControlPrompts(padded("kinds"), padded("words"), padded("places"), padded("rows", -1), pictures)
 
 
 class MemoryTable:

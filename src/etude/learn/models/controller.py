@@ -83,7 +83,7 @@ class Controller(nn.Module):
     @property
     def look_tokens(self) -> int:
         """Tokens of a look."""
-        return self.cells.shape[0] * self.cells.shape[1] + 1
+        return len(self.source.cameras) * self.recipe.grid**2 + 1
 
     # -------------------------------------------------------------------------------------------- actions
 
