@@ -283,18 +283,26 @@ def test_what_a_policy_remembers_has_one_size_and_can_be_put_aside(form):
     assert np.array_equal(mind.decide([5], [saw(one, 12)])[0], first)
 
 
-def test_a_stream_knows_more_than_the_look_before_it():
-    steps = {}
-    for form in ("stream", "frame", "window"):
-        model = trained(form)[0].averaged
-        _, _, one = demonstrations(len(model.source.cameras))[0]
-        mind = ControlMind(model, CPU, {})
-        for session, before in ((0, 0), (1, 25)):
-            mind.begin(session, heard(one, model))
-            mind.decide([session], [saw(one, before)])
-        steps[form] = mind.decide([0, 1], [saw(one, 12), saw(one, 12)])
-    for one, other in steps.values():
-        assert not np.allclose(one, other, atol=1e-6)
+@pytest.mark.parametrize("form", FORMS)
+def test_what_was_seen_before_matters_to_what_is_done_now(form):
+    model = trained(form)[0].averaged
+    _, _, one = demonstrations(len(model.source.cameras))[0]
+    mind = ControlMind(model, CPU, {})
+    for session, before in ((0, 0), (1, 25)):
+        mind.begin(session, heard(one, model))
+        mind.decide([session], [saw(one, before)])
+    assert not np.allclose(*mind.decide([0, 1], [saw(one, 12)] * 2), atol=1e-6)
+    if model.onwards:  # what is made of a look by itself, and within a stream
+        assert np.allclose(*(mind.memory(session)["row"][1] for session in (0, 1)), atol=1e-6) == (form == "frame")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_who_is_told_nothing_acts_all_the_same(form):
+    model = trained(form)[0].averaged
+    _, _, one = demonstrations(len(model.source.cameras))[0]
+    mind = ControlMind(model, CPU, {})
+    mind.begin(0, {**heard(one, model), **prompt_arrays_of("", (), 32)})
+    assert np.isfinite(mind.decide([0], [saw(one, 0)])[0]).all()
 
 
 # ------------------------------------------------------------------------------------------------ playing

@@ -17,7 +17,7 @@ from etude.envs.observer import Observer
 from etude.envs.simulation import SIZES, Simulation
 from etude.episodes import CONTROLS, PRIMITIVE_STEPS, PRIMITIVES, ActionSpace, Episode
 from etude.learn.packing import arrays_in, in_a_row
-from etude.learn.samples import OBJECT, prompt_tokens
+from etude.learn.samples import BLANK, OBJECT, prompt_tokens
 from etude.learn.source import SEEDS, SampleSource, refuse_tests
 from etude.library import episode, tasks, told_in
 from etude.names import EpisodeName, EtudeError, Stream, rng, unknown
@@ -29,6 +29,7 @@ from etude.pose import Array
 from etude.prompts.pictures import multimodal
 from etude.scene.manipulator import DELTA_POSITION, DELTA_ROTATION
 from etude.scene.robots import arm
+from etude.scene.scene import Scene
 from etude.skills.aim import delta_action
 from etude.skills.oracle import Oracle
 from etude.suites.suite import SUITES, Task
@@ -108,9 +109,13 @@ class ControlSource(SampleSource):
         """Episodes of the same tasks that no stream for training has, played with a steady hand."""
         return replace(super().held_out(), shaking=Shaking(0.0))
 
+    @property
+    def _perturbed(self) -> str:
+        return self.perturb and "+" + self.perturb
+
     def name(self, number: int) -> str:
         """The name of the k-th episode, with what is perturbed."""
-        return super().name(number) + (self.perturb and "+" + self.perturb)
+        return super().name(number) + self._perturbed
 
     @property
     def feels(self) -> int:
@@ -129,7 +134,7 @@ class ControlSource(SampleSource):
 
     def refuse_misfits(self) -> None:
         """Raise if a task has episodes that cannot be seen or acted in like this, or with another robot."""
-        firsts = [episode(f"{self.suite}/{task}@{self.split}#{self.seed * SEEDS}") for task in self.chosen()]
+        firsts = [episode(f"{self.suite}/{task}@{self.split}#{self.seed * SEEDS}{self._perturbed}") for task in self.chosen()]
         refuse_mismatches(self.contract(1, 1), firsts)
         for one in firsts:
             joints = _joints(one)
@@ -168,14 +173,13 @@ def _joints(found: Episode) -> int:
 def plain_source(suite: str, views: int) -> ControlSource:
     """All episodes of a suite, seen by the first camera in its room, and with two views by the one at the hand or the next."""
     room = SUITES[suite].room
-    if room is None:
-        raise EtudeError(f"{suite} has no room with cameras and a robot; closed-loop recipes need one")
-    scene = room()
+    scene = room() if room is not None else Scene()
     seeing = [camera for camera in scene.cameras if camera.name != ONLOOKER]
     fixed = [camera.name for camera in seeing if camera.mount == "world"]
+    if not fixed or scene.robot is None:
+        raise EtudeError(f"{suite} has no room with a camera and a robot, which closed-loop recipes need")
     second = [camera.name for camera in seeing if camera.mount == "hand"] or fixed[1:]
-    joints = len(arm(scene.robot.arm).links) if scene.robot is not None else 0
-    return ControlSource(suite, cameras=(fixed[0], *second[:1])[:views], joints=joints)
+    return ControlSource(suite, cameras=(fixed[0], *second[:1])[:views], joints=len(arm(scene.robot.arm).links))
 
 
 def demonstrated(name: str, source: ControlSource) -> ControlDemonstration | None:
@@ -226,12 +230,13 @@ def _near(action: Array, felt: NDArray[np.float32], space: ActionSpace) -> Array
 
 
 def prompt_arrays_of(text: str, pictures: Sequence[NDArray[np.uint8]], size: int) -> Arrays:
-    """``kinds``, ``words``, ``places``, ``rows`` and ``pictures`` of what is told."""
-    found = prompt_tokens(text, [(OBJECT, PICTURE_TOKENS)] * len(pictures))
+    """``kinds``, ``words``, ``places``, ``rows`` and ``pictures`` of what is told; who is told nothing hears a blank."""
+    silent = not text.strip()
+    found = prompt_tokens("{image:0}", [(BLANK, 0)]) if silent else prompt_tokens(text, [(OBJECT, PICTURE_TOKENS)] * len(pictures))
     if len(found.kinds) > LONGEST or len(found.shown) > PICTURES:
         what = f"{len(found.kinds)} tokens and {len(found.shown)} pictures"
         raise EtudeError(f"the prompt {text!r:.60} has {what}; a learned policy hears {LONGEST} and {PICTURES} at most")
-    shown = [pictures[k] for k in found.shown]
+    shown = [] if silent else [pictures[k] for k in found.shown]
     empty = np.zeros((0, size, size, 3), np.uint8)
     return {
         "kinds": found.kinds,
