@@ -38,7 +38,7 @@ class ControlMind:
         if self._table is not None and session >= SESSIONS:
             raise EtudeError(f"a learned policy plays at most {SESSIONS} episodes at once; use fewer --workers")
         prompts = _prompts(told, self._device, LONGEST if self._table is not None else 1)
-        start = torch.from_numpy(told["start"]).to(self._device)[None]
+        start = torch.from_numpy(np.array(told["start"])).to(self._device)[None]
         with torch.no_grad(), torch.autocast(self._device.type, torch.bfloat16, enabled=self._table is not None):
             memory = self._model.begin(prompts, start)
         if self._table is None:

@@ -59,7 +59,7 @@ def _cells(recipe: DecisionRecipe) -> int:
     return cells_of(recipe.data.source.size)
 
 
-CONTROLLERS: dict[Form, type[Controller]] = {
+CONTROLLER_MODELS: dict[Form, type[Controller]] = {
     "stream": StreamController,
     "window": WindowController,
     "readout": ReadoutController,
@@ -83,8 +83,8 @@ KINDS = {
     ),
     ControlRecipe.json_kind: LearnedKind(
         PARTS,
-        lambda recipe: CONTROLLERS[recipe.model.form](recipe.model, recipe.data.source),
-        lambda recipe, device: ControlBuffer(recipe.data.source, recipe.model, CONTROLLERS[recipe.model.form].onwards, device),
+        lambda recipe: CONTROLLER_MODELS[recipe.model.form](recipe.model, recipe.data.source),
+        lambda recipe, device: ControlBuffer(recipe.data.source, recipe.model, CONTROLLER_MODELS[recipe.model.form].onwards, device),
         judged_control,
         ControlMind,
     ),

@@ -113,7 +113,7 @@ class ControlData(DataRecipe):
     source: ControlSource
     start: int = 200
     fresh: int = 1
-    most: int = 3000
+    most: int = 6000
 
 
 @dataclass(frozen=True)

@@ -129,7 +129,7 @@ def mean_over(errors: Tensor, counts: Tensor) -> Tensor:
     return parts.sum(1) / counts.sum(1).clamp(min=1)[:, None]
 
 
-def pushed(row: Tensor, count: Tensor, value: Tensor) -> Tensor:
+def appended(row: Tensor, count: Tensor, value: Tensor) -> Tensor:
     """Rows (B, K, …) with one more value (B, …), where ``count`` (B,) came before: at the next free place, or at the end, and the oldest
     goes."""
     kept = row.shape[1]

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from etude.learn.control import ControlSource
 from etude.learn.control_buffer import ControlBatch, ControlPrompts
-from etude.learn.models.controller import Controller, ControlMemory, pushed
+from etude.learn.models.controller import Controller, ControlMemory, appended
 from etude.learn.models.recurrent import RecurrentHead
 from etude.learn.models.trunk import TransformerBlock
 from etude.learn.recipes import ControllerRecipe
@@ -55,7 +55,7 @@ class FrameController(Controller):
 
     def act(self, memory: ControlMemory, frames: Tensor, felt: Tensor) -> tuple[Tensor, ControlMemory]:
         made = self._read(memory["prompt"], memory["told"], self.seen(frames, felt))
-        row = pushed(memory["row"], memory["count"], made)
+        row = appended(memory["row"], memory["count"], made)
         last = memory["count"].clamp(max=self.kept - 1)
         found = self.head.answers(row)[torch.arange(len(last), device=last.device), last]
         return self.actions(found, felt), {**memory, "row": row, "count": memory["count"] + 1}

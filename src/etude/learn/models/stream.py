@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from etude.learn.control import ControlSource
 from etude.learn.control_buffer import ControlBatch, ControlPrompts
-from etude.learn.models.controller import Controller, ControlMemory, filled, pushed
+from etude.learn.models.controller import Controller, ControlMemory, appended, filled
 from etude.learn.models.recurrent import RecurrentHead
 from etude.learn.models.trunk import RATIO, Attention
 from etude.learn.recipes import ControllerRecipe
@@ -108,7 +108,7 @@ class StreamController(Controller):
         x = self.latents.expand(len(told), -1, -1)
         # Of what is kept the oldest makes room for this look, which is the last place that is filled.
         room = torch.zeros_like(memory["known"][:, 0])
-        known = pushed(memory["known"], count, room)
+        known = appended(memory["known"], count, room)
         last = count.clamp(max=self.kept - 1)
         before = filled(self.kept, last).repeat_interleave(LATENTS, 1)[:, None].expand(-1, LATENTS, -1)
         ages = (last[:, None] - torch.arange(self.kept, device=x.device)).repeat_interleave(LATENTS, 1)[:, None].expand(-1, LATENTS, -1)
@@ -123,6 +123,6 @@ class StreamController(Controller):
             fresh.append(own)
         here = (torch.arange(self.kept, device=x.device) == last[:, None])[:, :, None, None, None]
         known = torch.where(here, torch.stack(fresh, 1)[:, None].to(known.dtype), known)
-        row = pushed(memory["row"], count, x.amax(1))
+        row = appended(memory["row"], count, x.amax(1))
         found = self.head.answers(row)[torch.arange(len(last), device=last.device), last]
         return self.actions(found, felt), {**memory, "known": known, "row": row, "count": count + 1}

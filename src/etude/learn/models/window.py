@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from etude.learn.control import ControlSource
 from etude.learn.control_buffer import ControlBatch, ControlPrompts
-from etude.learn.models.controller import Controller, ControlMemory, filled, mean_over, pushed
+from etude.learn.models.controller import Controller, ControlMemory, appended, filled, mean_over
 from etude.learn.models.trunk import TransformerBlock
 from etude.learn.recipes import ControllerRecipe
 
@@ -53,7 +53,7 @@ class WindowTrunk(Controller):
 
     def read_next(self, memory: ControlMemory, frames: Tensor, felt: Tensor) -> tuple[Tensor, ControlMemory]:
         """The same for one more look, which is remembered."""
-        looks = pushed(memory["looks"], memory["count"], self.seen(frames, felt))
+        looks = appended(memory["looks"], memory["count"], self.seen(frames, felt))
         count = memory["count"] + 1
         there = filled(self.kept, count)
         ages = (count.clamp(max=self.kept)[:, None] - 1 - torch.arange(self.kept, device=count.device)).clamp(min=0)
