@@ -42,6 +42,7 @@ class Controller(nn.Module):
         self.kept, self.chunk, self.numbers = recipe.looks, recipe.chunk, source.acts
         self.frames = FrameTokens(width, source.size, recipe.grid, recipe.jitter)
         self.cells = nn.Parameter(torch.empty(len(source.cameras), recipe.grid**2, width))
+        self.looked = nn.LayerNorm(width)
         self.feeling = nn.Sequential(nn.Linear(source.feels, width), nn.GELU(), nn.Linear(width, width))
         self.eye = nn.ModuleList(TransformerBlock(width, recipe.heads, recipe.dropout) for _ in range(recipe.eye_layers))
         self.words, self.picture_cells = WordTokens(width), nn.Parameter(torch.empty(PICTURE_TOKENS, width))
@@ -65,7 +66,7 @@ class Controller(nn.Module):
         if len(prompts.pictures):
             side = self.frames.grid
             seen = self.frames.looks(prompts.pictures, self.frames.jitter).transpose(1, 2).unflatten(2, (side, side))
-            cells = functional.adaptive_avg_pool2d(seen, PICTURE_SIDE).flatten(2).transpose(1, 2) + self.picture_cells
+            cells = self.looked(functional.adaptive_avg_pool2d(seen, PICTURE_SIDE).flatten(2).transpose(1, 2)) + self.picture_cells
             x = torch.where((prompts.rows >= 0)[..., None], cells.flatten(0, 1)[prompts.rows.clamp(min=0)], x)
         x = x + self.kinds(prompts.kinds) + self.places(prompts.places.clamp(max=PLACES - 1))
         for block in self.encoder:
@@ -74,7 +75,7 @@ class Controller(nn.Module):
 
     def seen(self, frames: Tensor, felt: Tensor) -> Tensor:
         """Looks of N moments, ``frames`` uint8 (N, V, S, S, 3) and ``felt`` (N, D), as tokens (N, M, width): all cells, and the feeling."""
-        x = self.frames.looks(frames.flatten(0, 1), self.frames.jitter).unflatten(0, frames.shape[:2]) + self.cells
+        x = self.looked(self.frames.looks(frames.flatten(0, 1), self.frames.jitter)).unflatten(0, frames.shape[:2]) + self.cells
         x = torch.cat([x.flatten(1, 2), self.feeling(felt)[:, None]], 1)
         for block in self.eye:
             x = block(x)
