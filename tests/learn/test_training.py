@@ -13,7 +13,8 @@ from etude.learn.buffer import DemonstrationBuffer  # noqa: E402
 from etude.learn.checkpoint import load_model  # noqa: E402
 from etude.learn.demonstrating import demonstrate  # noqa: E402
 from etude.learn.header import NAME  # noqa: E402
-from etude.learn.models.cogelot import Cogelot, parameters_of  # noqa: E402
+from etude.learn.kinds import kind_of  # noqa: E402
+from etude.learn.models.cogelot import parameters_of  # noqa: E402
 from etude.learn.models.strokes import AXES, best, softened  # noqa: E402
 from etude.learn.recipes import recipe_named, recipe_names  # noqa: E402
 from etude.learn.stream import GivenDemonstrations  # noqa: E402
@@ -67,8 +68,8 @@ def test_models_that_see_patches_learn_from_the_same_episodes(name):
 
 @pytest.mark.parametrize("name", recipe_names("vima"))
 def test_a_checkpoint_of_every_recipe_is_at_most_ten_megabytes(name):
-    model = recipe_named(f"vima/{name}").model
-    assert 3e6 < parameters_of(Cogelot(model, (256, 128))) < 4.95e6
+    recipe = recipe_named(f"vima/{name}")
+    assert 3e6 < parameters_of(kind_of(recipe).model(recipe)) < 4.95e6
 
 
 def test_what_comes_later_changes_nothing_that_was_decided_before():

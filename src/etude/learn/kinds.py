@@ -10,12 +10,19 @@ import torch
 from torch import Tensor
 
 from etude.learn.buffer import DemonstrationBuffer
+from etude.learn.control_buffer import ControlBuffer
+from etude.learn.controlling import ControlMind, judged_control
 from etude.learn.deciding import DecisionMind, judged_trials
 from etude.learn.judging import judged
 from etude.learn.mind import StrokeMind
 from etude.learn.models.cogelot import Cogelot
+from etude.learn.models.controller import PARTS, Controller
 from etude.learn.models.decider import Decider
-from etude.learn.recipes import DecisionRecipe, Recipe, StrokeRecipe
+from etude.learn.models.frame import FrameController
+from etude.learn.models.readout import ReadoutController
+from etude.learn.models.stream import StreamController
+from etude.learn.models.window import WindowController
+from etude.learn.recipes import ControlRecipe, DecisionRecipe, Form, Recipe, StrokeRecipe
 from etude.learn.samples import NUMBERS, SIZE
 from etude.learn.trial_buffer import TrialBuffer
 from etude.learn.trials import cells_of
@@ -52,6 +59,13 @@ def _cells(recipe: DecisionRecipe) -> int:
     return cells_of(recipe.data.source.size)
 
 
+CONTROLLER_MODELS: dict[Form, type[Controller]] = {
+    "stream": StreamController,
+    "window": WindowController,
+    "readout": ReadoutController,
+    "frame": FrameController,
+}
+
 KINDS = {
     StrokeRecipe.json_kind: LearnedKind(
         NUMBERS,
@@ -66,6 +80,13 @@ KINDS = {
         lambda recipe, device: TrialBuffer(_cells(recipe), device),
         judged_trials,
         DecisionMind,
+    ),
+    ControlRecipe.json_kind: LearnedKind(
+        PARTS,
+        lambda recipe: CONTROLLER_MODELS[recipe.model.form](recipe.model, recipe.data.source),
+        lambda recipe, device: ControlBuffer(recipe.data.source, recipe.model, CONTROLLER_MODELS[recipe.model.form].onwards, device),
+        judged_control,
+        ControlMind,
     ),
 }
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Literal
 
+from etude.learn.control import ControlSource, plain_source
 from etude.learn.samples import Look, contract_for
 from etude.learn.source import HELD_OUT, SampleSource
 from etude.learn.stream import Source
@@ -65,6 +66,29 @@ class DeciderRecipe:
     jitter: float = 0.1
 
 
+Form = Literal["stream", "window", "readout", "frame"]
+
+
+@dataclass(frozen=True)
+class ControllerRecipe:
+    """The network of a closed-loop policy. ``looks``: so many are known at once, ``execute`` control steps apart, after each of which a
+    ``chunk`` of actions is given; ``grid``: tokens along each side of a frame; ``hidden``: of a recurrent head."""
+
+    form: Form = "window"
+    width: int = 192
+    heads: int = 6
+    eye_layers: int = 2
+    prompt_layers: int = 2
+    layers: int = 6
+    hidden: int = 256
+    looks: int = 4
+    chunk: int = 8
+    execute: int = 4
+    grid: int = 8
+    dropout: float = 0.1
+    jitter: float = 0.1
+
+
 @dataclass(frozen=True)
 class DataRecipe:
     """The stream. Training begins with ``start`` episodes; ``fresh`` come with every step until there are ``most``."""
@@ -96,6 +120,16 @@ class TrialData(DataRecipe):
 
 
 @dataclass(frozen=True)
+class ControlData(DataRecipe):
+    """Whole episodes of closed-loop control: each has many windows to learn from, and takes megabytes."""
+
+    source: ControlSource
+    start: int = 200
+    fresh: int = 1
+    most: int = 6000
+
+
+@dataclass(frozen=True)
 class ScheduleRecipe:
     """How it is trained: AdamW with warm-up and cosine, gradients clipped, weights averaged (``ema`` is the share kept at a step)."""
 
@@ -114,7 +148,7 @@ class Recipe(Family):
     """A training run. Its kind says what is learned, and with that which model, samples and buffer are its own
     (:mod:`etude.learn.kinds`)."""
 
-    model: ModelRecipe | DeciderRecipe
+    model: ModelRecipe | DeciderRecipe | ControllerRecipe
     data: DataRecipe
     schedule: ScheduleRecipe = field(default_factory=ScheduleRecipe)
 
@@ -216,6 +250,33 @@ class DecisionRecipe(Recipe, kind="decisions"):
         return contract_of(self.data.source.size)
 
 
+@dataclass(frozen=True)
+class ControlRecipe(Recipe, kind="control"):
+    """Chunks of actions in closed loop, from what cameras see and the robot feels."""
+
+    model: ControllerRecipe
+    data: ControlData
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.model.looks < 1:
+            raise EtudeError(f"model.looks must be at least 1, got {self.model.looks}")
+        size, grid = self.data.source.size, self.model.grid
+        if grid < 1 or size % (8 * grid):
+            raise EtudeError(f"frames of {size} pixels have no {grid}×{grid} tokens; expected a size that is a multiple of {8 * grid}")
+        _ = self.contract  # refuses chunks that cannot be carried out
+
+    @property
+    def contract(self) -> Contract:
+        """Frames of its cameras, the prompt once, chunks of actions."""
+        return self.data.source.contract(self.model.chunk, self.model.execute)
+
+    @property
+    def shuffles(self) -> bool:
+        """The moments that are learned from are drawn."""
+        return True
+
+
 def recipe_in(metadata: Mapping[str, str], language: str = "") -> Recipe:
     """The recipe that a checkpoint holds; its pretrained ``language`` may lie elsewhere now."""
     found = Recipe.from_data(parse_json(metadata["recipe"]))
@@ -231,13 +292,20 @@ def recipe_in(metadata: Mapping[str, str], language: str = "") -> Recipe:
 LOOK_NAMES: dict[str, Look] = {"objects": "objects", "patches": "patches"}
 CONDITIONINGS: dict[str, Literal["cross", "concat"]] = {"xattn": "cross", "concat": "concat"}
 DECIDER = "decider"
+CONTROLLERS: dict[str, tuple[ControllerRecipe, int, int]] = {  # with how many cameras, and windows in a batch: all learn from as many looks
+    "stream": (ControllerRecipe("stream", layers=4, looks=16), 2, 32),
+    "window": (ControllerRecipe("window"), 1, 512),
+    "readout": (ControllerRecipe("readout", layers=5), 2, 512),
+    "frame": (ControllerRecipe("frame", layers=4, looks=16), 2, 32),
+}
+"""The closed-loop policies that ClevrSkills compares (its table 4 says which cameras each has)."""
 
 
 def recipe_names(suite: str) -> tuple[str, ...]:
     """The recipes of a suite: each is trained as SUITE/NAME."""
     if SUITES[suite].control == ANSWER:
         return (DECIDER,)
-    return tuple(f"{look}-{conditioning}" for look in LOOK_NAMES for conditioning in CONDITIONINGS)
+    return (*(f"{look}-{conditioning}" for look in LOOK_NAMES for conditioning in CONDITIONINGS), *CONTROLLERS)
 
 
 def recipe_named(name: str, settings: Sequence[str] = ()) -> Recipe:
@@ -283,6 +351,10 @@ def _know(data: dict[str, Any]) -> None:
 def _plain_recipe(suite: str, form: str) -> Recipe:
     if form == DECIDER:
         return DecisionRecipe(DeciderRecipe(), TrialData(TrialSource(suite)), ScheduleRecipe(rate=5e-4, warmup=1000, steps=40_000))
+    if form in CONTROLLERS:
+        controller, views, batch = CONTROLLERS[form]
+        schedule = ScheduleRecipe(batch=batch, rate=5e-4, warmup=500)
+        return ControlRecipe(controller, ControlData(plain_source(suite, views)), schedule)
     look, _, conditioning = form.partition("-")
     model = ModelRecipe(LOOK_NAMES[look], CONDITIONINGS[conditioning])
     return StrokeRecipe(model, DemonstrationData(Source(suite, look=model.look)))

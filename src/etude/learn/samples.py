@@ -124,8 +124,19 @@ def _cells(rows: int, columns: int) -> NDArray[np.int16]:
 # ------------------------------------------------------------------------------------------------ prompts
 
 
-def prompt(text: str, pictures: Sequence[tuple[int, Things]], language: str = "") -> Prompt:
-    """A text with ``{image:k}`` and, for each k, the kind of token its things are, and these; none of a picture is a blank.
+@dataclass(frozen=True, eq=False)
+class PromptTokens:
+    """``kinds``, ``words``, ``places`` and ``rows`` as in a :class:`Prompt`, and the numbers of the pictures in the order they stand."""
+
+    kinds: NDArray[np.uint8]
+    words: NDArray[np.int16]
+    places: NDArray[np.int16]
+    rows: NDArray[np.int16]
+    shown: tuple[int, ...]
+
+
+def prompt_tokens(text: str, pictures: Sequence[tuple[int, int]], language: str = "") -> PromptTokens:
+    """A text with ``{image:k}`` and, for each k, of which kind its tokens are and how many; a picture with none is a blank.
 
     ``language``: whose words (:mod:`etude.learn.wording`).
     """
@@ -133,7 +144,8 @@ def prompt(text: str, pictures: Sequence[tuple[int, Things]], language: str = ""
     words: list[tuple[int, int]] = []
     places: list[int] = []
     rows: list[int] = []
-    parts: list[Things] = []
+    shown: list[int] = []
+    first = 0
     wording = wording_of(language)
     place = 0
 
@@ -150,23 +162,29 @@ def prompt(text: str, pictures: Sequence[tuple[int, Things]], language: str = ""
     for number, said in zip(rest[::2], rest[1::2], strict=True):
         if int(number) >= len(pictures):
             raise EtudeError(f"the prompt {text!r:.80} speaks of picture {number}, but has {len(pictures)}")
-        kind, things = pictures[int(number)]
-        first, count = sum(map(len, parts)), len(things)
-        parts.append(things)
+        kind, count = pictures[int(number)]
+        shown.append(int(number))
         kinds += [kind] * count if count else [BLANK]
         words += [(0, 0)] * max(1, count)
         places += [place] * max(1, count)
         rows += list(range(first, first + count)) if count else [-1]
+        first += count
         place += 1
         say(wording.tokens(said))
     say(wording.ending)
-    return Prompt(
+    return PromptTokens(
         np.array(kinds, np.uint8),
         np.array(words, np.int16).reshape(-1, 2),
         np.array(places, np.int16),
         np.array(rows, np.int16),
-        joined(parts),
+        tuple(shown),
     )
+
+
+def prompt(text: str, pictures: Sequence[tuple[int, Things]], language: str = "") -> Prompt:
+    """A text with ``{image:k}`` and, for each k, the kind of token its things are, and these; none of a picture is a blank."""
+    found = prompt_tokens(text, [(kind, len(things)) for kind, things in pictures], language)
+    return Prompt(found.kinds, found.words, found.places, found.rows, joined([pictures[k][1] for k in found.shown]))
 
 
 def told_prompt(text: str, pictures: Sequence[Views], look: Look, language: str = "") -> Prompt:

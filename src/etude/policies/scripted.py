@@ -201,7 +201,8 @@ class NoopPolicy(_Scripted):
 
 
 class Takeover:
-    """Before every action the oracle takes over for good with probability ``chance``; until then ``first`` acts, one action at a time.
+    """Before every action the oracle takes over for good with probability ``chance``; until then ``first`` acts, and is asked as often as
+    its contract says.
 
     ``taken`` is the number of actions before that, None while it has not happened.
     """
@@ -217,6 +218,7 @@ class Takeover:
     def reset(self, instruction: str, pictures: Sequence[Picture], episode: str) -> None:
         """A new episode begins."""
         self.taken: int | None = None
+        self._left: list[Array] = []  # of what the first one gave, to be carried out
         self._stream = rng(EpisodeName.parse(episode), "policy/takeover")
         self._first.reset(instruction, pictures, episode)
         self._oracle.reset(instruction, pictures, episode)
@@ -226,6 +228,8 @@ class Takeover:
         simulation: Simulation = observation["simulation"]
         if self.taken is None and self._stream.uniform(0.0, 1.0) < self._chance:
             self.taken = simulation.steps
+        if self.taken is None and self._left:
+            return self._left.pop(0)
         if self.taken is None:
             own = self._first.contract.privileged
             seen = observation if own else {k: v for k, v in observation.items() if k not in ("simulation", "subtask")}
@@ -233,7 +237,8 @@ class Takeover:
             if given.ndim not in (1, 2) or not len(given):
                 raise EtudeError(f"the policy gave actions of shape {given.shape}; expected (n, D) or (D,)")
             self.words = self._first.words if isinstance(self._first, SpeakingPolicy) else ("", "")
-            return np.asarray(given if given.ndim == 1 else given[0])
+            self._left = list(given[None] if given.ndim == 1 else given[: self._first.contract.execute])
+            return self._left.pop(0)
         action = self._oracle.act(observation)
         self.words = self._oracle.words
         return action

@@ -12,6 +12,7 @@ from etude.render.tokens import SIDE
 
 HATS = 64  # of a coordinate
 WORD_WIDTH = 64
+FEATURES = 96  # of a picture, for each 8×8 pixels
 PLACES = 256  # in a sentence
 
 
@@ -28,20 +29,19 @@ def gathered(table: Tensor, at: Tensor) -> Tensor:
     return functional.embedding(at + 1, functional.pad(table, (0, 0, 1, 0)), padding_idx=0)
 
 
-class CropEncoder(nn.Module):
-    """A crop (N, 3, 32, 32) as a vector (N, width). Where in the crop something is stays known: grips depend on it."""
+class PixelEncoder(nn.Module):
+    """Pictures (N, 3, H, W) as features (N, 96, H/8, W/8), by small convolutions."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self.stem = nn.Conv2d(3, 32, 4, 2, 1)
         self.down1, self.same1 = nn.Conv2d(32, 64, 3, 2, 1), nn.Conv2d(64, 64, 3, 1, 1)
-        self.down2, self.same2 = nn.Conv2d(64, 96, 3, 2, 1), nn.Conv2d(96, 96, 3, 1, 1)
-        self.norm1, self.norm2 = nn.GroupNorm(8, 64), nn.GroupNorm(8, 96)
-        self.out = nn.Linear(96 * (SIDE // 8) ** 2, width)
+        self.down2, self.same2 = nn.Conv2d(64, FEATURES, 3, 2, 1), nn.Conv2d(FEATURES, FEATURES, 3, 1, 1)
+        self.norm1, self.norm2 = nn.GroupNorm(8, 64), nn.GroupNorm(8, FEATURES)
 
     def looks(self, crops: Tensor, jitter: float = 0.0) -> Tensor:
-        """Crops as they are kept, bytes (N, 32, 32, 3). With ``jitter``, and while it learns, the three colours of each vary, so that no
-        episode is known again by its pixels."""
+        """Of pictures as they are kept, bytes (N, H, W, 3). With ``jitter``, and while it learns, the three colours of each vary, so that
+        no episode is known again by its pixels."""
         pixels = crops.permute(0, 3, 1, 2).to(self.stem.weight.dtype) / 127.5 - 1.0
         if self.training and jitter:
             gain = 1 + jitter * torch.randn(len(pixels), 3, 1, 1, device=pixels.device)
@@ -57,8 +57,31 @@ class CropEncoder(nn.Module):
         x = self.down1(x)
         x = x + self.same1(functional.gelu(self.norm1(x)))
         x = self.down2(functional.gelu(x))
-        x = x + self.same2(functional.gelu(self.norm2(x)))
-        out: Tensor = self.out(functional.gelu(x).flatten(1))
+        return functional.gelu(x + self.same2(functional.gelu(self.norm2(x))))
+
+
+class CropEncoder(PixelEncoder):
+    """A crop (N, 3, 32, 32) as a vector (N, width). Where in the crop something is stays known: grips depend on it."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.out = nn.Linear(FEATURES * (SIDE // 8) ** 2, width)
+
+    def forward(self, crops: Tensor) -> Tensor:
+        out: Tensor = self.out(super().forward(crops).flatten(1))
+        return out
+
+
+class FrameTokens(PixelEncoder):
+    """Square frames (N, 3, size, size) as ``grid`` × ``grid`` tokens (N, grid², width), row by row."""
+
+    def __init__(self, width: int, size: int, grid: int, jitter: float = 0.0) -> None:
+        super().__init__()
+        self.grid, self.jitter = grid, jitter
+        self.cells = nn.Conv2d(FEATURES, width, size // (8 * grid), size // (8 * grid))
+
+    def forward(self, crops: Tensor) -> Tensor:
+        out: Tensor = self.cells(super().forward(crops)).flatten(2).transpose(1, 2)
         return out
 
 
