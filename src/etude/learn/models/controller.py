@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from etude.learn.control import PICTURE_SIDE, PICTURE_TOKENS, TIP, ControlSource
 from etude.learn.control_buffer import ControlBatch, ControlPrompts
-from etude.learn.models.tokens import PLACES, FrameTokens, WordTokens
+from etude.learn.models.tokens import PLACES, FrameTokens, WordTokens, gathered
 from etude.learn.models.trunk import TransformerBlock
 from etude.learn.recipes import ControllerRecipe
 from etude.learn.samples import BLANK, WORD
@@ -67,7 +67,7 @@ class Controller(nn.Module):
             side = self.frames.grid
             seen = self.frames.looks(prompts.pictures, self.frames.jitter).transpose(1, 2).unflatten(2, (side, side))
             cells = self.looked(functional.adaptive_avg_pool2d(seen, PICTURE_SIDE).flatten(2).transpose(1, 2)) + self.picture_cells
-            x = torch.where((prompts.rows >= 0)[..., None], cells.flatten(0, 1)[prompts.rows.clamp(min=0)], x)
+            x = torch.where((prompts.rows >= 0)[..., None], gathered(cells.flatten(0, 1), prompts.rows), x)
         x = x + self.kinds(prompts.kinds) + self.places(prompts.places.clamp(max=PLACES - 1))
         for block in self.encoder:
             x = block(x, there[:, None, None])
