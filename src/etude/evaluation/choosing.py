@@ -94,8 +94,9 @@ def choose(
             raise EtudeError(f"the plan has {twice} twice")
         narrowed = _narrowed([EpisodeName.parse(name) for name in listed], task, split, level, episodes, first_seed)
         names += _varied(narrowed, option_sets(options, difficulty), perturbation_sets(perturb, control))
-    names = [*_applicable(names)] if perturb else names
-    return _within_reach(names, options["robot"]) if options and "robot" in options else tuple(names)
+    if options and "robot" in options:
+        names = _within_reach(names, options["robot"])
+    return _applicable(names) if perturb else tuple(names)
 
 
 def _applicable(names: Sequence[str]) -> tuple[str, ...]:
@@ -123,7 +124,7 @@ def _applicable(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name, n in kept if (n.perturbations, f"{n.suite}/{n.task}") not in refused)
 
 
-def _within_reach(names: Sequence[str], arm: str) -> tuple[str, ...]:
+def _within_reach(names: Sequence[str], arm: str) -> list[str]:
     """Without the episodes that this arm cannot play, with a count and a reason; where it can play none, the reason stands."""
     bases = {name: str(replace(EpisodeName.parse(name), perturbations=())) for name in names}
     refused: dict[str, EtudeError] = {}
@@ -134,7 +135,7 @@ def _within_reach(names: Sequence[str], arm: str) -> tuple[str, ...]:
             continue
         except EtudeError as error:
             refused[base] = error
-    kept = tuple(name for name in names if bases[name] not in refused)
+    kept = [name for name in names if bases[name] not in refused]
     if refused:
         reason = next(iter(refused.values()))
         if not kept:
