@@ -13,6 +13,7 @@ from arm_files import as_mjcf, as_urdf
 
 import etude
 from etude.envs.simulation import Simulation
+from etude.evaluation.choosing import choose
 from etude.names import EtudeError, rng
 from etude.policies.scripted import OraclePolicy
 from etude.pose import Pose, angle_between, yaw_quat
@@ -184,15 +185,27 @@ def test_the_oracle_plays_with_an_arm_of_ones_own(mine, stranger, task, robot):
     assert simulation.episode.scene.robot.arm == robot and simulation.status.satisfied
 
 
-def test_an_arm_too_short_for_the_workspace_is_refused(read):
+@pytest.fixture(scope="module")
+def short(read) -> str:
     small = (
         as_mjcf(arm("xarm6"))
         .replace('pos="0.0775 0.3425 0.0"', 'pos="0.0775 0.0425 0.0"')
         .replace('"0.0535 -0.2845 0.0"', '"0.0535 -0.1 0.0"')
     )
-    register_arm(read(small, name="short"))
+    return register_arm(read(small, name="short")).name
+
+
+def test_an_arm_too_short_for_the_workspace_is_refused(short):
     with pytest.raises(EtudeError, match=r"the arm 'short' with the hand 'vacuum' cannot be held over '"):
         etude.episode("clevrskills/pick@train#0?robot=short")
+    with pytest.raises(EtudeError, match="cannot be held over"):
+        choose("himan/box_in_cupboard", options={"robot": short}, episodes=2)
+
+
+def test_episodes_that_an_arm_cannot_play_are_left_out_with_a_count(short, caplog):
+    names = choose("himan", task=["open_drawer", "box_in_cupboard"], perturb=["mo_color"], options={"robot": short}, episodes=2)
+    assert names == tuple(f"himan/open_drawer@test#{seed}{change}?robot=short" for change in ("", "+mo_color") for seed in (0, 1))
+    assert "robot=short: 4 of 8 episodes are left out: himan/box_in_cupboard@test#0?robot=short cannot be laid out" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -202,6 +215,8 @@ def test_an_arm_too_short_for_the_workspace_is_refused(read):
         "vlmbench/drawer@test_seen#1?robot=xarm6",
         "himan/open_drawer@test#0?robot=ur5",
         "himan/box_out_of_cupboard@test#0?robot=xarm6",  # where no hand can be held over what it takes
+        "himan/broom_out_of_cupboard@test#0?robot=xarm6",  # which it does not reach from where the suite's own arm stands
+        "vima/same_shape@L1#2?robot=xarm6",
     ],
 )
 def test_every_suite_is_played_with_other_arms(name):
@@ -211,6 +226,16 @@ def test_every_suite_is_played_with_other_arms(name):
 def test_another_arm_begins_with_its_hand_where_the_suites_own_holds_it():
     own, other = (World(etude.episode(name).scene).robot.tip() for name in ("vima/rotate@L1#0", "vima/rotate@L1#0?robot=panda"))
     assert np.allclose(own.position, other.position, atol=2e-3)
+
+
+def test_a_shorter_arm_stands_nearer_and_higher_on_a_plinth():
+    own, short, low = (etude.episode(f"himan/open_drawer@test#0{robot}").scene for robot in ("", "?robot=xarm6", "?robot=ur5"))
+    assert (
+        short.robot.base.position == pytest.approx((-0.193, -0.006, 0.893)) and low.robot.base.position[:2] == own.robot.base.position[:2]
+    )
+    assert [e.name for e in low.entities] == ["cabinet", "plinth"] and "plinth" not in [e.name for e in own.entities]
+    world = World(low)
+    assert world.robot.joints() == pytest.approx(low.robot.joints, abs=1e-3) and not world.data.ncon
 
 
 def test_the_suites_own_arm_by_name_changes_nothing():

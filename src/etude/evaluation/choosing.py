@@ -94,6 +94,8 @@ def choose(
             raise EtudeError(f"the plan has {twice} twice")
         narrowed = _narrowed([EpisodeName.parse(name) for name in listed], task, split, level, episodes, first_seed)
         names += _varied(narrowed, option_sets(options, difficulty), perturbation_sets(perturb, control))
+    if options and "robot" in options:
+        names = _within_reach(names, options["robot"])
     return _applicable(names) if perturb else tuple(names)
 
 
@@ -120,6 +122,26 @@ def _applicable(names: Sequence[str]) -> tuple[str, ...]:
             _log.warning("%s: %d of %d tasks are left out: %s", "+".join(perturbations), len(reasons), len(firsts), reasons[0])
     kept = [(name, EpisodeName.parse(name)) for name in names]
     return tuple(name for name, n in kept if (n.perturbations, f"{n.suite}/{n.task}") not in refused)
+
+
+def _within_reach(names: Sequence[str], arm: str) -> list[str]:
+    """Without the episodes that this arm cannot play, with a count and a reason; where it can play none, the reason stands."""
+    bases = {name: str(replace(EpisodeName.parse(name), perturbations=())) for name in names}
+    refused: dict[str, EtudeError] = {}
+    for base in dict.fromkeys(bases.values()):
+        try:
+            find(base)
+        except UnmadeEpisode:  # to be recorded as an error when its turn comes
+            continue
+        except EtudeError as error:
+            refused[base] = error
+    kept = [name for name in names if bases[name] not in refused]
+    if refused:
+        reason = next(iter(refused.values()))
+        if not kept:
+            raise reason
+        _log.warning("robot=%s: %d of %d episodes are left out: %s", arm, len(names) - len(kept), len(names), reason)
+    return kept
 
 
 def words(value: Words) -> tuple[str, ...]:
