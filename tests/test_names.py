@@ -11,6 +11,7 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.random import PCG64
 
 from etude.library import episode
 from etude.names import EpisodeName, EtudeError, Family, Stream, canonical_json, digest, episode_id, from_json, pick, rng, unknown
@@ -145,7 +146,8 @@ def test_ids_and_streams_are_the_same_in_other_processes_and_under_other_hash_se
         "from etude.names import *\n"
         "name = EpisodeName.parse('a/b@c#3+z+y?k=v&a=b')\n"
         "s = rng(name, 'layout')\n"
-        "print(episode_id(name, {'b': 1.5, 'a': [True, None]}), s.uniform(), s.integer(0, 9), s.sample('abcdef', 3), s.normal())\n"
+        "id = episode_id(name, canonical_json({'b': 1.5, 'a': [True, None]}))\n"
+        "print(id, s.uniform(), s.integer(0, 9), s.sample('abcdef', 3), s.normal())\n"
     )
     outputs = set()
     for seed in ("0", "1", "random"):
@@ -160,8 +162,8 @@ def test_ids_and_streams_are_the_same_in_other_processes_and_under_other_hash_se
 
 def test_the_id_is_the_name_and_a_digest():
     name = EpisodeName.parse("a/b@c#3")
-    assert episode_id(name, [1]) == f"a/b@c#3~{digest([1])}"
-    assert episode_id(name, [1]) != episode_id(name, [2])
+    assert episode_id(name, "[1]") == f"a/b@c#3~{digest([1])}"
+    assert episode_id(name, "[1]") != episode_id(name, "[2]")
 
 
 def test_streams_differ_by_purpose_and_by_base_but_not_by_perturbation():
@@ -206,3 +208,9 @@ def test_unknown_names_come_with_the_nearest_valid_one():
     assert "valid: a, b" in str(unknown("x", "qqq", ["b", "a"]))
     with pytest.raises(EtudeError, match="unknown arm"):
         pick("arm", "x", {"panda": 1})
+
+
+@pytest.mark.parametrize("seed", [b"\x07", bytes(32), bytes(5) + bytes(range(27)), bytes(range(32)), b"\xff" * 32])
+def test_a_stream_is_seeded_with_the_whole_number_of_its_bytes(seed: bytes):
+    ours, numpys = Stream(seed), PCG64(int.from_bytes(seed, "big"))
+    assert [ours.integer(0, 2**64 - 1) for _ in range(4)] == [numpys.random_raw() for _ in range(4)]

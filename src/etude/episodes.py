@@ -67,7 +67,7 @@ class Episode:
     @property
     def id(self) -> str:
         """The key of results: the name and a digest of everything else."""
-        return episode_id(self.parsed, self)
+        return episode_id(self.parsed, self.to_json())
 
     def under(self, control: ActionSpace | None) -> Episode:
         """The same episode in another action space, its horizon in actions of that; None leaves it as it is."""

@@ -217,7 +217,10 @@ def encode(value: Any) -> Any:
         left_out = [f.name for f in sparse if unsaid(f, value)] if sparse else ()
         for name in names:
             if name not in left_out:
-                data[name] = encode(getattr(value, name))
+                item = getattr(value, name)
+                own = type(item)  # most are plain: to ask for each costs more than to look
+                plain = own is bool or item is None or (own is int and -BITS < item < BITS) or (own is str and item.isascii())
+                data[name] = item if plain else encode(item)
         return data
     if isinstance(value, str):
         if _broken(value):
@@ -251,6 +254,10 @@ def canonical_json(value: Any) -> str:
     return plain_json(encode(value))
 
 
+json_string = json.encoder.encode_basestring
+"""A text as it stands in canonical JSON."""
+
+
 plain_json = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
 """The canonical text of what is plain JSON data already."""
 
@@ -266,12 +273,16 @@ def json_text(data: Any, **form: Any) -> str:
 
 def digest(value: Any, length: int = 12) -> str:
     """The first ``length`` hexadecimal digits of the SHA-256 of the canonical JSON."""
-    return hashlib.sha256(canonical_json(value).encode()).hexdigest()[:length]
+    return _text_digest(canonical_json(value), length)
 
 
-def episode_id(name: EpisodeName, value: Any) -> str:
-    """The id under which results are kept: the name and the digest of what it stood for when it was run."""
-    return f"{name}~{digest(value)}"
+def _text_digest(text: str, length: int = 12) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:length]
+
+
+def episode_id(name: EpisodeName, text: str) -> str:
+    """The id under which results are kept: the name and the digest of what it stood for when it was run, as canonical JSON."""
+    return f"{name}~{_text_digest(text)}"
 
 
 def from_json(kind: type[T], text: str) -> T:
@@ -394,6 +405,9 @@ def _shown(data: Any) -> str:
 # ------------------------------------------------------------------------------------------------ random streams
 
 
+WORDS = 1 << 64  # that a bit generator gives
+
+
 class Stream:
     """A random stream whose values are fixed for all time.
 
@@ -407,9 +421,13 @@ class Stream:
     @functools.cached_property
     def _bits(self) -> PCG64:
         """Made at the first draw: seeding costs more than many a step that has a stream at hand and does not need it."""
-        from numpy.random import PCG64
+        import numpy as np
+        from numpy.random import PCG64, SeedSequence
 
-        return PCG64(int.from_bytes(self._seed, "big"))
+        # The seed as one whole number, in the words that numpy would cut it into itself, in twice the time.
+        digits = self._seed[::-1].rstrip(b"\0")
+        words = np.frombuffer(digits.ljust(max(4, len(digits) + 3 & ~3), b"\0"), "<u4").astype(np.uint32, copy=False)
+        return PCG64(SeedSequence(words))
 
     def uniform(self, low: float = 0.0, high: float = 1.0) -> float:
         """A float in [low, high)."""
@@ -431,9 +449,10 @@ class Stream:
         if high < low:
             raise EtudeError(f"cannot draw a whole number from {low} to {high}")
         span = high - low + 1
-        limit = (1 << 64) - (1 << 64) % span
-        while (word := self._bits.random_raw()) >= limit:
-            pass
+        word: int = self._bits.random_raw()
+        if word >= WORDS - span:  # hardly ever: only then may it be one of the last words, which would favour some numbers
+            while word >= WORDS - WORDS % span:
+                word = self._bits.random_raw()
         return low + word % span
 
     def chance(self, probability: float) -> bool:

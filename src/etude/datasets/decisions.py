@@ -18,7 +18,7 @@ from etude.decisions.space import LOCATION, NUMBER, VIEW, SeenThing, StimulusSpa
 from etude.decisions.stimuli import canvas
 from etude.decisions.trial import SILENT, Trial
 from etude.library import trial as find_trial
-from etude.names import EtudeError, digest, encode, pick
+from etude.names import EtudeError, digest, encode, episode_id, pick, plain_json
 from etude.policies.chat_decider import questions
 from etude.render.packed import PackedPicture, laid, packed
 from etude.render.png import png
@@ -83,9 +83,9 @@ def described(trial: Trial) -> dict[str, Any]:
     for placed in trial.tasks:
         for operator, count in operators(placed.task.root).items():
             counts[operator] = counts.get(operator, 0) + count
-    name = trial.parsed
+    name, data, answer = trial.parsed, encode(trial), expected(trial)
     return {
-        "id": trial.id,
+        "id": episode_id(name, plain_json(data)),
         "name": trial.name,
         "suite": name.suite,
         "task": name.task,
@@ -95,8 +95,8 @@ def described(trial: Trial) -> dict[str, Any]:
         "task_id": digest([structure(p.task) for p in trial.tasks])[:16],
         "instruction": told(trial),
         "instruction_fluent": told(trial, "fluent"),
-        "answer": expected(trial),
-        "answer_type": answer_type(expected(trial), space),
+        "answer": answer,
+        "answer_type": answer_type(answer, space),
         "answers": list(trial.answers),
         "choices": list(trial.choices),
         "n_frames": len(trial.frames),
@@ -105,8 +105,8 @@ def described(trial: Trial) -> dict[str, Any]:
         "n_questions": sum(a != SILENT for a in trial.answers),
         "operators": counts,
         "properties": sorted(used(trial)),
-        "objects": list(_objects(trial, space)),
-        "graph": [encode(p) for p in trial.tasks],
+        "objects": list(objects(trial)),
+        "graph": data["tasks"],
         "stimuli": trial.stimuli,
         "stimuli_version": stimuli(trial.stimuli).version,
     }
@@ -119,19 +119,25 @@ def answer_type(answer: str, space: StimulusSpace) -> str:
     return next((p for p in space.known if p != VIEW and answer in space.values(p)), NUMBER)
 
 
-def _objects(trial: Trial, space: StimulusSpace) -> Iterator[dict[str, Any]]:
+def objects(trial: Trial) -> Iterator[dict[str, Any]]:
     """Everything on every frame. ``object`` is the number by which the instruction speaks of it, 0 for what it does not speak of."""
     shown, number = stimuli(trial.stimuli), 0
     for frame, things in enumerate(trial.frames):
         number += bool(things)
         meant = next((t for t in things if not t.distractor), things[0] if things else None)
         for thing in things:
-            properties = {p: space.values(p)[space.of(p, thing)] for p in (*space.classes, LOCATION)}
-            angle = shown.angles[shown.angle(thing.view)]
+            properties = _properties(trial.stimuli, trial.grid, thing.item, thing.location)
             yield {
-                "frame": frame, "object": number if thing is meant else 0, **properties, "view": thing.view, "view angle": angle,
-                "distractor": thing.distractor,
+                "frame": frame, "object": number if thing is meant else 0, **properties, "view": thing.view,
+                "view angle": shown.angles[shown.angle(thing.view)], "distractor": thing.distractor,
             }  # fmt: skip
+
+
+@functools.lru_cache(maxsize=8192)
+def _properties(set_name: str, grid: tuple[int, int], item: int, location: int) -> dict[str, str]:
+    """What an item at a place is called, by property."""
+    space, thing = space_of(set_name, grid), SeenThing(item, location)
+    return {p: space.values(p)[space.of(p, thing)] for p in (*space.classes, LOCATION)}
 
 
 # ------------------------------------------------------------------------------------------------ many of them

@@ -10,12 +10,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import etude.decisions.logic  # noqa: F401  (a task that is read from JSON may have its operators)
 from etude.decisions.looks import Select
 from etude.decisions.operator import Operator
-from etude.names import EtudeError, canonical_json, encode, from_json, plain_json
+from etude.names import EtudeError, canonical_json, from_json
 
 
 @dataclass(frozen=True)
@@ -50,12 +49,14 @@ class DecisionGraph:
         return tuple(sorted({self.frames - 1 - s.when for s in selects(self.root)}))
 
 
-def walk(node: Operator) -> Iterator[Operator]:
+def walk(node: Operator) -> list[Operator]:
     """Every node, parents first; shared ones as often as they are used."""
-    ahead = [node]
+    found, ahead = [], [node]
     while ahead:
-        yield (found := ahead.pop())
-        ahead += found.inputs()[::-1]
+        part = ahead.pop()
+        found.append(part)
+        ahead += part.inputs()[::-1]
+    return found
 
 
 def selects(node: Operator) -> Iterator[Select]:
@@ -73,7 +74,7 @@ def operators(node: Operator) -> dict[str, int]:
 
 def properties_of(node: Operator) -> set[str]:
     """The properties a question speaks of."""
-    return set().union(*(part.properties() for part in walk(node)))
+    return set().union(*[part.properties() for part in walk(node)])
 
 
 def rebuilt(node: Operator, change: Callable[[Operator], Operator]) -> Operator:
@@ -109,20 +110,11 @@ def structure(task: DecisionGraph) -> str:
 
     Frames are renumbered in the order of time, without the empty ones.
     """
-    order = {task.frames - 1 - frame: k for k, frame in enumerate(reversed(task.seen))}
-    data = encode(task.root)
-    _arrange(data, order)
-    return plain_json(data)
+    frames = {task.frames - 1 - frame: k for k, frame in enumerate(reversed(task.seen))}
+    return _arranged(task.root, frames)
 
 
-def _arrange(data: dict[str, Any], order: Mapping[int, int]) -> None:
-    """Renumber frames and sort inputs in the JSON of an operator: much faster than to build operators that nobody asks."""
-    kind: type[Operator] = Operator.kinds[data["kind"]]
-    if issubclass(kind, Select):
-        data["when"] = order[data["when"]]
-    places = kind.places(data)
-    for holder, key in places:
-        _arrange(holder[key], order)
-    if kind.commutative:
-        for (holder, key), part in zip(places, sorted((h[k] for h, k in places), key=plain_json), strict=True):
-            holder[key] = part
+def _arranged(node: Operator, frames: Mapping[int, int]) -> str:
+    """The canonical JSON with renumbered frames and sorted inputs: much faster than to build operators that nobody asks."""
+    inputs = [_arranged(part, frames) for part in node.inputs()]
+    return node.arranged(sorted(inputs) if node.commutative else inputs, frames)

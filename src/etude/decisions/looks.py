@@ -10,7 +10,7 @@ from etude.decisions.formulas import Atom, Branch, Formula, Outcome, exactly, ne
 from etude.decisions.operator import Kind, Operator, Value, operator_class
 from etude.decisions.space import LOCATION, NUMBER, RELATIONS, StimulusSpace
 from etude.decisions.templates import EXACT, FLUENT, ORIGINAL
-from etude.names import EtudeError
+from etude.names import EtudeError, json_string
 
 if TYPE_CHECKING:
     from etude.decisions.connectivity import GraphAttempt, Maker, TaskSpace
@@ -50,9 +50,9 @@ class Select(Operator):
     def assembled(cls, settings: Mapping[str, Any], inputs: Sequence[tuple[str, Operator]]) -> Self:
         return cls(settings["when"], tuple(Match(prop, value) for prop, value in inputs))
 
-    @classmethod
-    def places(cls, data: dict[str, Any]) -> list[tuple[Any, str | int]]:
-        return [(match, "value") for match in data["matches"]]
+    def arranged(self, inputs: Sequence[str], frames: Mapping[int, int]) -> str:
+        matches = [f'{{"property":{json_string(m.property)},"value":{value}}}' for m, value in zip(self.matches, inputs, strict=True)]
+        return f'{{"kind":"Select","matches":[{",".join(matches)}],"when":{frames[self.when]}}}'
 
     def kind(self) -> Kind:
         if self.when < 0:

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import operator
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, fields
+from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from etude.decisions.formulas import Atom, Branch, Formula, Outcome
 from etude.decisions.space import StimulusSpace
 from etude.decisions.templates import EXACT, FLUENT, QUESTION, claim, free
-from etude.names import EtudeError, Family, pick
+from etude.names import EtudeError, Family, canonical_json, json_string, pick
 
 if TYPE_CHECKING:
     from etude.decisions.connectivity import GraphAttempt, Maker, TaskSpace
@@ -68,7 +69,7 @@ class Operator(Family):
 
     def inputs(self) -> tuple[Operator, ...]:
         """What it takes, in order: the fields that are operators, or several of them."""
-        return layout_of(type(self)).inputs(self)
+        return (_LAYOUTS.get(type(self)) or layout_of(type(self))).inputs(self)
 
     def roles(self) -> list[str]:
         """What each input is for: the name of its field, with a number where there are several."""
@@ -90,15 +91,16 @@ class Operator(Family):
             given[name] = (*given[name], part) if isinstance(given.get(name), tuple) else part
         return cls(**settings, **given)
 
-    @classmethod
-    def places(cls, data: dict[str, Any]) -> list[tuple[Any, str | int]]:
-        """Where its inputs stand in its JSON, in order: what holds each, and under which key."""
-        if cls.inputs is not Operator.inputs:
-            raise EtudeError(f"{cls.__module__}: {cls.json_kind} does not say where its inputs stand in its JSON (places)")
-        found: list[tuple[Any, str | int]] = []
-        for name, many in layout_of(cls).fields:
-            found += [(data[name], k) for k in range(len(data[name]))] if many else [(data, name)]
-        return found
+    def arranged(self, inputs: Sequence[str], frames: Mapping[int, int]) -> str:
+        """Its canonical JSON with these inputs, which are JSON already, and with renumbered frames."""
+        layout = layout_of(type(self))
+        if layout.json is None:
+            raise EtudeError(f"{type(self).__module__}: {self.json_kind} does not say its JSON with other inputs (arranged)")
+        if layout.several:
+            left = iter(inputs)
+            inputs = [f"[{','.join(islice(left, len(getattr(self, name))))}]" if many else next(left) for name, many in layout.fields]
+        settings = [json_string(v) if type(v := getattr(self, name)) is str else canonical_json(v) for name in layout.settings]
+        return layout.json(*inputs, *settings)
 
     def with_inputs(self, inputs: Sequence[Operator]) -> Self:
         """The same with other inputs."""
@@ -220,11 +222,16 @@ def field_types(kind: type[Operator]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class OperatorLayout:
-    """The fields of an operator: those that are inputs, and whether each holds several, and the settings."""
+    """The fields of an operator: those that are inputs, whether each holds several and whether any does, and the settings.
+
+    ``json`` gives the canonical JSON from that of all fields, inputs first; None where it is not made of its fields alone.
+    """
 
     fields: tuple[tuple[str, bool], ...]
+    several: bool
     settings: tuple[str, ...]
     inputs: Callable[[Operator], tuple[Operator, ...]]
+    json: Callable[..., str] | None
 
 
 _LAYOUTS: dict[type, OperatorLayout] = {}
@@ -236,13 +243,31 @@ def layout_of(kind: type[Operator]) -> OperatorLayout:
         types = field_types(kind)
         several = {name: typing.get_args(hint)[0] for name, hint in types.items() if typing.get_origin(hint) is tuple}
         taken = [name for name, hint in (types | several).items() if isinstance(hint, type) and issubclass(hint, Operator)]
-        single = operator.attrgetter(*taken) if len(taken) > 1 and not several else None
+        settings = tuple(name for name in types if name not in taken)
+        many = any(name in several for name in taken)
+        places = {name: f"{{{k}}}" for k, name in enumerate((*taken, *settings))} | {"kind": json_string(kind.json_kind)}
+        whole = kind.inputs is Operator.inputs and not any(f.metadata.get("sparse") for f in fields(kind))  # type: ignore[arg-type]
         _LAYOUTS[kind] = OperatorLayout(
             tuple((name, name in several) for name in taken),
-            tuple(name for name in types if name not in taken),
-            single or (lambda node: tuple(p for n in taken for p in (getattr(node, n) if n in several else (getattr(node, n),)))),
+            many,
+            settings,
+            _taking(taken, several) if many else _getting(taken),
+            f"{{{{{','.join(f'{json_string(name)}:{places[name]}' for name in sorted(places))}}}}}".format if whole else None,
         )
     return _LAYOUTS[kind]
+
+
+def _getting(taken: Sequence[str]) -> Callable[[Operator], tuple[Operator, ...]]:
+    """The inputs of an operator, each in a field of its own."""
+    if not taken:
+        return lambda node: ()
+    found: Callable[[Operator], Any] = operator.attrgetter(*taken)
+    return found if len(taken) > 1 else lambda node: (found(node),)
+
+
+def _taking(taken: Sequence[str], several: Container[str]) -> Callable[[Operator], tuple[Operator, ...]]:
+    """The same where fields hold several of them."""
+    return lambda node: tuple([part for n in taken for part in (getattr(node, n) if n in several else (getattr(node, n),))])
 
 
 def operator_class(name: str) -> type[Operator]:

@@ -178,7 +178,7 @@ def _searched(allowed: dict[int, int], links: Links, stream: Stream | None) -> d
     Values that leave the same to all others lead to the same end: where only that end counts, one of them is tried."""
     if not allowed:
         return {}
-    variable = min(allowed, key=lambda v: (allowed[v].bit_count(), v))
+    _, variable = min([(mask.bit_count(), v) for v, mask in allowed.items()])
     options = bits(allowed[variable])
     tied = [(other, table) for other, table in links[variable] if other in allowed]
     tried: set[tuple[int, ...]] = set()

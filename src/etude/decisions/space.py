@@ -155,10 +155,10 @@ class StimulusSpace:
 
     def value(self, prop: str, name: str) -> int:
         """The number of a value by its name."""
-        words = self.values(prop)
-        if name not in words:
-            raise unknown(f"value of {prop}", name, words)
-        return words.index(name)
+        found = self._table(prop).ranks.get(name)
+        if found is None:
+            raise unknown(f"value of {prop}", name, self.values(prop))
+        return found
 
     def of(self, prop: str, thing: SeenThing) -> int:
         """The value (a number) of a thing's property."""
@@ -195,6 +195,11 @@ class _PropertyTable:
     sort: Sort
     words: tuple[str, ...]
     values: tuple[int, ...]
+
+    @functools.cached_property
+    def ranks(self) -> dict[str, int]:
+        """The number of each value; the first of those that have one name."""
+        return {word: k for k, word in reversed(list(enumerate(self.words)))}
 
     @functools.cached_property
     def masks(self) -> tuple[int, ...]:

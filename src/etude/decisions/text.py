@@ -35,7 +35,7 @@ class _ExactSteps:
     depends = "if the answer to task {} is {}, then do task {}: {}"
 
     def look(self, number: int, frame: int | None, names: Names, space: StimulusSpace) -> str:
-        return f"observe object {number}{_anchor(frame)}{_told(names, space)},"
+        return f"observe object {number}{_anchor(frame)}{_told(names, space) if names else ''},"
 
     def delays(self, count: int, runs: bool) -> list[str]:
         return [self.run.format(count)] if runs and count > 1 else [self.blank] * count
@@ -140,17 +140,18 @@ def _shown(trial: Trial, space: StimulusSpace) -> tuple[Names | None, ...]:
 
 def _written(tasks: Sequence[Placed], shown: Sequence[Names | None], space: StimulusSpace, grammar: str, runs: bool, anchored: bool) -> str:
     steps = pick("grammar", grammar, _STEPS)
-    outside = [i + 1 for i, p in enumerate(tasks) if not 0 <= p.start <= p.end < len(shown)]
+    ends = [placed.end for placed in tasks]
+    outside = [i + 1 for i, (p, end) in enumerate(zip(tasks, ends, strict=True)) if not 0 <= p.start <= end < len(shown)]
     if outside:
         raise EtudeError(f"task {outside[0]} does not lie within the {len(shown)} frames of the trial")
-    numbers = {frame: k for k, frame in enumerate((f for f, names in enumerate(shown) if names is not None), 1)}
+    numbers = {frame: k for k, frame in enumerate([f for f, names in enumerate(shown) if names is not None], 1)}
     begin = _told_beginnings(tasks) if steps.blank_answers else {}
     labelled = bool(begin) or any(p.after is not None for p in tasks)
     said: list[str] = []
     blank = 0
     for frame, names in enumerate(shown):
-        begun = [steps.begins.format(i + 1) for i in begin.get(frame, ())]
-        asked = [_asked(i, tasks, numbers, space, steps, labelled) for i, p in enumerate(tasks) if p.end == frame]
+        begun = [steps.begins.format(i + 1) for i in begin[frame]] if frame in begin else []
+        asked = [_asked(i, tasks, numbers, space, steps, labelled) for i, end in enumerate(ends) if end == frame] if frame in ends else []
         if begun or names is not None:
             said += [*steps.delays(blank, runs), *begun]
             blank = 0
@@ -176,7 +177,8 @@ def _told_beginnings(tasks: Sequence[Placed]) -> dict[int, list[int]]:
 
 def _asked(i: int, tasks: Sequence[Placed], numbers: Mapping[int, int], space: StimulusSpace, steps: _ExactSteps, labelled: bool) -> str:
     placed = tasks[i]
-    said = steps.writer(space, {placed.end - frame: number for frame, number in numbers.items()}).question(placed.task.root)
+    end = placed.end
+    said = steps.writer(space, {end - frame: number for frame, number in numbers.items()}).question(placed.task.root)
     if placed.after is not None:
         if placed.after == i or not 0 <= placed.after < len(tasks):
             raise EtudeError(f"task {i + 1} depends on task {placed.after + 1}, which is not another task of the trial")

@@ -62,7 +62,7 @@ class Trial:
     @property
     def id(self) -> str:
         """The key of results: the name and a digest of everything else."""
-        return episode_id(self.parsed, self)
+        return episode_id(self.parsed, self.to_json())
 
     def to_json(self) -> str:
         """The canonical text."""

@@ -108,13 +108,14 @@ class SentenceWriter(ABC):
 
     def number(self, select: Select) -> int:
         """The number of an object."""
-        if select.when not in self._numbers:
+        found = self._numbers.get(select.when)
+        if found is None:
             raise EtudeError(f"a question looks {select.when} frames back, where no object is shown")
-        return self._numbers[select.when]
+        return found
 
     def select(self, select: Select) -> str:
         """An object with the conditions on it."""
-        return f"object {self.number(select)}{self.matches(select.matches)}"
+        return f"object {self.number(select)}{self.matches(select.matches) if select.matches else ''}"
 
     def matches(self, matches: Sequence[Match]) -> str:
         """The conditions on an object."""

@@ -10,14 +10,16 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from PIL import Image
 
 from etude.bench.result import Result
-from etude.datasets.decisions import described, packed_object, png_frames, write_file, write_frames
+from etude.datasets.decisions import described, objects, packed_object, png_frames, write_file, write_frames
 from etude.decisions.asking import asked
 from etude.decisions.autotask import distinct_tasks
 from etude.decisions.compose import make_trial
+from etude.decisions.distract import reading
 from etude.decisions.showing import PIXELS, domain_of, pictures, stimuli, told
 from etude.decisions.stimuli.canvas import cell_pixels
 from etude.decisions.text import written_before
@@ -34,8 +36,8 @@ MEMORY = Path("/dev/shm")  # where files are written, if it is there: a disk wou
 
 def bench_decisions() -> list[Result]:
     """Each level: trials with instruction and answers, each of a new task and of given ones; the same with their frames at 224×224, and
-    with the files that are written of them, told by trial and by frame; then tasks at high complexity. Every row does all the work from
-    the task on.
+    with the files that are written of them, those of the original and ours, these told by trial and by frame; then tasks at high
+    complexity. Every row does all the work from the task on.
 
     The objects of a split are rendered and packed once and then pasted: what that takes is told first, and not counted again.
     """
@@ -46,13 +48,23 @@ def bench_decisions() -> list[Result]:
         packed_object("procedural", item, view, cell_pixels(PIXELS, (2, 2)))
     results = [Result(f"decisions: {len(kinds)} pictures of objects, once", round(time.process_time() - begun, 2), "CPU seconds")]
     with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
+        (Path(folder) / "equal").mkdir()
         for level in LEVELS:
             made: dict[int, Trial] = {}
             for what, action, count in (
                 ("made, each of a new task", _making(level, made), TRIALS),
                 ("made of given tasks", _instantiating(made, told), TRIALS),
                 (f"made of given tasks, with frames at {PIXELS}x{PIXELS}", _instantiating(made, _shown), SHOWN),
-                ("made of given tasks, and written as PNG and JSON files", _instantiating(made, _writing(Path(folder))), WRITTEN),
+                (
+                    "made of given tasks, and written as PNG and JSON files, no more than the original",
+                    _instantiating(made, _writing(Path(folder) / "equal", equal)),
+                    WRITTEN,
+                ),
+                (
+                    "made of given tasks, and written as PNG and JSON files",
+                    _instantiating(made, _writing(Path(folder), described)),
+                    WRITTEN,
+                ),
             ):
                 results.append(Result(f"decisions, {level}: trials {what}", _rate(action, count), UNIT))
             frames = statistics.mean(len(one.frames) for one in made.values())
@@ -106,14 +118,22 @@ def _shown(one: Trial) -> object:
     return told(one), pictures(one)
 
 
-def _writing(folder: Path) -> Callable[[Trial], object]:
-    """Write what the original writes of a trial: a file for each frame, and one with everything else."""
+def equal(one: Trial) -> dict[str, Any]:
+    """What the original tells of a trial beside its frames, and no more: the objects, which of their properties are asked about, the
+    instruction and the right actions."""
+    read = reading(one.tasks)
+    things = [{**thing, "asked": sorted(read.get(thing["frame"], ()))} for thing in objects(one)]
+    return {"epochs": len(one.frames), "objects": things, "instruction": told(one), "answers": list(one.answers)}
+
+
+def _writing(folder: Path, tell: Callable[[Trial], dict[str, Any]]) -> Callable[[Trial], object]:
+    """Write a file for each frame of a trial, and one with what is told of it."""
 
     def write(one: Trial) -> None:
         place = f"{folder}/{one.name.replace('/', '-')}"
         os.mkdir(place)  # noqa: PTH102 (see write_file)
         write_frames(one, place)
-        write_file(f"{place}/trial.json", json.dumps(described(one)).encode())
+        write_file(f"{place}/trial.json", json.dumps(tell(one)).encode())
 
     return write
 
