@@ -12,10 +12,13 @@ from torch import Tensor
 from etude.learn.buffer import DemonstrationBuffer
 from etude.learn.deciding import DecisionMind, judged_trials
 from etude.learn.judging import judged
+from etude.learn.keypose_buffer import KeyposeBuffer
 from etude.learn.mind import StrokeMind
 from etude.learn.models.cogelot import Cogelot
 from etude.learn.models.decider import Decider
-from etude.learn.recipes import DecisionRecipe, Recipe, StrokeRecipe
+from etude.learn.models.heatmaps import PARTS, Heatmaps
+from etude.learn.posing import KeyposeMind, judged_keyposes
+from etude.learn.recipes import DecisionRecipe, KeyposeRecipe, Recipe, StrokeRecipe
 from etude.learn.samples import NUMBERS, SIZE
 from etude.learn.trial_buffer import TrialBuffer
 from etude.learn.trials import cells_of
@@ -66,6 +69,13 @@ KINDS = {
         lambda recipe, device: TrialBuffer(_cells(recipe), device),
         judged_trials,
         DecisionMind,
+    ),
+    KeyposeRecipe.json_kind: LearnedKind(
+        PARTS,
+        lambda recipe: Heatmaps(recipe.model, recipe.data.source),
+        lambda recipe, device: KeyposeBuffer(recipe.data.by_subtask, device),
+        judged_keyposes,
+        KeyposeMind,
     ),
 }
 

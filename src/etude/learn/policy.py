@@ -9,7 +9,8 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from etude.learn.header import checkpoint_bytes, checkpoint_file, metadata_in
-from etude.learn.recipes import DecisionRecipe, Recipe, StrokeRecipe
+from etude.learn.keyposes import KeyposeEyes
+from etude.learn.recipes import DecisionRecipe, KeyposeRecipe, Recipe, StrokeRecipe
 from etude.learn.samples import Prompt, Things, things_seen, told_prompt
 from etude.learn.trials import DecisionEyes
 from etude.names import EtudeError, parse_json, pick, rng, unknown
@@ -51,7 +52,11 @@ def prompt_arrays(told: Prompt) -> Arrays:
     return {"kinds": told.kinds, "words": told.words, "places": told.places, "rows": told.rows, **thing_arrays(told.things)}
 
 
-EYES: dict[str, Callable[[Any, Contract], Eyes]] = {StrokeRecipe.json_kind: StrokeEyes, DecisionRecipe.json_kind: DecisionEyes}
+EYES: dict[str, Callable[[Any, Contract], Eyes]] = {
+    StrokeRecipe.json_kind: StrokeEyes,
+    DecisionRecipe.json_kind: DecisionEyes,
+    KeyposeRecipe.json_kind: KeyposeEyes,
+}
 """The half beside a simulation, by the kind of recipe."""
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Literal
 
+from etude.learn.keyposes import KeyposeSource, plain_keypose_source
 from etude.learn.samples import Look, contract_for
 from etude.learn.source import HELD_OUT, SampleSource
 from etude.learn.stream import Source
@@ -53,6 +54,24 @@ class DeciderRecipe:
 
 
 @dataclass(frozen=True)
+class HeatmapRecipe:
+    """The network of a keypose policy. ``sees``: the cloud alone makes a deaf copy, the instruction alone a blind one. ``size``: pixels
+    along each side of a view; ``zoom`` (m): the side of the cube that is looked at again; ``turn`` (degrees) and ``shift`` (m): how far
+    clouds and labels are moved together in training, at most."""
+
+    sees: Literal["both", "cloud", "instruction"] = "both"
+    width: int = 192
+    heads: int = 6
+    layers: int = 5
+    dropout: float = 0.1
+    jitter: float = 0.1
+    size: int = 112
+    zoom: float = 0.3
+    turn: float = 20.0
+    shift: float = 0.08
+
+
+@dataclass(frozen=True)
 class DataRecipe:
     """The stream. Training begins with ``start`` episodes; ``fresh`` come with every step until there are ``most``."""
 
@@ -83,6 +102,18 @@ class TrialData(DataRecipe):
 
 
 @dataclass(frozen=True)
+class KeyposeData(DataRecipe):
+    """Episodes of keyposes: few, and megabytes each. ``by_subtask``: the share of keyposes that are told by their sub-task, as a planner
+    would, and not by the task."""
+
+    source: KeyposeSource
+    start: int = 200
+    fresh: int = 1
+    most: int = 2000
+    by_subtask: float = 0.5
+
+
+@dataclass(frozen=True)
 class ScheduleRecipe:
     """How it is trained: AdamW with warm-up and cosine, gradients clipped, weights averaged (``ema`` is the share kept at a step)."""
 
@@ -101,7 +132,7 @@ class Recipe(Family):
     """A training run. Its kind says what is learned, and with that which model, samples and buffer are its own
     (:mod:`etude.learn.kinds`)."""
 
-    model: ModelRecipe | DeciderRecipe
+    model: ModelRecipe | DeciderRecipe | HeatmapRecipe
     data: DataRecipe
     schedule: ScheduleRecipe = field(default_factory=ScheduleRecipe)
 
@@ -188,15 +219,44 @@ class DecisionRecipe(Recipe, kind="decisions"):
         return contract_of(self.data.source.size)
 
 
+@dataclass(frozen=True)
+class KeyposeRecipe(Recipe, kind="keyposes"):
+    """Where the tip shall go next, from the cloud that cameras see."""
+
+    model: HeatmapRecipe
+    data: KeyposeData
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.model.size < 8 or self.model.size % 8:
+            raise EtudeError(f"model.size must be a multiple of 8, the pixels of a patch, got {self.model.size}")
+        if not 0 < self.model.zoom <= self.data.source.side:
+            raise EtudeError(f"model.zoom must be more than 0 and at most the cube's {self.data.source.side:g} m, got {self.model.zoom:g}")
+        if not 0 <= self.data.by_subtask <= 1:
+            raise EtudeError(f"data.by_subtask is a share from 0 to 1, got {self.data.by_subtask:g}")
+
+    @property
+    def contract(self) -> Contract:
+        """Clouds of its cameras, words, keyposes."""
+        return self.data.source.contract
+
+    @property
+    def shuffles(self) -> bool:
+        """Keyposes and their words are drawn."""
+        return True
+
+
 LOOK_NAMES: dict[str, Look] = {"objects": "objects", "patches": "patches"}
 CONDITIONINGS: dict[str, Literal["cross", "concat"]] = {"xattn": "cross", "concat": "concat"}
-DECIDER = "decider"
+DECIDER, HEATMAPS = "decider", "heatmaps"
 
 
 def recipe_names(suite: str) -> tuple[str, ...]:
     """The recipes of a suite: each is trained as SUITE/NAME."""
     if SUITES[suite].control == ANSWER:
         return (DECIDER,)
+    if SUITES[suite].control == "keypose":
+        return (HEATMAPS,)
     return tuple(f"{look}-{conditioning}" for look in LOOK_NAMES for conditioning in CONDITIONINGS)
 
 
@@ -221,6 +281,8 @@ def recipe_named(name: str, settings: Sequence[str] = ()) -> Recipe:
 def _plain_recipe(suite: str, form: str) -> Recipe:
     if form == DECIDER:
         return DecisionRecipe(DeciderRecipe(), TrialData(TrialSource(suite)), ScheduleRecipe(rate=5e-4, warmup=1000, steps=40_000))
+    if form == HEATMAPS:
+        return KeyposeRecipe(HeatmapRecipe(), KeyposeData(plain_keypose_source(suite)), ScheduleRecipe(batch=48, rate=5e-4, steps=4000))
     look, _, conditioning = form.partition("-")
     model = ModelRecipe(LOOK_NAMES[look], CONDITIONINGS[conditioning])
     return StrokeRecipe(model, DemonstrationData(Source(suite, look=model.look)))

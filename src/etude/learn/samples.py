@@ -131,6 +131,11 @@ def buckets(word: str) -> tuple[int, int]:
     return int.from_bytes(digest[:4], "big") % BUCKETS, int.from_bytes(digest[4:8], "big") % BUCKETS
 
 
+def sentence(text: str) -> list[tuple[int, int]]:
+    """The buckets of the words of a text without pictures."""
+    return [buckets(match.group()) for match in _WORDS.finditer(text)]
+
+
 def prompt(text: str, pictures: Sequence[tuple[int, Things]]) -> Prompt:
     """A text with ``{image:k}`` and, for each k, the kind of token its things are, and these; none of a picture is a blank."""
     kinds: list[int] = []
