@@ -6,12 +6,23 @@ ZOO := $(wildcard zoo/src/etude_zoo/*.onnx) # trained policies: where one ships,
 
 .PHONY: demo test test-bytes test-lerobot test-wheel docs lint browser clean
 
+# Where the trained policy ships, the first page says what it has understood, and the oracle on every suite has a page of its own.
+LEARNED := $(patsubst zoo/src/etude_zoo/%.onnx,zoo:%,$(wildcard zoo/src/etude_zoo/vima-objects.onnx))
+
 demo: $(VENV)/.installed
 	$(BIN)/etude doctor
 	$(BIN)/etude evaluate --plan examples/demo.txt --policy oracle --out out/demo/oracle
+ifeq ($(LEARNED),)
 	$(BIN)/etude evaluate --plan examples/demo.txt --policy oracle:noise=0.01,wrong=0.3 --record failures --out out/demo/shaky
 	$(BIN)/etude evaluate --plan examples/demo.txt --policy random --out out/demo/random
 	$(BIN)/etude report out/demo/oracle out/demo/shaky out/demo/random --out out/report.html
+else
+	$(BIN)/etude report out/demo/oracle --out out/suites.html
+	$(BIN)/etude evaluate --plan examples/understanding.txt --policy $(LEARNED) --out out/demo/learned
+	$(BIN)/etude evaluate --plan examples/understanding.txt --policy blind:$(LEARNED) --out out/demo/blind
+	$(BIN)/etude evaluate --plan examples/understanding.txt --policy oracle --out out/demo/yardstick
+	$(BIN)/etude report out/demo/learned out/demo/blind out/demo/yardstick --out out/report.html
+endif
 	@echo "Open out/report.html"
 
 # A file's tests are played by one worker: many share a run, a data set, a cluster or made shapes. Long files first (tests/conftest.py).

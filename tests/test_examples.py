@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import runpy
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from forked import forked
+
+from etude.evaluation.pairs import FEWEST_PAIRS
+from etude.evaluation.plan import read_names
+from etude.names import EpisodeName
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 SCRIPTS = sorted(path.name for path in EXAMPLES.glob("*.py"))
@@ -50,3 +55,12 @@ def test_a_script_does_what_it_says(name, tmp_path):
     assert done.returncode == 0, done.stderr
     assert all((tmp_path / file).exists() for file in files)
     assert all(word in done.stdout for word in words), done.stdout
+
+
+def test_the_demo_looks_into_understanding_by_four_perturbations_each_with_its_control():
+    names = [EpisodeName.parse(name) for name in read_names(EXAMPLES / "understanding.txt")]
+    plain = {name.base for name in names if not name.perturbations}
+    perturbed = [name for name in names if name.perturbations]
+    assert {name.base for name in perturbed} <= plain
+    kinds = Counter(name.perturbations for name in perturbed)
+    assert len(kinds) == 4 and min(kinds.values()) == max(kinds.values()) >= FEWEST_PAIRS

@@ -45,7 +45,8 @@ def find_task(name: EpisodeName) -> Task:
         find_perturbation(one)
     for key, _ in name.options:
         if key not in (*EVERYWHERE, *found.options):
-            raise unknown(f"option of {name.suite}/{name.task}", key, (*EVERYWHERE, *found.options))
+            general = () if found.control == "answer" else EVERYWHERE
+            raise unknown(f"option of {name.suite}/{name.task}", key, (*general, *found.options))
     return found
 
 

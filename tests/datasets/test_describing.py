@@ -13,6 +13,7 @@ from etude.cli import app
 from etude.datasets.datasheet import datasheet
 from etude.datasets.described_episodes import dataset_facts, facts_of, suite_facts
 from etude.datasets.describing import describe, find_tokenizer
+from etude.decisions.space import CATEGORIES
 from etude.library import episode
 from etude.names import EtudeError
 
@@ -60,7 +61,10 @@ def test_coverage_grows_with_what_is_done():
 
 def test_decisions_are_counted_in_frames():
     found = describe("iwisdm", "suite", suite_facts(("iwisdm/low@test#0",), played=True))
-    assert found.tasks[0].length.mean == 6 and found.shapes and "Select" in found.verbs and not found.textures
+    assert found.tasks[0].length.mean == 6 and "Select" in found.verbs
+    assert set(found.textures) <= {"red", "blue", "green", "brown"} and all(name.split()[0] in CATEGORIES for name in found.shapes)
+    page = CliRunner().invoke(app, ["describe", "iwisdm", "--task", "low", "--episodes", "1", "--workers", "1"]).stdout
+    assert "An instance is a trial" in page and "**Operators**" in page and "solvers" not in page
 
 
 def test_the_command_gives_a_datasheet_or_json(sets, tmp_path):

@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from refusing import refused
 from typer.testing import CliRunner
 
 from etude import cli
@@ -125,3 +126,8 @@ def test_commands_take_a_graph_and_options(tmp_path: Path) -> None:
 def test_what_cannot_be_is_refused_in_one_line(name: str, words: str) -> None:
     with pytest.raises(EtudeError, match=words):
         trial(f"iwisdm/{name}")
+
+
+def test_a_graph_is_a_task_by_itself(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    said = refused(capsys, monkeypatch, "study", "--task", "low", "--person", "ada", "--graph", "task.txt")
+    assert "--graph is a task by itself (auto): leave --task low out" in said

@@ -12,7 +12,7 @@ from made_runs import record, run_of
 from etude.evaluation.inference import wilson
 from etude.evaluation.pairs import compare, comparison, paired_records, perturbation_costs
 from etude.evaluation.record import GivenSubtask, Subgoal
-from etude.evaluation.tables import by, common_words, errors, faults, funnels, groups, p_value, percent, points
+from etude.evaluation.tables import by, common_words, errors, faults, funnels, groups, odd_returns, p_value, percent, points
 from etude.names import EtudeError
 
 PICK, PLACE = "clevrskills/pick@test", "clevrskills/place@test"
@@ -335,3 +335,10 @@ def test_runs_without_common_episodes_say_so():
     row = compare("a", [record(f"{PICK}#0")], "b", [record(f"{PLACE}#0")]).overall
     assert (row.difference.pairs, row.unmatched_a, row.unmatched_b) == (0, 1, 1)
     assert "no episodes in common" in row.verdict
+
+
+def test_higher_returns_of_failures_are_noted_within_a_mode():
+    slow, fast = record(f"{PICK}#0", False, reward=90.0), record(f"{PICK}#1", True, reward=40.0)
+    assert "clevrskills/pick: failures have a higher return" in odd_returns([slow, fast])
+    offline = record(f"{PICK}#0", False, mode="offline", reward=90.0)
+    assert odd_returns([offline, fast]) == ""

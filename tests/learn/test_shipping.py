@@ -23,12 +23,12 @@ from etude.evaluation.play import Players, play  # noqa: E402
 from etude.evaluation.run import Quiet, RunSettings, evaluate  # noqa: E402
 from etude.learn import shipping  # noqa: E402
 from etude.learn.checkpoint import learned_mind, load_model, save_model  # noqa: E402
-from etude.learn.models.cogelot import Cogelot  # noqa: E402
+from etude.learn.kinds import kind_of  # noqa: E402
 from etude.learn.onnx_export import exported  # noqa: E402
 from etude.learn.onnx_mind import OnnxStrokeMind  # noqa: E402
 from etude.learn.policy import prompt_arrays, thing_arrays  # noqa: E402
 from etude.learn.recipes import recipe_named  # noqa: E402
-from etude.learn.samples import SIZE, numbers_of  # noqa: E402
+from etude.learn.samples import numbers_of  # noqa: E402
 from etude.learn.zoo import cards_in  # noqa: E402
 from etude.names import EtudeError  # noqa: E402
 from etude.policies.loading import load_policy  # noqa: E402
@@ -41,7 +41,7 @@ def checkpoint(folder, name="vima/objects-xattn", seed=0, settings=SETTINGS):
     """A run of a tiny model that has learned nothing."""
     recipe = recipe_named(name, settings)
     torch.manual_seed(seed)
-    save_model(folder / "model.safetensors", Cogelot(recipe.model, SIZE), recipe, **HISTORY)
+    save_model(folder / "model.safetensors", kind_of(recipe).model(recipe), recipe, **HISTORY)
     return folder
 
 
@@ -154,6 +154,13 @@ def test_results_of_another_policy_are_refused(zoo, run, tmp_path):
     other = checkpoint(tmp_path, seed=1)
     with pytest.raises(EtudeError, match="results of another policy"):
         shipping.add_to_zoo(other, "other", zoo, tmp_path / "zoo.md", [run / "validation-60"])
+
+
+def test_a_run_that_learned_decisions_is_no_policy_of_the_zoo(zoo, tmp_path, capsys, monkeypatch):
+    decider = checkpoint(tmp_path, "iwisdm/decider", settings=("model.width=16", "model.heads=2", "model.layers=1"))
+    said = refused(capsys, monkeypatch, "zoo", "add", str(decider), "--name", "decider", "--zoo", str(zoo))
+    assert f"{decider} has learned decisions; policies of the zoo are of strokes" in said
+    assert [card.name for card in cards_in(zoo / "src" / "shipped_zoo")] == ["toy-objects"]
 
 
 def test_bad_names_and_places_get_one_line(run, tmp_path, capsys, monkeypatch):

@@ -14,7 +14,8 @@ from toys import SETTINGS, demonstrations  # noqa: E402
 
 from etude.learn import state  # noqa: E402
 from etude.learn.checkpoint import load_model  # noqa: E402
-from etude.learn.models.cogelot import Cogelot, parameters_of  # noqa: E402
+from etude.learn.kinds import kind_of  # noqa: E402
+from etude.learn.models.cogelot import parameters_of  # noqa: E402
 from etude.learn.recipes import recipe_named, recipe_names  # noqa: E402
 from etude.learn.train import Trainer  # noqa: E402
 from etude.names import EtudeError  # noqa: E402
@@ -53,7 +54,8 @@ def test_going_on_gives_the_losses_of_a_run_that_was_never_stopped(stopped, form
 @pytest.mark.parametrize("name", recipe_names("vima"))
 def test_every_recipe_has_a_state_of_at_most_sixty_megabytes_with_its_policy(name):
     """Ten bytes for each weight, and two more in the policy; names and shapes are small."""
-    count = parameters_of(Cogelot(recipe_named(f"vima/{name}").model, (256, 128)))
+    recipe = recipe_named(f"vima/{name}")
+    count = parameters_of(kind_of(recipe).model(recipe))
     assert 12 * count + 200_000 <= 60e6
 
 

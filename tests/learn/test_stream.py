@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 from dataclasses import replace
 
@@ -106,3 +107,9 @@ def test_pictures_of_a_prompt_stand_where_the_text_has_them():
 def test_actions_come_back_from_their_numbers():
     numbers = [0.3, -0.2, 0.5, 0.4, -2.0]
     assert numbers_of(action_of(numbers)) == pytest.approx(numbers)
+
+
+def test_words_of_our_own_are_those_of_the_first_checkpoints():
+    told = demonstrate("vima/rearrange_then_restore@train#0", "objects").prompt
+    digest = hashlib.sha256(b"".join(array.tobytes() for array in (told.kinds, told.words, told.places, told.rows))).hexdigest()[:16]
+    assert digest == "a108273bf13e03b9"

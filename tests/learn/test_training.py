@@ -13,7 +13,8 @@ from etude.learn.buffer import DemonstrationBuffer  # noqa: E402
 from etude.learn.checkpoint import load_model  # noqa: E402
 from etude.learn.demonstrating import demonstrate  # noqa: E402
 from etude.learn.header import NAME  # noqa: E402
-from etude.learn.models.cogelot import Cogelot, parameters_of  # noqa: E402
+from etude.learn.kinds import kind_of  # noqa: E402
+from etude.learn.models.cogelot import parameters_of  # noqa: E402
 from etude.learn.models.strokes import AXES, best, softened  # noqa: E402
 from etude.learn.recipes import recipe_named, recipe_names  # noqa: E402
 from etude.learn.stream import GivenDemonstrations  # noqa: E402
@@ -40,6 +41,15 @@ def test_a_toy_learns_twenty_demonstrations_by_heart(name):
     assert after < 0.25 * losses[0]
 
 
+@pytest.mark.parametrize(
+    ("name", "numbers", "wanted"),
+    [("vima/objects-xattn", 494_614, [12.0661, 11.9324, 10.3353]), ("vima/objects-concat", 490_326, [11.6432, 11.8019, 10.7803])],
+)
+def test_a_model_with_words_of_its_own_is_the_one_it_was(name, numbers, wanted):
+    trainer, losses = trained(3, name)
+    assert parameters_of(trainer.model) == numbers and losses == pytest.approx(wanted, abs=1e-3)
+
+
 @pytest.mark.parametrize("changed", [{"chained": "false"}, {"pointing": "false"}, {"slot_positions": "true"}])
 def test_variants_of_the_model_learn_too(changed):
     _, losses = trained(12, **changed)
@@ -58,8 +68,8 @@ def test_models_that_see_patches_learn_from_the_same_episodes(name):
 
 @pytest.mark.parametrize("name", recipe_names("vima"))
 def test_a_checkpoint_of_every_recipe_is_at_most_ten_megabytes(name):
-    model = recipe_named(f"vima/{name}").model
-    assert 3e6 < parameters_of(Cogelot(model, (256, 128))) < 4.95e6
+    recipe = recipe_named(f"vima/{name}")
+    assert 3e6 < parameters_of(kind_of(recipe).model(recipe)) < 4.95e6
 
 
 def test_what_comes_later_changes_nothing_that_was_decided_before():

@@ -13,6 +13,7 @@ from refusing import refused, told
 from zoos import install, toy_card, write_policy
 
 from etude.learn.cards import ZooCard, zoo_page
+from etude.learn.recipes import recipe_named
 from etude.learn.zoo import cards_in
 from etude.names import EtudeError
 from etude.policies.loading import halves_of, load_policy
@@ -52,6 +53,12 @@ def test_the_half_beside_a_simulation_is_made_of_the_card_alone(package):
     (package / "toy-objects.onnx").unlink()
     halves = halves_of("zoo:toy-objects")
     assert halves.eyes().contract.to_data() == toy_card().contract and not halves.shared()
+
+
+def test_a_card_of_a_policy_that_learned_decisions_is_refused(package):
+    write_policy(package, replace(toy_card(), recipe=recipe_named("iwisdm/decider").to_data()))
+    with pytest.raises(EtudeError, match="zoo:toy-objects has learned decisions; policies of the zoo are of strokes"):
+        halves_of("zoo:toy-objects").eyes()
 
 
 @pytest.mark.parametrize(("text", "what"), [("{", "not JSON"), ("[]", "an object"), ('{"name": "toy-objects"}', "'suite' is missing")])

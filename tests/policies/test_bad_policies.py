@@ -178,7 +178,7 @@ def test_a_policy_that_cannot_play_is_refused_when_it_is_loaded(policy: str, wor
 @pytest.mark.parametrize(
     ("policy", "words"),
     [
-        ("", "unknown policy ''; valid: chat, learned, mishap, noop, oracle, random, replay, takeover"),
+        ("", "unknown policy ''; valid: blind, chat, learned, mishap, noop, oracle, random, replay"),
         (":Still", "':Still' is not of the form module:attribute"),
         ("oracle:noise", "noise='true' is not a float"),
         ("oracle:noise=-1", "the oracle's noise must not be negative but a number of metres, got -1"),
@@ -187,6 +187,8 @@ def test_a_policy_that_cannot_play_is_refused_when_it_is_loaded(policy: str, wor
         ("random:action=mind", "contract.action: expected one of 'ee_delta'"),
         ("takeover:0.5", "is not of the form takeover:CHANCE:POLICY"),
         ("takeover:nan:noop", "the chance of a takeover must be above 0 and at most 1, got nan"),
+        ("blind:", "blind needs a policy"),
+        ("blind:oracle", "cannot be blindfolded; expected one that looks"),
         ("math:pi", "math:pi is not a policy: it has no 'contract'"),
         ("builtins:dict", "it does not say what its arguments are; expected a class or a function"),
         ("replay:", "replay needs a run"),

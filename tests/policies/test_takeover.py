@@ -1,10 +1,13 @@
 """The oracle takes over from another policy."""
 
+import numpy as np
 import pytest
 
 from etude.evaluation.play import Players, play
 from etude.names import EtudeError
+from etude.policies.contract import Contract
 from etude.policies.loading import load_policy
+from etude.policies.scripted import Takeover
 
 NAME = "clevrskills/pick@train#0"
 
@@ -30,6 +33,28 @@ def test_it_happens_at_the_same_moment_every_time():
 
 def test_at_once_it_is_the_oracle_itself():
     assert play(Players("takeover:1:random"), NAME)[1].actions[5].tolist() == play(Players("oracle"), NAME)[1].actions[5].tolist()
+
+
+class Chunks:
+    """Keeps still, for three steps at a time, and counts how often it is asked."""
+
+    contract = Contract(action="ee_delta", chunk=4, execute=3)
+    asked = 0
+
+    def reset(self, instruction, pictures, episode):
+        self.asked = 0
+
+    def act(self, observation):
+        self.asked += 1
+        return np.zeros((4, 7))
+
+
+def test_a_policy_is_asked_as_often_as_its_contract_says():
+    first = Chunks()
+    policy = Takeover(first, 0.03)
+    record, _ = play(Players(policy), NAME)
+    assert record.success and policy.taken > 3
+    assert first.asked == -(-policy.taken // 3)
 
 
 @pytest.mark.parametrize(

@@ -78,13 +78,13 @@ def test_the_cache_works_where_the_package_cannot_be_written(tmp_path: Path) -> 
     (tmp_path / "site" / "etude" / "render" / "__pycache__").touch()  # a file in its place keeps even root from writing there
     code = """
 import numpy as np
-from etude.render import raster
-view = raster.Projection(np.zeros(3), np.eye(3), True, 1.0, 1.0, 1.0, 0.1, 9.0, 2, 2, 8, 128)
-raster.clear(view, np.empty((2, 2), np.float32), np.empty((2, 2), np.int32))
-print(raster.__file__, sum(raster.clear.stats.cache_hits.values()))
+from etude.render import measure
+ids, depth, owner = np.zeros(1, np.uint16), np.ones((2, 2), np.float32), np.zeros((2, 2), np.int32)
+measure.measure(True, ids, np.zeros(1, np.int32), depth, owner, depth.copy(), np.zeros((2, 2), np.uint16))
+print(measure.__file__, sum(measure.measure.stats.cache_hits.values()))
 """
     user = {"XDG_CACHE_HOME": str(tmp_path / "user"), "PYTHONPATH": str(tmp_path / "site"), "NUMBA_CACHE_DIR": ""}
-    assert run("-c", code, **user).split() == [str(tmp_path / "site/etude/render/raster.py"), "0"]
+    assert run("-c", code, **user).split() == [str(tmp_path / "site/etude/render/measure.py"), "0"]
     assert list((tmp_path / "user").rglob("*.nbi"))
     assert run("-c", code, **user).split()[1] == "1"
 

@@ -93,6 +93,20 @@ def test_a_moving_shadow_is_seen_on_what_rests() -> None:
     assert flown == 3
 
 
+def test_shadows_of_what_rested_go_with_it() -> None:
+    """Things take turns at moving and resting, some of them unseen, close enough for one's shadow to lie on the other's."""
+    visuals, positions, rotations = desk()
+    renderer = Renderer(visuals, Lighting())
+    moved = positions.copy()
+    for step in range(30):
+        for body in range(1, len(moved)):
+            if (step // 5 + body) % 3 == 0 or (step % 4 == 1 and body == 5):
+                moved[body, :2] += 0.01 * (-1) ** (step // 9), 0.004 * (body - 6)
+        renderer.pose(moved, rotations)
+        if step % 4 != 1:
+            assert digest(renderer.shoot(CAMERAS[0], SIZE)) == fresh(visuals, (moved, rotations), CAMERAS[0]), step
+
+
 def test_wide_pictures_are_kept_block_by_block() -> None:
     visuals, positions, rotations = desk()
     renderer = Renderer(visuals, Lighting())

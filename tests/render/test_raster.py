@@ -11,7 +11,7 @@ from etude.catalog.mesh import Mesh, box, ellipsoid
 from etude.names import EtudeError
 from etude.pose import Array, Pose, matrix, yaw_quat
 from etude.render import Renderer
-from etude.render.geometry import pack
+from etude.render.geometry import pack, triangles
 from etude.render.raster import Projection, clear, draw, scratch
 from etude.scene.scene import Camera, Lighting, look_at
 from etude.scene.visual import Visual
@@ -37,7 +37,7 @@ def hits(mesh: Mesh, width: int, height: int) -> Array:
         geometry.centres[:] = geometry.local_centres
         nearness, owner = np.empty((height, width), np.float32), np.empty((height, width), np.int32)
         clear(view, nearness, owner)
-        draw(view, geometry, np.ones(1, np.uint8), scratch(len(mesh.vertices)), nearness, owner)
+        draw(view, triangles(geometry), np.ones(1, np.uint8), scratch(len(mesh.vertices)), nearness, owner)
         total += owner == 0
     return total
 
@@ -184,7 +184,7 @@ def test_nearness_is_the_same_without_owners() -> None:
     for owner in (np.empty((60, 80), np.int32), np.empty((0, 0), np.int32)):
         nearness = np.empty((60, 80), np.float32)
         clear(view, nearness, owner)
-        draw(view, geometry, np.ones(2, np.uint8), scratch(len(geometry.points)), nearness, owner)
+        draw(view, triangles(geometry), np.ones(2, np.uint8), scratch(len(geometry.points)), nearness, owner)
         pictures.append(nearness)
     assert np.array_equal(*pictures)
     assert (pictures[0] > -10).mean() > 0.3

@@ -81,6 +81,7 @@ def test_the_page_is_well_formed_and_every_way_leads_somewhere():
     sections = [s["id"] for s in found.all("section")]
     assert sections == [
         "headline",
+        "understanding",
         "summary",
         "tasks",
         "perturbations",

@@ -105,6 +105,7 @@ def test_every_table_is_written_in_every_form_and_again_the_same(tmp_path):
         "by_difficulty",
         "groups",
         "perturbations",
+        "understanding",
         "subgoals",
         "faults",
         "errors",

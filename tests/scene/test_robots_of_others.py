@@ -196,7 +196,13 @@ def test_an_arm_too_short_for_the_workspace_is_refused(read):
 
 
 @pytest.mark.parametrize(
-    "name", ["vima/rotate@L1#0?robot=panda", "vlmbench/drawer@test_seen#1?robot=xarm6", "himan/open_drawer@test#0?robot=ur5"]
+    "name",
+    [
+        "vima/rotate@L1#0?robot=panda",
+        "vlmbench/drawer@test_seen#1?robot=xarm6",
+        "himan/open_drawer@test#0?robot=ur5",
+        "himan/box_out_of_cupboard@test#0?robot=xarm6",  # where no hand can be held over what it takes
+    ],
 )
 def test_every_suite_is_played_with_other_arms(name):
     assert etude.rollout("oracle", name).record.success
@@ -205,6 +211,11 @@ def test_every_suite_is_played_with_other_arms(name):
 def test_another_arm_begins_with_its_hand_where_the_suites_own_holds_it():
     own, other = (World(etude.episode(name).scene).robot.tip() for name in ("vima/rotate@L1#0", "vima/rotate@L1#0?robot=panda"))
     assert np.allclose(own.position, other.position, atol=2e-3)
+
+
+def test_the_suites_own_arm_by_name_changes_nothing():
+    for task in ("box_exchange", "broom_out_of_cupboard"):
+        assert etude.episode(f"himan/{task}@test#0?robot=panda").scene == etude.episode(f"himan/{task}@test#0").scene
 
 
 def test_where_there_is_no_robot_there_is_no_other():

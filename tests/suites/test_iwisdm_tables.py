@@ -1,4 +1,4 @@
-"""iWISDM's own tables: confusions, response times, delays as pairs."""
+"""iWISDM's own tables: confusions, response times, delays as pairs; and the lines its lists are shown with."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from etude.evaluation.plan import make_names
 from etude.evaluation.record import Record
 from etude.library import named_plan, trial
 from etude.suites.iwisdm.tables import confusion_rows, delay_rows, time_rows
+from etude.suites.suite import SUITES
 
 
 def answered(name: str, said: str | None = None, seconds: float = 1.0, remark: str = "") -> Record:
@@ -51,3 +52,10 @@ def test_delays_are_compared_on_the_same_trials() -> None:
     assert rows["match_to_sample_category", 8]["against the shortest"] == pytest.approx(-0.5)
     assert rows["match_to_sample_location", 4]["against the shortest"] == 0
     assert rows["match_to_sample_location", 0]["against the shortest"] is None
+
+
+def test_every_list_says_what_it_asks() -> None:
+    tasks = SUITES["iwisdm"].tasks
+    assert tasks["high"].summary.startswith("9 frames, 1 to 2 And or Or, 1 Switch; roots IsSame And Or NotSame Get")
+    assert tasks["memory_category_report"].summary == "As memory: categories only, told"
+    assert len({task.summary for task in tasks.values()}) == len(tasks)

@@ -73,7 +73,10 @@ def _suite(name: str, tasks: list[str], split: str | None, episodes: int, no_pla
     from etude.machine import cores
     from etude.suites.suite import SUITES
 
-    suite = SUITES[name]
+    try:
+        suite = SUITES[name]
+    except EtudeError as error:
+        raise EtudeError(f"there is no folder {name!r}; taken as a suite: {error}") from None
     if tokenizer:
         find_tokenizer(tokenizer)  # before anything is played
     names = choose(name, purpose="training", task=tasks, split=[split] if split else [], episodes=episodes)

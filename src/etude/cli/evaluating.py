@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 CHAT = "chat:MODEL@http://host:port/v1"
 DECIDER = f"{CHAT} or answers:FILE (decisions)"
-POLICY = f"oracle, oracle:noise=0.02, oracle:colour_blind, random, noop, replay:RUN, module:attribute, ws://host:port, {DECIDER}"
+POLICY = (
+    f"oracle, oracle:noise=0.02, oracle:colour_blind, random, noop, blind:POLICY, replay:RUN, module:attribute, ws://host:port, {DECIDER}"
+)
 PLANNER = f"rule, oracle, oracle:wrong=0.2, {CHAT}, answers:FILE, or module:attribute"
 EVERY = 30.0  # seconds between lines of progress where there is no terminal
 MODE = (
@@ -43,6 +45,7 @@ def rollout(
     from etude.decisions.showing import told
     from etude.episodes import Episode
     from etude.evaluation.film import filmed
+    from etude.evaluation.tables import plural
     from etude.library import find
 
     found = find(name)
@@ -70,7 +73,8 @@ def rollout(
     verdict = "[green]success[/]" if record.success else f"[red]no success[/], first open: {record.first_failure}"
     blame = f", {record.fault} failed first" if record.fault else ""
     where = f", film in {video}" if video else ""
-    console.print(f"{verdict}{blame} after {record.steps} steps, return {record.reward:.1f}{where}", highlight=False, soft_wrap=True)
+    taken = f"{plural(record.steps, 'step')}, return {record.reward:.1f}"
+    console.print(f"{verdict}{blame} after {taken}{where}", highlight=False, soft_wrap=True)
 
 
 Suites = Annotated[list[str] | None, typer.Option(help="SUITE, or SUITE/TASK@SPLIT; repeat for several")]
@@ -161,7 +165,10 @@ def with_graph(
     taking = [t.name for suite in suites or () for t in tasks(suite.partition("/")[0]).values() if "graph" in t.options]
     if not taking:
         raise EtudeError("--graph is a decision of your own: name a suite of decisions with --suite")
-    return task or taking, pairs([*(option or ()), f"graph={graph}"])
+    for one in task or ():
+        if one not in taking:
+            raise EtudeError(f"--graph is a task by itself ({' or '.join(taking)}): leave --task {one} out")
+    return taking, pairs([*(option or ()), f"graph={graph}"])
 
 
 def pairs(texts: Sequence[str] | None) -> dict[str, str]:
@@ -191,6 +198,7 @@ class ProgressBar:
         self._bar = Bar(*columns, console=notes.rich, transient=True, disable=not notes.rich.is_terminal)
         self._counts = {"success": 0, "failure": 0, "error": 0}
         self._folder, self._total, self._told, self._since = folder, 0, time.monotonic(), 0
+        self._begun: set[Path] = set()
 
     def __enter__(self) -> ProgressBar:
         self._bar.start()
@@ -213,10 +221,11 @@ class ProgressBar:
         for old in store.records.values():
             self._counts[old.outcome] += 1
         done, self._total = len(store.records), len(store.plan.episodes)
-        if done:
+        if done and store.folder not in self._begun:  # else it is extended by the command that has just played them
             whole = f"{done} of {self._total}" if done < self._total else f"all {self._total}"
             state = f"{whole} episodes are there already"
             notes.print(f"{state} ({store.folder}); delete the folder to play them again", highlight=False, soft_wrap=True)
+        self._begun.add(store.folder)
         self._line = self._bar.add_task(self._words(), total=self._total, completed=done, speed="")
 
     def ended(self, record: Record) -> None:
@@ -254,7 +263,7 @@ def _tell(run: Run, as_json: bool) -> None:
     if note := odd_returns(run.records):
         say(note)
     for r in failed[:20]:
-        words = f"  {r.outcome}: {r.id}  {r.error or r.first_failure}"
+        words = f"  {r.outcome}: {r.id}  {r.error or r.first_failure}" + (f"  ({r.mode})" if len(run.plan.modes) > 1 else "")
         console.print(words, style="dim", highlight=False, soft_wrap=True, markup=False)
     if len(failed) > 20:
         console.print(f"  … and {len(failed) - 20} more", style="dim", highlight=False)

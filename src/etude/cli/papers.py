@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import asdict
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from etude.cli.app import app, notes, print_json, say
 from etude.cli.evaluating import PLANNER, POLICY, AsJson, ProgressBar, Timeout, Workers
 from etude.names import PROTOCOL, EtudeError, pick
+
+if TYPE_CHECKING:
+    from etude.papers.playing import PolicyLine
+    from etude.suites.paper import PaperTable
 
 
 @app.command()
@@ -44,36 +48,23 @@ def paper(
     from etude.evaluation.run import RunSettings
     from etude.papers.concluding import conclusions
     from etude.papers.filling import filled, write
-    from etude.papers.listing import listing
-    from etude.papers.models import index, model_lines, trained_models
+    from etude.papers.models import index
     from etude.papers.page import write_pages
-    from etude.papers.playing import chosen_tables, episode_counts, play, policy_lines, tables_of
+    from etude.papers.playing import chosen_tables, episode_counts, play, tables_of
     from etude.suites.suite import SUITES
 
     every = tables_of(suite)
     if listed:
-        if as_json:
-            print_json({"suite": suite, "paper": SUITES[suite].paper, "tables": list(listing(suite).rows)})
-        else:
-            say(f"{SUITES[suite].paper}\n{listing(suite)}")
+        _tell_tables(suite, as_json)
         return
     if models is not None and out is None:
-        known = index(suite, models)
-        if as_json:
-            print_json({"suite": suite, "models": list(known.rows)})
-        else:
-            say(str(known))
+        _tell_models(suite, models, as_json)
         return
     if not (policy or models) or out is None:
         raise EtudeError("say who plays and where results go: --policy POLICY --out FOLDER; --list shows what there is")
     for name in task or ():
         pick(f"task of {suite}", name, SUITES[suite].tasks)
-    chosen, lines = chosen_tables(every, tables or ()), policy_lines(policy or (), every)
-    if models is not None:
-        trained = trained_models(suite, models)
-        if not trained and not policy:
-            raise EtudeError(f"{models} has none of the paper's models; etude paper {suite} --models {models} tells how they are trained")
-        lines = [*model_lines(trained, device), *lines]
+    chosen, lines = chosen_tables(every, tables or ()), _lines(suite, policy or [], models, device, every)
     chosen = tuple(table for table in chosen if any(line.plays(block) for block in table.blocks for line in lines))
     with ProgressBar(out) as shown:
         played = play(
@@ -83,42 +74,18 @@ def paper(
         )  # fmt: skip
     runs = [{"policy": who, "mode": mode, "run": str(folder)} for (who, mode), folder in played.folders.items()]
     if shard is not None:
-        if as_json:
-            print_json({"suite": suite, "shard": shard, "runs": runs})
-        else:
-            say(f"shard {shard} is in {out}; when all are there, the command without --shard joins them")
+        _tell_shard(suite, shard, out, runs, as_json)
         return
     found = [filled(table, lines, played) for table in chosen]
     claims = conclusions(SUITES[suite].paper_claims(), lines, played) if models is not None else []
-    command = " ".join(
-        [
-            "etude",
-            "paper",
-            suite,
-            *_said(models=models, policy=policy, planner=planner, tables=tables, task=task, episodes=episodes, out=out),
-        ]
-    )
-    files = write(found, out / "tables")
+    typed = _typed(models=models, policy=policy, planner=planner, tables=tables, task=task, episodes=episodes, out=out)
     own = index(suite, models) if models is not None else None
-    files += write_pages(page or out / "results.md", f"{SUITES[suite].title}: the paper's tables", command, found, claims, own)
+    results, title = page or out / "results.md", f"{SUITES[suite].title}: the paper's tables"
+    files = [*write(found, out / "tables"), *write_pages(results, title, f"etude paper {suite} {typed}", found, claims, own)]
     if as_json:
         print_json({
             "suite": suite, "paper": SUITES[suite].paper, "protocol": PROTOCOL, "policies": policy or [],
-            "tables": [
-                {"number": one.table.number, "title": one.table.title, "columns": list(one.table.columns),
-                 "lines": [
-                     {"block": line.block, "who": line.who, "row": line.row, "values": list(line.values), "episodes": line.episodes,
-                      "intervals": list(line.intervals)}
-                     for line in one.lines
-                 ], "notes": list(one.notes)}
-                for one in found
-            ],
-            "conclusions": [
-                {"name": one.claim.name, "section": one.claim.section, "says": one.claim.says, "verdict": one.verdict, "models": one.models,
-                 "effect": None if one.effect is None else asdict(one.effect)}
-                for one in claims
-            ],
-            "runs": runs,
+            "tables": [one.to_data() for one in found], "conclusions": [one.to_data() for one in claims], "runs": runs,
             "files": [str(path) for path in files],
         })  # fmt: skip
         return
@@ -127,13 +94,55 @@ def paper(
         say("\n" + "\n".join(map(str, claims)))
     if task:
         say(f"\nonly {', '.join(task)}: averages are over these tasks")
-    say(f"\nruns are in {out}, tables and figures in {out / 'tables'}, the page of results is {page or out / 'results.md'}")
+    say(f"\nruns are in {out}, tables and figures in {out / 'tables'}, the page of results is {results}")
 
 
-def _said(**options: object) -> list[str]:
+def _tell_tables(suite: str, as_json: bool) -> None:
+    from etude.papers.listing import listing
+    from etude.suites.suite import SUITES
+
+    found, about = listing(suite), SUITES[suite].paper
+    if as_json:
+        print_json({"suite": suite, "paper": about, "tables": list(found.rows)})
+    else:
+        say(f"{about}\n{found}")
+
+
+def _tell_models(suite: str, models: Path, as_json: bool) -> None:
+    from etude.papers.models import index
+
+    known = index(suite, models)
+    if as_json:
+        print_json({"suite": suite, "models": list(known.rows)})
+    else:
+        say(known)
+
+
+def _tell_shard(suite: str, shard: str, out: Path, runs: list[dict[str, str]], as_json: bool) -> None:
+    if as_json:
+        print_json({"suite": suite, "shard": shard, "runs": runs})
+    else:
+        say(f"shard {shard} is in {out}; when all are there, the command without --shard joins them")
+
+
+def _lines(suite: str, policies: list[str], models: Path | None, device: str, tables: Sequence[PaperTable]) -> list[PolicyLine]:
+    """Who stands in the tables: the paper's models first, then those who are given."""
+    from etude.papers.models import model_lines, trained_models
+    from etude.papers.playing import policy_lines
+
+    given = policy_lines(policies, tables)
+    if models is None:
+        return given
+    trained = trained_models(suite, models)
+    if not (trained or given):
+        raise EtudeError(f"{models} has none of the paper's models; etude paper {suite} --models {models} tells how they are trained")
+    return [*model_lines(trained, device), *given]
+
+
+def _typed(**options: object) -> str:
     """Options as they are typed."""
-    words = []
+    words: list[str] = []
     for name, value in options.items():
         for one in value if isinstance(value, list) else [value]:
             words += [] if one is None else [f"--{name}", shlex.quote(str(one))]
-    return words
+    return " ".join(words)

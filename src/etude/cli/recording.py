@@ -74,6 +74,7 @@ def demos(
     from etude.datasets.taking import RecordingSpec
     from etude.evaluation.choosing import is_listed
     from etude.evaluation.run import RunSettings
+    from etude.evaluation.tables import plural
     from etude.suites.suite import SUITES
 
     if recipe is not None and suite == [recipe.partition("/")[0]]:
@@ -97,10 +98,11 @@ def demos(
     if as_json:
         print_json(summary(made))
         return
-    console.print(f"{len(made.kept)} demonstrations, {made.frames} frames, are in {out}", highlight=False, soft_wrap=True)
+    kept = f"{plural(len(made.kept), 'demonstration')}, {plural(made.frames, 'frame')}"
+    console.print(f"recorded {kept}, in {out}", highlight=False, soft_wrap=True)
     if made.failures:
         why = Counter(r.error or r.cause or "no success" for r in made.failures)
-        console.print(f"left out: {len(made.failures)} episodes ({', '.join(f'{c}× {w}' for w, c in why.most_common(3))})",
+        console.print(f"left out: {plural(len(made.failures), 'episode')} ({', '.join(f'{c}× {w}' for w, c in why.most_common(3))})",
                       highlight=False, soft_wrap=True)  # fmt: skip
         for record in made.failures[:10]:
             console.print(f"  {record.outcome}: {record.episode}", highlight=False, soft_wrap=True)

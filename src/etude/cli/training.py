@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,8 @@ import typer
 from etude.cli.app import app, say
 from etude.machine import cores
 from etude.names import EtudeError, pick
+
+TELL = 30.0  # seconds between lines of progress
 
 
 @app.command()
@@ -21,6 +24,7 @@ def train(
     minutes: Annotated[float | None, typer.Option(help="train so long; the learning rate falls with the clock")] = None,
     steps: Annotated[int | None, typer.Option(help="train so many steps; the same seed gives the same curve")] = None,
     data: Annotated[Path | None, typer.Option(help="a data set to learn from instead of a stream")] = None,
+    stream: Annotated[Path | None, typer.Option(help="a stream that 'etude stream' saves, instead of playing it anew")] = None,
     validate: Annotated[int, typer.Option(help="held-out episodes of the training split to play afterwards", min=0)] = 0,
     every: Annotated[int, typer.Option(help="also play them after every so many steps", min=0)] = 0,
     state: Annotated[str, typer.Option(help="full: goes on exactly; compact: nearly, from 10 bytes for each weight")] = "full",
@@ -43,4 +47,33 @@ def train(
     found = recipe_named(recipe, [*(settings or ()), *more])
     team = workers or max(1, (cores() - 1) // local_count())
     form = pick("form of a state", state, {form: form for form in STATE_FORMS})
-    run(found, out, device_named(device), TrainingSettings(team, minutes, validate, every, form, keep), say)
+    run(found, out, device_named(device), TrainingSettings(team, minutes, validate, every, form, keep, stream), say)
+
+
+@app.command("stream")
+def save(
+    suite: Annotated[str, typer.Argument(help="whose training episodes are played")],
+    out: Annotated[Path, typer.Option(help="the folder; the same command goes on where it stopped")],
+    episodes: Annotated[int, typer.Option(help="so many, from the first on", min=1)],
+    look: Annotated[list[str] | None, typer.Option(help="objects or patches; both if not given")] = None,
+    perturb: Annotated[list[str] | None, typer.Option(help="also told under a perturbation of the instruction, such as paraphrase")] = None,
+    settings: Annotated[list[str] | None, typer.Option("--set", help="key=value of a recipe's data.source, such as seed=1")] = None,
+    workers: Annotated[int | None, typer.Option(help="processes that play episodes; all cores if not given", min=1)] = None,
+) -> None:
+    """Play a stream of demonstrations once, for many trainings: etude train RECIPE --stream OUT, also while it grows."""
+    from etude.learn.recipes import source_named
+    from etude.learn.samples import LOOKS
+    from etude.learn.saved_stream import StreamPlan, save_stream
+
+    looks = tuple(pick("look", one, {known: known for known in LOOKS}) for one in look or LOOKS)
+    plan = StreamPlan(source_named(suite, settings or ()), episodes, looks, ("", *(perturb or ())))
+    begun, told = time.monotonic(), 0.0
+
+    def tell(done: int, of: int) -> None:
+        nonlocal told
+        if time.monotonic() - told > TELL or done == of:
+            told = time.monotonic()
+            say(f"{100 * done // of} % of {episodes:,} episodes after {told - begun:.0f} s")
+
+    missing = save_stream(plan, out, workers or cores(), tell)
+    say(f"{episodes - missing:,} demonstrations in {out}; train with: etude train {suite}/RECIPE --stream {out}")

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from etude.datasets.card import LICENCE
 from etude.datasets.describing import ActionSpread, Description, GroupFacts, Spread
+from etude.evaluation.tables import plural
 from etude.names import PROTOCOL
 
 MOST = 40  # names that are listed
@@ -38,21 +39,28 @@ def _mean(one: Spread | None) -> str:
     return "–" if one is None else _number(one.mean)
 
 
+def _of_decisions(found: Description) -> bool:
+    """Trials have a length whoever answers, and no solvers."""
+    return all(group.length is not None and group.solvers is None for group in found.tasks)
+
+
 def _composition(found: Description) -> str:
-    lengths = "frames" if all(group.seconds is None and group.solvers is None for group in found.tasks) else "actions"
-    columns = ("", "level", "episodes", f"{lengths}: median", "mean", "range", "seconds", "solvers", "sub-tasks")
+    decisions = _of_decisions(found)
+    columns = ["", "level", "episodes", f"{'frames' if decisions else 'actions'}: median", "mean", "range"]
+    columns += [] if decisions else ["seconds", "solvers", "sub-tasks"]
 
     def row(one: GroupFacts) -> list[str]:
         return [one.name, one.level, str(one.episodes), *_spread(one.length), *map(_mean, (one.seconds, one.solvers, one.subtasks))]
 
     left = f" {found.unsolved} more were not solved by the oracle, and are not counted." if found.unsolved else ""
-    lead = (
-        f"{found.episodes} episodes of {len(found.tasks)} tasks.{left} An instance is an episode: a scene, a goal, an instruction"
-        + (", what was seen and what was done." if found.kind == "dataset" else "; more can be drawn of every task, without end.")
-        + " *Solvers* are the stretches in which one step follows another, as the oracle calls them; *sub-tasks* are longer ones."
+    instance = "a trial: frames that are shown, and questions about them" if decisions else "an episode: a scene, a goal, an instruction"
+    lead = f"{plural(found.episodes, 'episode')} of {plural(len(found.tasks), 'task')}.{left} An instance is {instance}" + (
+        ", what was seen and what was done." if found.kind == "dataset" else "; more can be drawn of every task, without end."
     )
-    levels = _table(columns, [row(one) for one in found.levels])
-    return f"## Composition\n\n{lead}\n\n{levels}\n\n{_table(columns, [row(one) for one in found.tasks])}"
+    if not decisions:
+        lead += " *Solvers* are the stretches in which one step follows another, as the oracle calls them; *sub-tasks* are longer ones."
+    levels, tasks = (_table(columns, [row(one)[: len(columns)] for one in groups]) for groups in (found.levels, found.tasks))
+    return f"## Composition\n\n{lead}\n\n{levels}\n\n{tasks}"
 
 
 def _language(found: Description) -> str:
@@ -83,14 +91,15 @@ def _actions(spreads: Sequence[ActionSpread]) -> str:
 
 def _coverage(found: Description) -> str:
     parts = ["## What is covered"]
-    for title, counts in (("Shapes", found.shapes), ("Textures", found.textures), ("Verbs", found.verbs)):
+    titles = ("Things", "Looks", "Operators") if _of_decisions(found) else ("Shapes", "Textures", "Verbs")
+    for title, counts in zip(titles, (found.shapes, found.textures, found.verbs), strict=True):
         if counts:
             parts.append(f"**{title}** ({len(counts)}): {_listed(counts)}.")
     return "\n\n".join(parts)
 
 
 def _listed(counts: Mapping[str, int]) -> str:
-    shown = ", ".join(f"{name} {count}" for name, count in list(counts.items())[:MOST])
+    shown = ", ".join(f"{name} × {count}" for name, count in list(counts.items())[:MOST])
     return shown + (f", and {len(counts) - MOST} more" if len(counts) > MOST else "")
 
 

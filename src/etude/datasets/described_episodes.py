@@ -81,13 +81,16 @@ def facts_of(episode: Episode, actions: NDArray[Any] | None = None, words: Words
 
 
 def trial_facts(trial: Trial) -> EpisodeFacts:
-    """Those of a decision: its shapes are what its things are by the finest property of their set, its verbs the operators."""
+    """Those of a decision: its shapes are what its things are by the second property of their set, which divides the first; its textures
+    the further ones; its verbs the operators."""
     space, parsed = space_of(trial.stimuli, trial.grid), trial.parsed
-    finest = list(space.classes)[-1]
-    shapes = tuple(space.values(finest)[space.of(finest, thing)] for frame in trial.frames for thing in frame)
+    things, kinds = [thing for frame in trial.frames for thing in frame], list(space.classes)
+    shapes, looks = (
+        tuple(space.values(prop)[space.of(prop, thing)] for prop in some for thing in things) for some in (kinds[:2][-1:], kinds[2:])
+    )
     operators = tuple(type(node).__name__ for placed in trial.tasks for node in walk(placed.task.root))
     level = trial.level or parsed.split
-    return EpisodeFacts(parsed.suite, parsed.task, level, told(trial), shapes, (), operators, "answer", len(trial.frames))
+    return EpisodeFacts(parsed.suite, parsed.task, level, told(trial), shapes, looks, operators, "answer", len(trial.frames))
 
 
 def named_facts(name: str, played: bool) -> EpisodeFacts | None:

@@ -13,6 +13,7 @@ from etude.names import EtudeError
 
 if TYPE_CHECKING:
     from etude.decisions.connectivity import GraphAttempt, Maker
+    from etude.decisions.looks import Select
     from etude.decisions.meaning import FormulaReader, FrameView
     from etude.decisions.wording import Fluent, SentenceWriter
 
@@ -39,6 +40,9 @@ class Connective(Operator, abstract=True):
 
     def formula(self, reader: FormulaReader) -> Formula:
         return self.combined(*[part.formula(reader) for part in self.inputs()])
+
+    def reads(self) -> tuple[tuple[Select, str], ...]:
+        return ()
 
     @classmethod
     def joins(cls) -> int:
@@ -151,6 +155,9 @@ class Switch(Operator):
 
     def outcome(self, reader: FormulaReader) -> Outcome | Branch:
         return Branch(self.condition.formula(reader), self.then.outcome(reader), self.otherwise.outcome(reader))
+
+    def reads(self) -> tuple[tuple[Select, str], ...]:
+        return ()
 
     def answer_count(self, space: StimulusSpace) -> int:
         return self.then.answer_count(space) + self.otherwise.answer_count(space)

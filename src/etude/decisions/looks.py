@@ -278,6 +278,9 @@ class ValueComparison(Operator, abstract=True):
         left, right = self.left.evaluate(view), self.right.evaluate(view)
         return None if left is None or right is None else self.compare(left, right)
 
+    def reads(self) -> tuple[tuple[Select, str], ...]:
+        return ()
+
     def compare(self, left: Value, right: Value) -> bool:
         """Is it true of these values?"""
         raise self.lacks("compare: what is true of two values")

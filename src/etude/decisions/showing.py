@@ -17,7 +17,7 @@ from etude.decisions.stimuli.folder import ImageFolder
 from etude.decisions.stimuli.sets import STIMULUS_SETS, StimulusSet
 from etude.decisions.text import instruction
 from etude.decisions.trial import SILENT, Trial
-from etude.names import EtudeError
+from etude.names import EtudeError, unknown
 
 PIXELS = 224  # the side of a frame in the paper
 
@@ -26,7 +26,9 @@ PIXELS = 224  # the side of a frame in the paper
 def stimuli(name: str) -> StimulusSet:
     """A stimulus set by its name, which its trials carry: a registered one, or a folder of pictures (names have %2F for a slash)."""
     folder = Path(unquote(name))
-    found = ImageFolder(folder) if name not in STIMULUS_SETS and folder.is_dir() else STIMULUS_SETS[name]()
+    if name not in STIMULUS_SETS and not folder.is_dir():
+        raise EtudeError(f"there is no folder {str(folder)!r}; taken as a name: {unknown('stimulus set', name, STIMULUS_SETS)}")
+    found = STIMULUS_SETS[name]() if name in STIMULUS_SETS else ImageFolder(folder)
     for prop in ("category", "identity"):
         if prop not in found.properties:
             raise EtudeError(f"{type(found).__module__}: the stimulus set {name!r} does not declare the property {prop!r}")

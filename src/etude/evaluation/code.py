@@ -35,6 +35,7 @@ def code_of(players: Players, folder: Path) -> dict[str, Any]:
 def _code(found: object, text: str, folder: Path) -> dict[str, str] | None:
     if text.startswith("takeover:"):
         text = text.split(":", 2)[2]
+    text = text.removeprefix("blind:")
     named = text.partition(":")[0]
     registered = named in POLICIES or named in PLANNERS
     names = [type(found).__module__] if registered else [named, type(found).__module__]

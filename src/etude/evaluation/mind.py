@@ -18,7 +18,7 @@ from etude.evaluation.keeper import lead_group
 from etude.foreign import in_a_line
 from etude.names import EtudeError
 from etude.plugins import load_all
-from etude.policies.halves import Arrays, Mind
+from etude.policies.halves import Arrays, Mind, remembering
 from etude.policies.loading import halves_of
 from etude.policies.wire import pack, unpack
 
@@ -81,10 +81,25 @@ def _serve(door: socket.socket, text: str, plugins: Sequence[str], environment: 
                 continue
             if "told" in message:
                 mind.begin(lines[one], message["told"])
+            elif "saw" not in message:
+                _remember(mind, one, lines[one], message)
             else:
                 asking.append((one, message["saw"]))
         if asking:
             _answer(mind, [line for line, _ in asking], [lines[line] for line, _ in asking], [seen for _, seen in asking])
+
+
+def _remember(mind: Mind, line: Connection, session: int, message: Mapping[str, Arrays]) -> None:
+    """Give out what a session remembers, or put something else in its place."""
+    try:
+        able = remembering(mind)
+        if "restore" in message:
+            able.recall(session, message["restore"])
+        answer = pack({} if "restore" in message else {"memory": able.memory(session)})
+    except Exception as error:
+        answer = pack({"failed": in_a_line(error)})
+    with contextlib.suppress(OSError):
+        line.send_bytes(answer)
 
 
 def _answer(mind: Mind, asking: Sequence[Connection], sessions: Sequence[int], seen: Sequence[Arrays]) -> None:

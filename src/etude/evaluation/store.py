@@ -65,6 +65,15 @@ class Run:
         """What the perturbation of this name does, in a sentence; empty where nobody knows."""
         return str(self._perturbation(perturbation).get("summary", ""))
 
+    @property
+    def privileged(self) -> bool:
+        """Was the policy given the true state?"""
+        return bool(((self.info.get("contract") or {}).get("policy") or {}).get("privileged"))
+
+    def varied(self, perturbation: str) -> str:
+        """What the perturbation of this name changes or takes away, such as "the wording of the instruction"."""
+        return str(self._perturbation(perturbation).get("varies") or f"what {perturbation} changes")
+
     def tasks(self, suite: str) -> tuple[str, ...]:
         """The tasks of a suite in its order: as the run wrote them down, then those of this etude, then what was played."""
         own = (self.info.get("suites") or {}).get(suite) or (described([suite], ())["suites"].get(suite)) or {}

@@ -36,12 +36,12 @@ def control_key(record: Record) -> tuple[str, tuple[tuple[str, str], ...], str]:
 
 def odd_returns(records: Sequence[Record]) -> str:
     """Why failures have a higher return than successes, where they do in some task; otherwise nothing."""
-    returns: dict[tuple[str, str], dict[bool, list[float]]] = {}
+    returns: dict[tuple[str, str, str], dict[bool, list[float]]] = {}
     for record in records:
         if record.outcome != "error":
             name = name_of(record)
-            returns.setdefault((name.suite, name.task), {}).setdefault(record.success, []).append(record.reward)
-    for (suite, task), found in returns.items():
+            returns.setdefault((name.suite, name.task, record.mode), {}).setdefault(record.success, []).append(record.reward)
+    for (suite, task, _), found in returns.items():
         if len(found) == 2 and fmean(found[False]) > fmean(found[True]):
             return (
                 f"{suite}/{task}: failures have a higher return than successes. The reward is paid at every step, so that one who never"

@@ -1,4 +1,7 @@
-"""Demonstrations on the device: rows of all lengths in a few growing tensors, from which batches are gathered."""
+"""Demonstrations on the device: a buffer that grows, from which batches are gathered. The same crops are kept once for all of them.
+
+What a batch consists of is worked out beside the device, where sizes are known without waiting for it.
+"""
 
 from __future__ import annotations
 
@@ -11,20 +14,23 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from etude.learn.columns import NONE, Columns, columns_of
 from etude.learn.samples import NUMBERS, Demonstration
 from etude.render.tokens import SIDE
 
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """B prompts and histories. Things are rows of ``crops`` (N, V, 32, 32, 3), ``boxes`` (N, V, 4) and ``mask`` (N, V); −1 is none.
+    """B prompts and histories. ``crops`` (C, 32, 32, 3) are those of N things: ``cells`` (N, V) says which each view has, ``mask`` (N, V)
+    whether it has any, ``boxes`` (N, V, 4) where. Prompts and observations name things by their rows; −1 is none.
 
     ``kinds``, ``places``, ``rows`` (B, L) and ``words`` (B, L, 2) are of the prompts; ``seen`` (B, T, S) of the observations. ``before``
-    (B, T, 5) is what was done before each, ``begun`` (B, T) whether anything was; ``labels`` (B, T, 5) and ``counts`` (B, T) what is
-    learned from; ``steps`` (B,) how many there are.
+    (B, T, 5) is what was done before each, ``begun`` (B, T) whether anything was; ``labels`` (B, T, 5) is what would have been right,
+    ``where`` (M, 2) the episodes and steps that are learned from; ``steps`` (B,) how many there are.
     """
 
     crops: Tensor
+    cells: Tensor
     boxes: Tensor
     mask: Tensor
     kinds: Tensor
@@ -35,7 +41,7 @@ class Batch:
     before: Tensor
     begun: Tensor
     labels: Tensor
-    counts: Tensor
+    where: Tensor
     steps: Tensor
 
 
@@ -50,7 +56,7 @@ class Rows:
         new = torch.from_numpy(np.ascontiguousarray(values))
         needed = self.count + len(new)
         if needed > len(self._values):
-            grown = self._values.new_zeros((max(needed, 2 * len(self._values)), *self._values.shape[1:]))
+            grown = self._values.new_zeros((max(needed, 3 * len(self._values) // 2), *self._values.shape[1:]))
             grown[: self.count] = self._values[: self.count]
             self._values = grown
         self._values[self.count : needed] = new.to(self._values.device, self._values.dtype, non_blocking=True)
@@ -62,93 +68,112 @@ class Rows:
 
 
 class DemonstrationBuffer:
-    """Grows by :meth:`add`, is drawn from by :meth:`batch`."""
+    """Grows by :meth:`add` or :meth:`append`, is drawn from by :meth:`batch`."""
 
     def __init__(self, device: torch.device | str = "cpu", views: int = 2) -> None:
         self.device = torch.device(device)
 
-        def rows(*shape: int, dtype: torch.dtype = torch.int32) -> Rows:
-            return Rows(shape, dtype, self.device)
+        def rows(*shape: int, dtype: torch.dtype = torch.int32, here: bool = False) -> Rows:
+            return Rows(shape, dtype, torch.device("cpu") if here else self.device)
 
-        self._crops = rows(views, SIDE, SIDE, 3, dtype=torch.uint8)
+        self._crops, self._known = rows(SIDE, SIDE, 3, dtype=torch.uint8), dict[int, int]()
+        self._cells = rows(views)
         self._boxes = rows(views, 4, dtype=torch.int16)
-        self._mask = rows(views, dtype=torch.bool)
-        self._tokens = rows(5)  # kind, two buckets, place, row among the things
-        self._steps = rows(2)  # first thing and how many
-        self._strokes = rows(2, NUMBERS, dtype=torch.float32)  # done, and what would have been right
-        self._counts = rows(dtype=torch.bool)
-        self._episodes = rows(4)  # first token and how many, first step and how many
+        self._tokens = rows(5, dtype=torch.int16)
+        self._strokes = rows(2, NUMBERS, dtype=torch.float32)
+        self._spans = rows(2, here=True)
+        self._counts = rows(dtype=torch.bool, here=True)
+        self._episodes = rows(6, here=True)
 
     def __len__(self) -> int:
         return self._episodes.count
 
     def add(self, demonstrations: Sequence[Demonstration]) -> None:
         """Append demonstrations in their order."""
-        if not demonstrations:
-            return
-        thing, token, step = self._crops.count, self._tokens.count, self._steps.count
-        things, tokens, steps, episodes = [], [], [], []
-        for one in demonstrations:
-            told = one.prompt
-            rows = np.where(told.rows >= 0, told.rows.astype(np.int64) + thing, -1)
-            tokens.append(np.column_stack([told.kinds, told.words, told.places, rows]).astype(np.int32))
-            episodes.append((token, len(told.kinds), step, len(one.seen)))
-            things.append(told.things)
-            thing += len(told.things)
-            for seen in one.seen:
-                things.append(seen)
-                steps.append((thing, len(seen)))
-                thing += len(seen)
-            token += len(told.kinds)
-            step += len(one.seen)
-        self._crops.append(np.concatenate([t.crops for t in things]))
-        self._boxes.append(np.concatenate([t.boxes for t in things]))
-        self._mask.append(np.concatenate([t.mask for t in things]))
-        self._tokens.append(np.concatenate(tokens))
-        self._steps.append(np.array(steps, np.int32))
-        self._strokes.append(np.concatenate([np.stack([d.done, d.labels], 1) for d in demonstrations]))
-        self._counts.append(np.concatenate([d.counts for d in demonstrations]))
-        self._episodes.append(np.array(episodes, np.int32))
+        if demonstrations:
+            self.append(columns_of(demonstrations))
+
+    def append(self, columns: Columns) -> None:
+        """Append many demonstrations at once."""
+        numbers = np.empty(len(columns.keys) + 1, np.int32)
+        numbers[NONE] = NONE
+        fresh: list[int] = []
+        for k, key in enumerate(columns.keys.tolist()):
+            number = self._known.setdefault(key, len(self._known))
+            if number == self._crops.count + len(fresh):
+                fresh.append(k)
+            numbers[k] = number
+        at = [self._tokens.count, 0, self._strokes.count, 0, self._cells.count, 0]
+        if fresh:
+            self._crops.append(columns.crops[fresh])
+        self._cells.append(numbers[columns.cells])
+        self._boxes.append(columns.boxes)
+        self._tokens.append(columns.tokens)
+        self._strokes.append(columns.strokes)
+        self._spans.append(columns.spans)
+        self._counts.append(columns.counts)
+        self._episodes.append(columns.episodes + np.array(at, np.int32))
 
     def batch(self, chosen: Tensor, shuffle: torch.Generator | None = None) -> Batch:
         """The episodes with these numbers (B,); with a generator, the things of every observation are in a random order."""
-        token, length, step, steps = self._episodes.values[chosen.to(self.device)].long().unbind(1)
+        token, length, step, steps, thing, things = self._episodes.values.numpy()[chosen.numpy()].astype(np.int64).T
         at, inside = ranges(token, length)
-        tokens = self._tokens.values[at].long() * inside[..., None]
-        rows = torch.where(inside, tokens[..., 4], -1)
         when, real = ranges(step, steps)
-        first, count = (self._steps.values[when].long() * real[..., None]).unbind(2)
-        seen, there = ranges(first, count)
-        seen = torch.where(there, seen, -1)
-        if shuffle is not None:
-            keys = torch.rand(seen.shape, generator=shuffle, device=self.device) + 2.0 * ~there
-            seen = seen.gather(2, keys.argsort(2))
-        strokes = self._strokes.values[when]
-        before = torch.cat([torch.zeros_like(strokes[:, :1, 0]), strokes[:, :-1, 0]], 1)
-        begun = real.clone()
+        offset = np.cumsum(things) - things  # where an episode's things begin among the batch's
+        first, count = np.moveaxis(self._spans.values.numpy()[when] * real[..., None], 2, 0)
+        seen, there = ranges(first + offset[:, None], count)
+        begun = real.copy()
         begun[:, 0] = False
-        used, back = torch.unique(torch.cat([rows.flatten(), seen.flatten()]), return_inverse=True)
-        back = back - (used[0] < 0).long()  # −1 comes first, where there is any
-        used = used[used >= 0]
+        where = np.argwhere(self._counts.values.numpy()[when] & real)
+        used = np.arange(things.sum()) + np.repeat(thing - offset, things)
+
+        def sent(array: NDArray[Any]) -> Tensor:
+            return sent_to(self.device, array)
+
+        here = sent(inside)
+        tokens = self._tokens.values[sent(at)].long() * here[..., None]
+        rows = torch.where(here & (tokens[..., 4] >= 0), tokens[..., 4] + sent(offset)[:, None], NONE)
+        shown = sent(np.where(there, seen, NONE))
+        if shuffle is not None:
+            keys = torch.rand(shown.shape, generator=shuffle, device=self.device) + 2.0 * (shown < 0)
+            shown = shown.gather(2, keys.argsort(2))
+        strokes = self._strokes.values[sent(when)]
+        chosen_things = sent(used)
+        cells = self._cells.values[chosen_things].long()
+        crops, back = distinct(cells)
         return Batch(
-            self._crops.values[used],
-            self._boxes.values[used],
-            self._mask.values[used],
+            self._crops.values[crops],
+            back,
+            self._boxes.values[chosen_things],
+            cells >= 0,
             tokens[..., 0],
             tokens[..., 1:3],
             tokens[..., 3],
-            back[: rows.numel()].view_as(rows),
-            back[rows.numel() :].view_as(seen),
-            before,
-            begun,
+            rows,
+            shown,
+            torch.cat([torch.zeros_like(strokes[:, :1, 0]), strokes[:, :-1, 0]], 1),
+            sent(begun),
             strokes[:, :, 1],
-            self._counts.values[when] & real,
-            steps,
+            sent(where),
+            sent(steps),
         )
 
 
-def ranges(first: Tensor, count: Tensor) -> tuple[Tensor, Tensor]:
+def ranges(first: NDArray[np.int64], count: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """``first + (0, 1, …)`` with one more dimension, as wide as the largest count, and where that is inside; outside it is ``first``."""
-    steps = torch.arange(int(count.max()), device=first.device)
+    steps = np.arange(count.max(initial=0))
     inside = steps < count[..., None]
-    return torch.where(inside, first[..., None] + steps, first[..., None]), inside
+    return np.where(inside, first[..., None] + steps, first[..., None]), inside
+
+
+def distinct(numbers: Tensor) -> tuple[Tensor, Tensor]:
+    """The numbers (…) that occur, −1 apart, in their order (C,), and which of them stands where (…); −1 stays −1."""
+    with_none = torch.cat([numbers.new_full((1,), NONE), numbers.flatten()])  # it comes first then: whether there is any need not be asked
+    found, back = torch.unique(with_none, return_inverse=True)
+    return found[1:], back[1:].view_as(numbers) - 1
+
+
+def sent_to(device: torch.device, array: NDArray[Any]) -> Tensor:
+    """An array on the device, without waiting for it."""
+    found = torch.from_numpy(np.ascontiguousarray(array))
+    return found.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else found

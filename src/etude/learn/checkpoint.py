@@ -17,7 +17,7 @@ from etude.evaluation.store import write_whole
 from etude.learn.header import FORMAT, checkpoint_bytes, checkpoint_file, digest_of, metadata_in
 from etude.learn.kinds import kind_of
 from etude.learn.mind import device_named
-from etude.learn.recipes import Recipe
+from etude.learn.recipes import Recipe, recipe_in
 from etude.names import PROTOCOL, EtudeError, parse_json
 from etude.policies.contract import Contract
 from etude.policies.halves import Mind
@@ -65,11 +65,11 @@ def save_model(path: Path, model: torch.nn.Module, recipe: Recipe, **history: An
     write_tensors(path, {k: v.half() for k, v in model.state_dict().items()}, metadata_of(recipe, **history))
 
 
-def load_model(path: Path, device: str | torch.device = "cpu") -> tuple[Any, Recipe, Contract]:
-    """The model of a checkpoint file or of a run's folder."""
+def load_model(path: Path, device: str | torch.device = "cpu", language: str = "") -> tuple[Any, Recipe, Contract]:
+    """The model of a checkpoint file or of a run's folder. ``language``: its pretrained language, where that lies elsewhere now."""
     file = checkpoint_file(path)
     tensors, metadata = read_file(file)
-    recipe = Recipe.from_data(parse_json(metadata["recipe"]))
+    recipe = recipe_in(metadata, language)
     contract = Contract.from_data(parse_json(metadata["contract"]))
     model = kind_of(recipe).model(recipe)
     try:
@@ -79,10 +79,10 @@ def load_model(path: Path, device: str | torch.device = "cpu") -> tuple[Any, Rec
     return model.to(device).eval(), recipe, contract
 
 
-def learned_mind(file: Path, device: str) -> Mind:
+def learned_mind(file: Path, device: str, language: str = "") -> Mind:
     """The mind of a checkpoint, on the device of this name or on the best there is."""
     where = device_named(device)
-    model, recipe, _ = load_model(file, where)
+    model, recipe, _ = load_model(file, where, language)
     name = torch.cuda.get_device_name(where) if where.type == "cuda" else "cpu"
     about = {"weights": digest_of(checkpoint_bytes(file)), "backend": f"torch {torch.__version__}", "device": name}
     return kind_of(recipe).mind(model, where, about)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,6 +14,7 @@ from etude.envs.observer import Observer
 from etude.envs.simulation import Simulation
 from etude.episodes import Episode
 from etude.learn.samples import (
+    LOOKS,
     SIZE,
     Demonstration,
     Look,
@@ -37,7 +38,9 @@ from etude.skills.oracle import Oracle
 from etude.skills.strokes import Stroke
 
 LATER = 3  # strokes that may follow a mistake, beyond those the episode needs
-PORTRAITS = 4096  # pictures of single objects that are kept: episodes share them
+PORTRAITS = 1024  # pictures of single objects that are kept: episodes share them
+
+Shown = tuple[int, Things]  # the kind of token that a picture's things are, and these
 
 
 @dataclass(frozen=True)
@@ -65,19 +68,32 @@ def refuse_misfits(names: Iterable[str], look: Look) -> None:
             raise EtudeError(f"{one.name} is acted in by {one.control!r}; recipes train strokes from place to place: {expected}")
 
 
-def demonstrate(name: str, look: Look, recovery: Recovery = Recovery()) -> Demonstration:
-    """Play an episode with the oracle. The last stroke is not carried out: nobody sees what follows it."""
-    refuse_tests(name)
-    found = episode(name)
+def demonstrate(name: str, look: Look, recovery: Recovery = Recovery(), language: str = "") -> Demonstration:
+    """Play an episode with the oracle. The last stroke is not carried out: nobody sees what follows it. ``language``: of the prompt."""
+    (found,) = demonstrated([name], [look], recovery, language)
+    return found
+
+
+def demonstrated(names: Sequence[str], looks: Sequence[Look], recovery: Recovery = Recovery(), language: str = "") -> list[Demonstration]:
+    """An episode that is played once, as it is told by each of its names and seen in each of the ways: look by look, name by name.
+
+    Names differ in what changes the instruction alone, such as "+paraphrase".
+    """
+    for name in names:
+        refuse_tests(name)
+    found, *others = in_other_words(names)
     if found.least == 0:
-        raise EtudeError(f"{name}: nobody has counted how many primitives it takes; demonstrations are of episodes where that is known")
-    contract = contract_for(look)
+        raise EtudeError(
+            f"{found.name}: nobody has counted how many primitives it takes; demonstrations are of episodes where that is known"
+        )
+    contracts = [contract_for(look) for look in looks]
     simulation = Simulation(found)
-    observer = Observer(simulation, contract.cameras, contract.size, contract.modalities)
+    modalities = tuple(dict.fromkeys(modality for contract in contracts for modality in contract.modalities))
+    observer = Observer(simulation, contracts[0].cameras, contracts[0].size, modalities)
     oracle = Oracle(found, simulation.world, simulation.monitor)
-    stream = rng(found.parsed, "learn/recovery")
+    stream = rng(replace(found.parsed, perturbations=()), "learn/recovery")
     shaken = stream.chance(recovery.share)
-    seen: list[Things] = []
+    seen: list[list[Things]] = []
     done: list[NDArray[np.float32]] = []
     labels: list[NDArray[np.float32]] = []
     counts: list[bool] = []
@@ -91,9 +107,10 @@ def demonstrate(name: str, look: Look, recovery: Recovery = Recovery()) -> Demon
             break  # not every mistake can be mended: what fell off the table stays there
         if not isinstance(stroke, Stroke):
             raise EtudeError(
-                f"{name}: its demonstration is no stroke from place to place; {found.control!r} cannot be learned in this form"
+                f"{found.name}: its demonstration is no stroke from place to place; {found.control!r} cannot be learned in this form"
             )
-        seen.append(things_seen(observer.look(), contract))
+        observation = observer.look()
+        seen.append([things_seen(observation, contract) for contract in contracts])
         right = stroke.to_action()
         carried = right.copy()
         if shaken and len(seen) == 1:
@@ -104,25 +121,39 @@ def demonstrate(name: str, look: Look, recovery: Recovery = Recovery()) -> Demon
         counts.append(stroke.start != stroke.end or stroke.end_yaw != stroke.start_yaw)  # waiting is no demonstration
         if len(seen) < strokes:
             simulation.step(carried)
-    return Demonstration(prompt_of(found, look), tuple(seen), np.stack(done), np.stack(labels), np.array(counts))
+    learned = np.stack(done), np.stack(labels), np.array(counts)
+    told = _prompts((found, *others), looks, language)
+    return [Demonstration(next(told), tuple(step[k] for step in seen), *learned) for k in range(len(looks)) for _ in names]
 
 
-def prompt_of(found: Episode, look: Look) -> Prompt:
-    """The prompt of an episode. Pictures of single objects are kept, for others show them too."""
-    scene = told_in(found)
+def in_other_words(names: Sequence[str]) -> list[Episode]:
+    """The episodes of names that differ in the instruction alone."""
+    first, *others = found = [episode(name) for name in names]
+    for other in others:
+        if replace(other, name=first.name, instruction=first.instruction) != first:
+            raise EtudeError(f"{other.name} is not {first.name} in other words: they cannot be played as one")
+    return found
+
+
+def _prompts(found: Sequence[Episode], looks: Sequence[Look], language: str) -> Iterator[Prompt]:
+    """The prompts of an episode that is told in several ways: look by look, way by way. What they show is drawn once. Pictures of single
+    objects are kept, for others show them too."""
+    scene = told_in(found[0])
     bare = replace(scene, entities=(), robot=None)
-    pictures = [
-        _portrait(p, bare, look) if isinstance(p, ObjectPicture) else _pictured(p, scene, look) for p in found.instruction.pictures()
-    ]
-    return prompt(found.instruction.template(), pictures)
+    drawn: dict[InstructionPart, dict[Look, Shown]] = {}
+    for part in (p for one in found for p in one.instruction.pictures()):
+        if part not in drawn:
+            drawn[part] = _portrait(part, bare) if isinstance(part, ObjectPicture) else _pictured(part, scene)
+    for look in looks:
+        for one in found:
+            yield prompt(one.instruction.template(), [drawn[part][look] for part in one.instruction.pictures()], language)
 
 
-def _pictured(part: InstructionPart, scene: Scene, look: Look) -> tuple[int, Things]:
-    contract = contract_for(look)
-    views = part_views(part, scene, SIZE, contract.cameras)
-    return kind_of(views), things_of_views(views, look)
+def _pictured(part: InstructionPart, scene: Scene) -> dict[Look, Shown]:
+    views = part_views(part, scene, SIZE, contract_for(LOOKS[0]).cameras)
+    return {look: (kind_of(views), things_of_views(views, look)) for look in LOOKS}
 
 
 @functools.lru_cache(maxsize=PORTRAITS)
-def _portrait(part: ObjectPicture, scene: Scene, look: Look) -> tuple[int, Things]:
-    return _pictured(part, scene, look)
+def _portrait(part: ObjectPicture, scene: Scene) -> dict[Look, Shown]:
+    return _pictured(part, scene)

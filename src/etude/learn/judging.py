@@ -29,9 +29,9 @@ def judged(model: Cogelot, found: Sequence[tuple[int, str, Demonstration]], devi
         buffer.add([one for _, _, one in part])
         batch = buffer.batch(torch.arange(len(part)))
         with torch.no_grad(), torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-            off = (model.guesses(batch) - batch.labels[batch.counts]).float().cpu().numpy()
+            off = (model.guesses(batch) - batch.labels[batch.where[:, 0], batch.where[:, 1]]).float().cpu().numpy()
             losses.append(model.losses(batch))
-        for (number, step), error in zip(batch.counts.nonzero().tolist(), off, strict=True):
+        for (number, step), error in zip(batch.where.tolist(), off, strict=True):
             turn = abs(float(np.degrees((error[4] + np.pi) % (2 * np.pi) - np.pi)))
             task = EpisodeName.parse(part[number][1]).task
             rows.setdefault((task, step), []).append((float(np.hypot(*error[:2])), float(np.hypot(*error[2:4])), turn))

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from etude.envs.observer import Observer, key
 from etude.envs.simulation import Simulation
+from etude.learn.control import TIP
 from etude.learn.packing import arrays_in, in_a_row
-from etude.learn.samples import sentence
 from etude.learn.source import SEEDS, SampleSource, refuse_tests
+from etude.learn.wording import wording_of
 from etude.library import episode, tasks
 from etude.names import EpisodeName, EtudeError, pick
 from etude.policies.contract import Contract, refuse_mismatches
@@ -32,7 +33,6 @@ from etude.suites.suite import SUITES
 
 CAMERAS = ("front", "wrist", "left_shoulder", "right_shoulder")  # RoboHiMan C
 CELLS = (1 << 16) - 1  # along each side of the cube: cell 0 is for what is not in it
-FELT = 10  # the last numbers of a proprioception, which all robots have: pose of the tip, closed, held, opening
 LONGEST_SENTENCE = 64  # words: what follows is not read
 NO_WORD = -1
 BY_TASK, BY_SUBTASK = range(2)  # sentences
@@ -159,7 +159,7 @@ def demonstrated_keyposes(name: str, source: KeyposeSource) -> KeyposeDemonstrat
             raise EtudeError(f"{name}: its demonstration is no row of keyposes; {found.control!r} cannot be learned in this form")
         seen = observer.look()
         clouds.append(cloud(seen, source))
-        felt.append(seen["proprioception"][-FELT:])
+        felt.append(seen["proprioception"][-TIP:])
         told = found.instruction.text
         words.append([sentence_array(told), sentence_array(next(iter(right_now(simulation.monitor)), told))])
         labels.append(keypose.to_action())
@@ -183,7 +183,7 @@ def cloud(observation: Mapping[str, Any], source: KeyposeSource) -> Arrays:
 def sentence_array(text: str) -> NDArray[np.int16]:
     """The buckets (64, 2) of the words of a text."""
     found = np.full((LONGEST_SENTENCE, 2), NO_WORD, np.int16)
-    words = sentence(text)[:LONGEST_SENTENCE]
+    words = wording_of("").tokens(text)[:LONGEST_SENTENCE]
     found[: len(words)] = words
     return found
 
@@ -201,5 +201,5 @@ class KeyposeEyes:
 
     def saw(self, observation: Observation) -> Arrays:
         """``points``, ``colours``, ``felt`` (10,) and ``words`` (64, 2) as of a demonstration."""
-        felt = np.asarray(observation["proprioception"][-FELT:], np.float32)
+        felt = np.asarray(observation["proprioception"][-TIP:], np.float32)
         return {**cloud(observation, self._source), "felt": felt, "words": sentence_array(observation["instruction"])}

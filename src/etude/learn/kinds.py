@@ -10,15 +10,24 @@ import torch
 from torch import Tensor
 
 from etude.learn.buffer import DemonstrationBuffer
+from etude.learn.control_buffer import ControlBuffer
+from etude.learn.controlling import ControlMind, judged_control
 from etude.learn.deciding import DecisionMind, judged_trials
 from etude.learn.judging import judged
 from etude.learn.keypose_buffer import KeyposeBuffer
 from etude.learn.mind import StrokeMind
 from etude.learn.models.cogelot import Cogelot
+from etude.learn.models.controller import PARTS as CONTROL_PARTS
+from etude.learn.models.controller import Controller
 from etude.learn.models.decider import Decider
-from etude.learn.models.heatmaps import PARTS, Heatmaps
+from etude.learn.models.frame import FrameController
+from etude.learn.models.heatmaps import PARTS as KEYPOSE_PARTS
+from etude.learn.models.heatmaps import Heatmaps
+from etude.learn.models.readout import ReadoutController
+from etude.learn.models.stream import StreamController
+from etude.learn.models.window import WindowController
 from etude.learn.posing import KeyposeMind, judged_keyposes
-from etude.learn.recipes import DecisionRecipe, KeyposeRecipe, Recipe, StrokeRecipe
+from etude.learn.recipes import ControlRecipe, DecisionRecipe, Form, KeyposeRecipe, Recipe, StrokeRecipe
 from etude.learn.samples import NUMBERS, SIZE
 from etude.learn.trial_buffer import TrialBuffer
 from etude.learn.trials import cells_of
@@ -55,6 +64,13 @@ def _cells(recipe: DecisionRecipe) -> int:
     return cells_of(recipe.data.source.size)
 
 
+CONTROLLER_MODELS: dict[Form, type[Controller]] = {
+    "stream": StreamController,
+    "window": WindowController,
+    "readout": ReadoutController,
+    "frame": FrameController,
+}
+
 KINDS = {
     StrokeRecipe.json_kind: LearnedKind(
         NUMBERS,
@@ -71,11 +87,18 @@ KINDS = {
         DecisionMind,
     ),
     KeyposeRecipe.json_kind: LearnedKind(
-        PARTS,
+        KEYPOSE_PARTS,
         lambda recipe: Heatmaps(recipe.model, recipe.data.source),
         lambda recipe, device: KeyposeBuffer(recipe.data.by_subtask, device),
         judged_keyposes,
         KeyposeMind,
+    ),
+    ControlRecipe.json_kind: LearnedKind(
+        CONTROL_PARTS,
+        lambda recipe: CONTROLLER_MODELS[recipe.model.form](recipe.model, recipe.data.source),
+        lambda recipe, device: ControlBuffer(recipe.data.source, recipe.model, CONTROLLER_MODELS[recipe.model.form].onwards, device),
+        judged_control,
+        ControlMind,
     ),
 }
 

@@ -100,7 +100,7 @@ class _ThingMemory:
         self.tokens = torch.zeros((rows, model.width), device=device)
         self._boxes = torch.zeros((rows, 2, 4), dtype=torch.int16, device=device)
         self._mask = torch.zeros((rows, 2), dtype=torch.bool, device=device)
-        self._look: tuple[list[Tensor], _Recorded] | None = None
+        self._look: tuple[list[Tensor], Recorded] | None = None
 
     def keep(self, lots: Sequence[tuple[Arrays, int]], chunk: int = 0) -> None:
         """Make tokens of lots of things, each kept from a row on; with a ``chunk``, always so many at once."""
@@ -116,7 +116,7 @@ class _ThingMemory:
     def _looked(self, given: Sequence[Tensor], chunk: int) -> Tensor:
         if self._look is None:
             room = [torch.zeros((chunk, *one.shape[1:]), dtype=one.dtype, device=self._device) for one in given]
-            self._look = room, _Recorded(lambda: self._model.things(*room), self._device)
+            self._look = room, Recorded(lambda: self._model.things(*room), self._device)
         room, recorded = self._look
         for kept, one in zip(room, given, strict=True):
             kept[: len(one)] = one
@@ -125,11 +125,11 @@ class _ThingMemory:
     def batch(self, tensors: Mapping[str, Tensor]) -> Batch:
         """A batch whose things are rows of this memory; there is nothing to learn from it."""
         nothing = tensors["before"]
-        none = torch.zeros_like(tensors["begun"])
-        return Batch(crops=self.tokens, boxes=self._boxes, mask=self._mask, labels=nothing, counts=none, **tensors)
+        none = tensors["steps"]
+        return Batch(crops=self.tokens, cells=none, boxes=self._boxes, mask=self._mask, labels=nothing, where=none, **tensors)
 
 
-class _Recorded:
+class Recorded:
     """A computation on the GPU, recorded and replayed."""
 
     def __init__(self, compute: Callable[[], Tensor], device: torch.device) -> None:
@@ -161,7 +161,7 @@ class _Deciding:
         self._shape, self._device = shape, device
         self._given = _tensors([], shape, TOGETHER, [], device)
         batch = memory.batch(self._given)
-        self._recorded = _Recorded(lambda: model.answers(batch, memory.tokens), device)
+        self._recorded = Recorded(lambda: model.answers(batch, memory.tokens), device)
 
     def answers(self, sessions: Sequence[History], first: Sequence[int]) -> list[NDArray[np.float32]]:
         """Strokes (5,) of at most :data:`TOGETHER` sessions."""

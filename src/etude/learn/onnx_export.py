@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from etude.learn.buffer import Batch
 from etude.learn.models.cogelot import Cogelot
 from etude.learn.samples import NUMBERS, OBJECT, WORD
+from etude.names import EtudeError
 from etude.render.tokens import SIDE
 
 OPSET = 17
@@ -57,14 +58,18 @@ class _Decision(nn.Module):
         things = torch.cat([kept_tokens, tokens])
         steps = begun.long().sum(1) + 1  # all but the first have something before them
         batch = Batch(
-            things, torch.cat([kept_boxes, boxes]), torch.cat([kept_mask, mask]), kinds, words, places, rows, seen, before, begun,
-            before, begun, steps,
+            things, steps, torch.cat([kept_boxes, boxes]), torch.cat([kept_mask, mask]), kinds, words, places, rows, seen, before, begun,
+            before, steps, steps,
         )  # fmt: skip
         return self.model.answers(batch, things), tokens
 
 
 def exported(model: Cogelot) -> bytes:
     """The model as the bytes of an ONNX file."""
+    if model.pretrained is not None:
+        raise EtudeError(
+            "a policy that reads with a pretrained T5 cannot be exported: its frozen weights are not its own; train one without"
+        )
     graph, file = _Decision(model).eval(), io.BytesIO()
     # ONNX has no such operator, and the tracer no word for it.
     torch.onnx.register_custom_op_symbolic("aten::logaddexp", _log_add_exp, OPSET)

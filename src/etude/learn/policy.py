@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
+from etude.learn.control import ControlEyes
 from etude.learn.header import checkpoint_bytes, checkpoint_file, metadata_in
 from etude.learn.keyposes import KeyposeEyes
-from etude.learn.recipes import DecisionRecipe, KeyposeRecipe, Recipe, StrokeRecipe
+from etude.learn.recipes import ControlRecipe, DecisionRecipe, KeyposeRecipe, StrokeRecipe, recipe_in
 from etude.learn.samples import Prompt, Things, things_seen, told_prompt
 from etude.learn.trials import DecisionEyes
 from etude.names import EtudeError, parse_json, pick, rng, unknown
@@ -30,7 +31,7 @@ class StrokeEyes:
     def told(self, instruction: str, pictures: Sequence[Any], episode: str) -> Arrays:
         """A new episode begins; ``pictures`` are :class:`~etude.prompts.views.Views`."""
         self._episode, self._looks = episode, 0
-        return prompt_arrays(told_prompt(instruction, pictures, self.recipe.model.look))
+        return prompt_arrays(told_prompt(instruction, pictures, self.recipe.model.look, self.recipe.language))
 
     def saw(self, observation: Observation) -> Arrays:
         """The things that are seen."""
@@ -56,26 +57,33 @@ EYES: dict[str, Callable[[Any, Contract], Eyes]] = {
     StrokeRecipe.json_kind: StrokeEyes,
     DecisionRecipe.json_kind: DecisionEyes,
     KeyposeRecipe.json_kind: KeyposeEyes,
+    ControlRecipe.json_kind: ControlEyes,
 }
 """The half beside a simulation, by the kind of recipe."""
 
 
+OPTIONS = ("device", "language")
+
+
 def learned_halves(text: str) -> Halves:
-    """The halves of the policy of a checkpoint's path; on a GPU where there is one, unless ``?device=cpu`` follows."""
+    """The halves of the policy of a checkpoint's path; on a GPU where there is one, unless ``?device=cpu`` follows.
+
+    ``?language=t5:FOLDER``: its pretrained language lies there now.
+    """
     path, _, query = text.partition("?")
     options = dict(parse_qsl(query, keep_blank_values=True))
     for key in options:
-        if key != "device":
-            raise unknown("option of a learned policy:", key, ["device"])
-    file, device = checkpoint_file(Path(path)), options.get("device") or ""
+        if key not in OPTIONS:
+            raise unknown("option of a learned policy:", key, OPTIONS)
+    file, device, language = checkpoint_file(Path(path)), *(options.get(key) or "" for key in OPTIONS)
 
     def eyes() -> Eyes:
         metadata = metadata_in(checkpoint_bytes(file), file)
-        recipe = Recipe.from_data(parse_json(metadata["recipe"]))
+        recipe = recipe_in(metadata, language)
         return pick("kind of recipe", recipe.json_kind, EYES)(recipe, Contract.from_data(parse_json(metadata["contract"])))
 
     def mind() -> Mind:
-        found: Mind = _torch("checkpoint").learned_mind(file, device)
+        found: Mind = _torch("checkpoint").learned_mind(file, device, language)
         return found
 
     def shared() -> bool:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Literal
 
+from etude.learn.control import ControlSource, plain_source
 from etude.learn.keyposes import KeyposeSource, plain_keypose_source
 from etude.learn.samples import Look, contract_for
 from etude.learn.source import HELD_OUT, SampleSource
 from etude.learn.stream import Source
 from etude.learn.trials import TrialSource, contract_of
-from etude.names import SPARSE, EtudeError, Family, decode, encode, unknown
+from etude.learn.wording import language_digest, placed_language
+from etude.names import SPARSE, EtudeError, Family, decode, encode, parse_json, pick, unknown
 from etude.policies.contract import ANSWER, Contract
 from etude.suites.suite import SUITES
 
@@ -24,6 +26,9 @@ class ModelRecipe:
 
     ``chained``: numbers of a stroke are decided one after the other, not each on its own. ``pointing``: places are told from things, not
     only in bins of the table. ``slot_positions``: it knows slots by number. ``jitter``: how much the colours of crops vary in training.
+
+    ``language``: t5:FOLDER has a pretrained T5, known by its ``language_digest``, read prompts in place of words and ``prompt_layers``
+    that learn from scratch; its last ``language_layers`` learn.
     """
 
     look: Look = "objects"
@@ -39,6 +44,15 @@ class ModelRecipe:
     pointing: bool = True
     slot_positions: bool = False
     jitter: float = 0.1
+    language: str = field(default="", metadata=SPARSE)
+    language_digest: str = field(default="", metadata=SPARSE)
+    language_layers: int = field(default=0, metadata=SPARSE)
+
+    def __post_init__(self) -> None:
+        if self.language_layers < 0:
+            raise EtudeError(f"model.language_layers must be at least 0, got {self.language_layers}")
+        if self.language_layers and not self.language:
+            raise EtudeError("model.language_layers are of a pretrained language, and there is none; set model.language=t5:FOLDER too")
 
 
 @dataclass(frozen=True)
@@ -49,6 +63,29 @@ class DeciderRecipe:
     width: int = 192
     heads: int = 6
     layers: int = 8
+    dropout: float = 0.1
+    jitter: float = 0.1
+
+
+Form = Literal["stream", "window", "readout", "frame"]
+
+
+@dataclass(frozen=True)
+class ControllerRecipe:
+    """The network of a closed-loop policy. ``looks``: so many are known at once, ``execute`` control steps apart, after each of which a
+    ``chunk`` of actions is given; ``grid``: tokens along each side of a frame; ``hidden``: of a recurrent head."""
+
+    form: Form = "window"
+    width: int = 192
+    heads: int = 6
+    eye_layers: int = 2
+    prompt_layers: int = 2
+    layers: int = 6
+    hidden: int = 256
+    looks: int = 4
+    chunk: int = 8
+    execute: int = 4
+    grid: int = 8
     dropout: float = 0.1
     jitter: float = 0.1
 
@@ -114,6 +151,16 @@ class KeyposeData(DataRecipe):
 
 
 @dataclass(frozen=True)
+class ControlData(DataRecipe):
+    """Whole episodes of closed-loop control: each has many windows to learn from, and takes megabytes."""
+
+    source: ControlSource
+    start: int = 200
+    fresh: int = 1
+    most: int = 6000
+
+
+@dataclass(frozen=True)
 class ScheduleRecipe:
     """How it is trained: AdamW with warm-up and cosine, gradients clipped, weights averaged (``ema`` is the share kept at a step)."""
 
@@ -132,7 +179,7 @@ class Recipe(Family):
     """A training run. Its kind says what is learned, and with that which model, samples and buffer are its own
     (:mod:`etude.learn.kinds`)."""
 
-    model: ModelRecipe | DeciderRecipe | HeatmapRecipe
+    model: ModelRecipe | DeciderRecipe | ControllerRecipe | HeatmapRecipe
     data: DataRecipe
     schedule: ScheduleRecipe = field(default_factory=ScheduleRecipe)
 
@@ -164,6 +211,11 @@ class Recipe(Family):
         """The folder of a data set that is learned from instead of a stream."""
         return ""
 
+    @property
+    def language(self) -> str:
+        """Whose words are read (:mod:`etude.learn.wording`)."""
+        return ""
+
     def to_data(self) -> dict[str, Any]:
         """As plain JSON data."""
         data: dict[str, Any] = encode(self)
@@ -188,6 +240,11 @@ class StrokeRecipe(Recipe, kind="strokes"):
             raise EtudeError(f"the model sees {self.model.look}, but its demonstrations are in {self.data.source.look}")
         if self.data.stored and self.model.look != "objects":
             raise EtudeError(f"a stored data set has objects to learn from, but the model sees {self.model.look}")
+        if self.model.language != self.data.source.language:
+            raise EtudeError(
+                f"the model's language is {self.model.language!r}, but its demonstrations are told in {self.data.source.language!r}; "
+                "set model.language alone"
+            )
         super().__post_init__()
 
     @property
@@ -204,6 +261,11 @@ class StrokeRecipe(Recipe, kind="strokes"):
     def stored(self) -> str:
         """A set of demonstrations."""
         return self.data.stored
+
+    @property
+    def language(self) -> str:
+        """That of the prompts."""
+        return self.model.language
 
 
 @dataclass(frozen=True)
@@ -246,9 +308,55 @@ class KeyposeRecipe(Recipe, kind="keyposes"):
         return True
 
 
+@dataclass(frozen=True)
+class ControlRecipe(Recipe, kind="control"):
+    """Chunks of actions in closed loop, from what cameras see and the robot feels."""
+
+    model: ControllerRecipe
+    data: ControlData
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.model.looks < 1:
+            raise EtudeError(f"model.looks must be at least 1, got {self.model.looks}")
+        size, grid = self.data.source.size, self.model.grid
+        if grid < 1 or size % (8 * grid):
+            raise EtudeError(f"frames of {size} pixels have no {grid}×{grid} tokens; expected a size that is a multiple of {8 * grid}")
+        _ = self.contract  # refuses chunks that cannot be carried out
+
+    @property
+    def contract(self) -> Contract:
+        """Frames of its cameras, the prompt once, chunks of actions."""
+        return self.data.source.contract(self.model.chunk, self.model.execute)
+
+    @property
+    def shuffles(self) -> bool:
+        """The moments that are learned from are drawn."""
+        return True
+
+
+def recipe_in(metadata: Mapping[str, str], language: str = "") -> Recipe:
+    """The recipe that a checkpoint holds; its pretrained ``language`` may lie elsewhere now."""
+    found = Recipe.from_data(parse_json(metadata["recipe"]))
+    if not language:
+        return found
+    if not isinstance(found, StrokeRecipe) or not found.language:
+        raise EtudeError(f"this policy has learned its words from scratch; {language!r} is of no use to it")
+    placed = placed_language(language)
+    source = replace(found.data.source, language=placed)
+    return replace(found, model=replace(found.model, language=placed), data=replace(found.data, source=source))
+
+
 LOOK_NAMES: dict[str, Look] = {"objects": "objects", "patches": "patches"}
 CONDITIONINGS: dict[str, Literal["cross", "concat"]] = {"xattn": "cross", "concat": "concat"}
 DECIDER, HEATMAPS = "decider", "heatmaps"
+CONTROLLERS: dict[str, tuple[ControllerRecipe, int, int]] = {  # with how many cameras, and windows in a batch: all learn from as many looks
+    "stream": (ControllerRecipe("stream", layers=4, looks=16), 2, 32),
+    "window": (ControllerRecipe("window"), 1, 512),
+    "readout": (ControllerRecipe("readout", layers=5), 2, 512),
+    "frame": (ControllerRecipe("frame", layers=4, looks=16), 2, 32),
+}
+"""The closed-loop policies that ClevrSkills compares (its table 4 says which cameras each has)."""
 
 
 def recipe_names(suite: str) -> tuple[str, ...]:
@@ -256,8 +364,8 @@ def recipe_names(suite: str) -> tuple[str, ...]:
     if SUITES[suite].control == ANSWER:
         return (DECIDER,)
     if SUITES[suite].control == "keypose":
-        return (HEATMAPS,)
-    return tuple(f"{look}-{conditioning}" for look in LOOK_NAMES for conditioning in CONDITIONINGS)
+        return (HEATMAPS, *CONTROLLERS)
+    return (*(f"{look}-{conditioning}" for look in LOOK_NAMES for conditioning in CONDITIONINGS), *CONTROLLERS)
 
 
 def recipe_named(name: str, settings: Sequence[str] = ()) -> Recipe:
@@ -269,13 +377,35 @@ def recipe_named(name: str, settings: Sequence[str] = ()) -> Recipe:
     if form not in recipe_names(suite):
         raise unknown(f"recipe of {suite}", form, recipe_names(suite))
     found = _plain_recipe(suite, form)
-    data = found.to_data()
+    data = _changed(found, settings, "schedule.batch=256")
+    if data["model"].get("language"):
+        _know(data)
+    return Recipe.from_data(data)
+
+
+def source_named(suite: str, settings: Sequence[str] = ()) -> Source:
+    """The demonstrations of a suite, with ``key=value`` settings such as ``weights=twist:2``: those of a recipe's ``data.source``."""
+    pick("suite", suite, SUITES)
+    found: Source = decode(Source, _changed(Source(suite), settings, "seed=1"), "source")
+    return found
+
+
+def _changed(found: Any, settings: Sequence[str], example: str) -> dict[str, Any]:
+    data: dict[str, Any] = encode(found)
     for setting in settings:
         key, sign, value = setting.partition("=")
         if not sign:
-            raise EtudeError(f"{setting!r} is not of the form key=value, e.g. schedule.batch=256")
+            raise EtudeError(f"{setting!r} is not of the form key=value, e.g. {example}")
         _set(found, data, key, key.split("."), value)
-    return Recipe.from_data(data)
+    return data
+
+
+def _know(data: dict[str, Any]) -> None:
+    """Have the plain data of a recipe know its pretrained language again, wherever it is played, and the demonstrations told in it."""
+    model = data["model"]
+    model["language"] = language = placed_language(model["language"])
+    model.setdefault("language_digest", language_digest(language))
+    data["data"]["source"].setdefault("language", language)
 
 
 def _plain_recipe(suite: str, form: str) -> Recipe:
@@ -283,6 +413,10 @@ def _plain_recipe(suite: str, form: str) -> Recipe:
         return DecisionRecipe(DeciderRecipe(), TrialData(TrialSource(suite)), ScheduleRecipe(rate=5e-4, warmup=1000, steps=40_000))
     if form == HEATMAPS:
         return KeyposeRecipe(HeatmapRecipe(), KeyposeData(plain_keypose_source(suite)), ScheduleRecipe(batch=48, rate=5e-4, steps=4000))
+    if form in CONTROLLERS:
+        controller, views, batch = CONTROLLERS[form]
+        schedule = ScheduleRecipe(batch=batch, rate=5e-4, warmup=500)
+        return ControlRecipe(controller, ControlData(plain_source(suite, views)), schedule)
     look, _, conditioning = form.partition("-")
     model = ModelRecipe(LOOK_NAMES[look], CONDITIONINGS[conditioning])
     return StrokeRecipe(model, DemonstrationData(Source(suite, look=model.look)))

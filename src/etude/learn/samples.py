@@ -7,7 +7,6 @@ every view is cut into a grid, and each cell is a crop and a box. Views of the s
 from __future__ import annotations
 
 import functools
-import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.learn.wording import wording_of
 from etude.names import EtudeError
 from etude.policies.contract import Contract
 from etude.prompts.views import Views, object_tokens
@@ -26,11 +26,10 @@ from etude.skills.strokes import Stroke
 Look = Literal["objects", "patches"]
 LOOKS: tuple[Look, ...] = ("objects", "patches")
 SIZE = (256, 128)  # of the pictures: width and height
-BUCKETS = 1024  # of each of two tables of words: with both, no two words of a suite are the same
 PAD, WORD, OBJECT, SCENE, BLANK = range(5)  # kinds of prompt tokens
 STEPS = 32  # of a history: more than any horizon that is played
 NUMBERS = 5  # of a stroke: x and y of its start, x and y of its end (m), and the turn between them (rad)
-_WORDS = re.compile(r"\{image:(\d+)\}|(\w+|[^\w\s])")
+_PICTURE = re.compile(r"\{image:(\d+)\}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +46,7 @@ class Things:
 
 @dataclass(frozen=True, eq=False)
 class Prompt:
-    """L tokens. ``kinds`` uint8 (L,); ``words`` int16 (L, 2): a word's buckets; ``places`` int16 (L,): where in the sentence it stands,
+    """L tokens. ``kinds`` uint8 (L,); ``words`` int16 (L, 2): a word's two numbers; ``places`` int16 (L,): where in the sentence it stands,
     the same for all things of a picture; ``rows`` int16 (L,): which of ``things`` it is, −1 for words and blanks."""
 
     kinds: NDArray[np.uint8]
@@ -71,6 +70,7 @@ class Demonstration:
     counts: NDArray[np.bool_]
 
 
+@functools.cache
 def contract_for(look: Look) -> Contract:
     """What a policy with this look asks of an environment: both views of the table, and prompts in the same views."""
     modality = "objects" if look == "objects" else "rgb"
@@ -124,54 +124,72 @@ def _cells(rows: int, columns: int) -> NDArray[np.int16]:
 # ------------------------------------------------------------------------------------------------ prompts
 
 
-@functools.lru_cache(maxsize=65536)
-def buckets(word: str) -> tuple[int, int]:
-    """The rows of a word in two tables: no vocabulary has to be kept, and words never heard before have some too."""
-    digest = hashlib.sha256(word.lower().encode()).digest()
-    return int.from_bytes(digest[:4], "big") % BUCKETS, int.from_bytes(digest[4:8], "big") % BUCKETS
+@dataclass(frozen=True, eq=False)
+class PromptTokens:
+    """``kinds``, ``words``, ``places`` and ``rows`` as in a :class:`Prompt`, and the numbers of the pictures in the order they stand."""
+
+    kinds: NDArray[np.uint8]
+    words: NDArray[np.int16]
+    places: NDArray[np.int16]
+    rows: NDArray[np.int16]
+    shown: tuple[int, ...]
 
 
-def sentence(text: str) -> list[tuple[int, int]]:
-    """The buckets of the words of a text without pictures."""
-    return [buckets(match.group()) for match in _WORDS.finditer(text)]
+def prompt_tokens(text: str, pictures: Sequence[tuple[int, int]], language: str = "") -> PromptTokens:
+    """A text with ``{image:k}`` and, for each k, of which kind its tokens are and how many; a picture with none is a blank.
 
-
-def prompt(text: str, pictures: Sequence[tuple[int, Things]]) -> Prompt:
-    """A text with ``{image:k}`` and, for each k, the kind of token its things are, and these; none of a picture is a blank."""
+    ``language``: whose words (:mod:`etude.learn.wording`).
+    """
     kinds: list[int] = []
     words: list[tuple[int, int]] = []
     places: list[int] = []
     rows: list[int] = []
-    parts: list[Things] = []
-    for place, match in enumerate(_WORDS.finditer(text)):
-        number, word = match.groups()
-        if number is None:
-            kinds.append(WORD)
-            words.append(buckets(word))
-            places.append(place)
-            rows.append(-1)
-            continue
+    shown: list[int] = []
+    first = 0
+    wording = wording_of(language)
+    place = 0
+
+    def say(tokens: Sequence[tuple[int, int]]) -> None:
+        nonlocal place
+        kinds.extend([WORD] * len(tokens))
+        words.extend(tokens)
+        places.extend(range(place, place + len(tokens)))
+        rows.extend([-1] * len(tokens))
+        place += len(tokens)
+
+    said, *rest = _PICTURE.split(text)
+    say(wording.tokens(said))
+    for number, said in zip(rest[::2], rest[1::2], strict=True):
         if int(number) >= len(pictures):
             raise EtudeError(f"the prompt {text!r:.80} speaks of picture {number}, but has {len(pictures)}")
-        kind, things = pictures[int(number)]
-        first, count = sum(map(len, parts)), len(things)
-        parts.append(things)
+        kind, count = pictures[int(number)]
+        shown.append(int(number))
         kinds += [kind] * count if count else [BLANK]
         words += [(0, 0)] * max(1, count)
         places += [place] * max(1, count)
         rows += list(range(first, first + count)) if count else [-1]
-    return Prompt(
+        first += count
+        place += 1
+        say(wording.tokens(said))
+    say(wording.ending)
+    return PromptTokens(
         np.array(kinds, np.uint8),
         np.array(words, np.int16).reshape(-1, 2),
         np.array(places, np.int16),
         np.array(rows, np.int16),
-        joined(parts),
+        tuple(shown),
     )
 
 
-def told_prompt(text: str, pictures: Sequence[Views], look: Look) -> Prompt:
+def prompt(text: str, pictures: Sequence[tuple[int, Things]], language: str = "") -> Prompt:
+    """A text with ``{image:k}`` and, for each k, the kind of token its things are, and these; none of a picture is a blank."""
+    found = prompt_tokens(text, [(kind, len(things)) for kind, things in pictures], language)
+    return Prompt(found.kinds, found.words, found.places, found.rows, joined([pictures[k][1] for k in found.shown]))
+
+
+def told_prompt(text: str, pictures: Sequence[Views], look: Look, language: str = "") -> Prompt:
     """The prompt as a policy is told it."""
-    return prompt(text, [(kind_of(views), things_of_views(views, look)) for views in pictures])
+    return prompt(text, [(kind_of(views), things_of_views(views, look)) for views in pictures], language)
 
 
 def kind_of(views: Views) -> int:

@@ -21,14 +21,17 @@ NEEDED = ("objects", "prompt_views")
 CONTRACT = contract_for("objects")
 
 
-def stored(folder: Path) -> Iterator[tuple[int, str, Demonstration]]:
-    """(number, name, demonstration) of every episode of a set, as :func:`~etude.learn.stream.played` gives them: objects, not patches."""
+def stored(folder: Path, language: str = "") -> Iterator[tuple[int, str, Demonstration]]:
+    """(number, name, demonstration) of every episode of a set, as :func:`~etude.learn.stream.played` gives them: objects, not patches.
+
+    ``language``: whose words prompts have.
+    """
     for extra in extras(folder):
         refuse_tests(extra.episode.name)
-        yield extra.episode_index, extra.episode.name, _demonstration(extra)
+        yield extra.episode_index, extra.episode.name, _demonstration(extra, language)
 
 
-def _demonstration(extra: Extra) -> Demonstration:
+def _demonstration(extra: Extra, language: str) -> Demonstration:
     lacking = [modality for modality in NEEDED if modality not in recorded_in(extra.modalities)]
     if lacking or extra.episode.control not in STROKES:
         needed = " ".join(f"--modality {modality}" for modality in NEEDED)
@@ -42,14 +45,14 @@ def _demonstration(extra: Extra) -> Demonstration:
     looks = tuple(things_seen({name: values[:, k] for name, values in cut.items()}, CONTRACT) for k in range(len(actions)))
     done = np.stack([numbers_of(action) for action in actions])
     moves = (done[:, :2] != done[:, 2:4]).any(1) | (done[:, 4] != 0)  # waiting is no demonstration
-    return Demonstration(_prompt(extra, views), looks, done, done, moves)
+    return Demonstration(_prompt(extra, views, language), looks, done, done, moves)
 
 
-def _prompt(extra: Extra, views: list[int]) -> Prompt:
+def _prompt(extra: Extra, views: list[int], language: str) -> Prompt:
     rgb, segmentation = extra.modalities["prompt_rgb"], extra.modalities["prompt_segmentation"]
     depth = np.zeros(segmentation.shape[2:], np.float32)
     told = []
     for k, shown in enumerate(pictured(extra.episode)):
         pictures = {camera: Picture(rgb[c, k], depth, segmentation[c, k]) for camera, c in zip(CONTRACT.cameras, views, strict=True)}
         told.append(Views(pictures, tuple(ShownObject(**thing) for thing in shown["objects"])))
-    return told_prompt(extra.template, told, "objects")
+    return told_prompt(extra.template, told, "objects", language)

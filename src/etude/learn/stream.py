@@ -13,7 +13,7 @@ import os
 import signal
 import struct
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -26,7 +26,7 @@ from etude.learn.demonstrating import Recovery, demonstrate, refuse_misfits
 from etude.learn.packing import packed, unpacked
 from etude.learn.samples import LOOKS, Demonstration, Look
 from etude.learn.source import SEEDS, SampleSource
-from etude.names import EtudeError, decode, encode, unknown
+from etude.names import SPARSE, EtudeError, decode, encode, unknown
 
 AHEAD = 8  # demonstrations that a process may have ready before it waits
 ROOM = {"objects": 1 << 20, "patches": 8 << 20}  # bytes for one of them
@@ -36,11 +36,13 @@ PATIENCE = 20  # episodes without a demonstration, before they are taken for mor
 
 @dataclass(frozen=True)
 class Source(SampleSource):
-    """Which demonstrations, and in which form. ``perturb``: perturbations of all of them, e.g. "paraphrase"."""
+    """Which demonstrations, and in which form. ``perturb``: perturbations of all of them, e.g. "paraphrase". ``language``: whose words
+    prompts have (:mod:`etude.learn.wording`)."""
 
     look: Look = "objects"
     recovery: Recovery = Recovery()
     perturb: str = ""
+    language: str = field(default="", metadata=SPARSE)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -72,9 +74,13 @@ class Source(SampleSource):
         """Bytes that a demonstration takes at most."""
         return ROOM[self.look]
 
+    def demonstration(self, number: int) -> Demonstration:
+        """That of the k-th episode."""
+        return demonstrate(self.name(number), self.look, self.recovery, self.language)
+
     def packed(self, number: int) -> bytes:
-        """The demonstration of the k-th episode."""
-        return packed(demonstrate(self.name(number), self.look, self.recovery))
+        """The demonstration of the k-th episode, as bytes."""
+        return packed(self.demonstration(number))
 
     def unpacked(self, data: bytes | memoryview) -> Demonstration:
         """The demonstration of these bytes."""
@@ -88,10 +94,10 @@ class Demonstrations(Protocol):
 
     @property
     def ended(self) -> bool:
-        """Will no more come?"""
+        """No more will come."""
 
-    def ready(self, timeout: float | None = 0.0) -> list[tuple[int, str, Any]]:
-        """Those that have come since; waits so many seconds for one, as long as it takes with None."""
+    def fill(self, buffer: Any, timeout: float = 0.0) -> None:
+        """Put what has come since into a buffer; waits so many seconds for something."""
 
 
 class GivenDemonstrations:
@@ -101,11 +107,11 @@ class GivenDemonstrations:
         self.next, self.ended = 0, False
         self._found = islice(found, first, None, stride)
 
-    def ready(self, timeout: float | None = 0.0) -> list[tuple[int, str, Any]]:
+    def fill(self, buffer: Any, timeout: float = 0.0) -> None:
         """A few more of them."""
         some = list(islice(self._found, AHEAD))
         self.next, self.ended = self.next + len(some), len(some) < AHEAD
-        return some
+        buffer.add([one for _, _, one in some])
 
 
 class DemonstrationStream:
@@ -158,6 +164,10 @@ class DemonstrationStream:
                 found.append((self.next, self.source.name(self.next), one))
             self.next += self._stride
         return found
+
+    def fill(self, buffer: Any, timeout: float = 0.0) -> None:
+        """Put what has come since into a buffer; waits so many seconds for something."""
+        buffer.add([one for _, _, one in self.ready(timeout)])
 
     def _waited(self, timeout: float | None = None) -> list[_StreamPlayer]:
         ready = set(wait([p.connection for p in self._team], timeout))
@@ -252,4 +262,4 @@ def _play(connection: Connection, kind: type[SampleSource], how: str) -> None:
 
 def played(source: Source, count: int) -> list[tuple[int, str, Demonstration]]:
     """The first so many of a source, played in this process: for small sets."""
-    return [(k, source.name(k), demonstrate(source.name(k), source.look, source.recovery)) for k in range(count)]
+    return [(k, source.name(k), source.demonstration(k)) for k in range(count)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -52,6 +51,7 @@ class Trainer:
         self.drawn = 0  # episodes
         self.over = 0.0  # share of the schedule
         self.seconds = 0.0  # of training
+        self.allowed = recipe.data.most  # of this rank's episodes in the buffer, so many may be drawn from
         self.there = 0  # episodes that the last step drew from, of all ranks
         self.next = 0  # the number of the episode that a stream goes on with
         self.earlier = 0  # episodes that were in the buffer before training was stopped, and are no more
@@ -77,7 +77,7 @@ class Trainer:
         schedule, ranks = self.recipe.schedule, self.ranks
         seed = (schedule.seed << 32) + self.done
         # Of all ranks' episodes the k-th is the first's, the next the second's, and so on in turn: as far as none is missing.
-        self.there = int(ranks.least(len(self.buffer) * ranks.count + ranks.number)[0])
+        self.there = int(ranks.least(min(self.allowed, len(self.buffer)) * ranks.count + ranks.number)[0])
         chosen = torch.randint(self.there, (schedule.batch,), generator=torch.Generator().manual_seed(seed))
         chosen = chosen[chosen % ranks.count == ranks.number] // ranks.count
         shuffle = torch.Generator(self.device).manual_seed(seed) if self.recipe.shuffles else None
@@ -129,9 +129,9 @@ class Trainer:
         write_state(folder, compacted(tensors) if form == "compact" else tensors, metadata_of(self.recipe, **about, **where))
         save_model(folder / NAME, self.averaged, self.recipe, **about)
 
-    def resume(self, folder: Path, clock: bool = False) -> None:
-        """Go on from a saved state of the same recipe. By the clock, a stream without end goes on too; otherwise it has to be played
-        again."""
+    def resume(self, folder: Path, clock: bool = False, saved: bool = False) -> None:
+        """Go on from a saved state of the same recipe. By the clock, a stream goes on too that is not ``saved`` and has no end;
+        otherwise it has to be played, or read, again."""
         tensors, metadata = read_state(folder)
         kept, history = Recipe.from_data(parse_json(metadata["recipe"])), parse_json(metadata["history"])
         if kept != self.recipe:
@@ -153,7 +153,7 @@ class Trainer:
         self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": states})
         self.done, self.drawn = int(history["steps"]), int(history["drawn"])
         self.over, self.seconds = float(history["over"]), float(history["seconds"])
-        if clock and not self.recipe.stored and self.recipe.data.source.count is None:
+        if clock and not saved and self.recipe.data.source.count is None:
             self.next, self.earlier = int(history["next"]), int(history["episodes"])
 
 
@@ -168,7 +168,6 @@ def train(
     """Train to the end of the schedule, or until somebody has ``asked`` for an end; gives points of the curve, also for ``every`` so many
     steps. What happens between two points takes no time. With ``minutes`` the clock is the schedule, and all that is ready is taken."""
     schedule, ranks = trainer.recipe.schedule, trainer.ranks
-    waiting: deque[Any] = deque()
     span = _Span(trainer)
     meter = GpuMeter(card_of(trainer.device))
     last = time.perf_counter()
@@ -179,7 +178,7 @@ def train(
             trainer.over = trainer.done / schedule.steps if minutes is None else trainer.over + (now - last) / (60 * minutes)
             last = now
             if trainer.over < 1:
-                trainer.buffer.add(_taken(trainer, source, waiting, minutes is not None, asked))
+                _fill(trainer, source, minutes is not None, asked)
                 span.waited += time.perf_counter() - now
             share, going, behind = ranks.least(trainer.over, not asked(), -source.next)
             trainer.next = round(-behind)
@@ -195,27 +194,18 @@ def train(
         meter.close()
 
 
-def _taken(trainer: Trainer, source: Demonstrations, waiting: deque[Any], all_ready: bool, asked: Callable[[], bool]) -> list[Any]:
-    """Demonstrations for the next step: those it asks for, or all that are there."""
-    count, number, there = trainer.ranks.count, trainer.ranks.number, len(trainer.buffer)
-    data = trainer.recipe.data
-    wanted = data.start if all_ready else trainer.wanted(trainer.done)
-    own, most = ((n - number + count - 1) // count for n in (wanted, data.most))  # of so many, every n-th
-    own = max(1, own)
-    fresh: list[Any] = []
-    if all_ready and there < most:
-        waiting.extend(one for _, _, one in source.ready())
-        own = max(own, min(most, there + len(waiting)))
-    while there + len(fresh) < own and not asked():
-        if waiting:
-            fresh.append(waiting.popleft())
-        elif source.ended:
-            break
-        else:
-            waiting.extend(one for _, _, one in source.ready(LOOK))
-    if not there and not fresh and not asked():
+def _fill(trainer: Trainer, source: Demonstrations, by_the_clock: bool, asked: Callable[[], bool]) -> None:
+    """Take demonstrations for the next step: those it asks for, or, by the clock, all that are there."""
+    buffer, data, ranks = trainer.buffer, trainer.recipe.data, trainer.ranks
+    wanted = data.start if by_the_clock else trainer.wanted(trainer.done)
+    own, most = (max(1, (n - ranks.number + ranks.count - 1) // ranks.count) for n in (wanted, data.most))  # of so many, every n-th
+    trainer.allowed = most if by_the_clock else own
+    if by_the_clock and len(buffer) < most and not source.ended:
+        source.fill(buffer)
+    while len(buffer) < own and not source.ended and not asked():
+        source.fill(buffer, LOOK)
+    if not len(buffer) and not asked():
         raise EtudeError("there is no demonstration to learn from")
-    return fresh
 
 
 class _Span:

@@ -24,9 +24,10 @@ from etude.learn.curve import Curve, CurvePoint, measured, write_page
 from etude.learn.models.cogelot import parameters_of
 from etude.learn.ranks import Ranks
 from etude.learn.recipes import Recipe
+from etude.learn.saved_stream import SavedStream
 from etude.learn.state import StateForm, has_state
 from etude.learn.stored import stored
-from etude.learn.stream import Demonstrations, DemonstrationStream, GivenDemonstrations
+from etude.learn.stream import Demonstrations, DemonstrationStream, GivenDemonstrations, Source
 from etude.learn.train import EVERY, Trainer, train
 from etude.names import EpisodeName, EtudeError
 
@@ -40,7 +41,7 @@ class TrainingSettings:
 
     ``minutes``: the clock is the schedule. ``validate``: so many episodes of the training split that nobody trains on are played at the
     end, and for ``every`` so many steps. ``state``: "full" goes on exactly, "compact" nearly, from two thirds of the room. ``keep``:
-    minutes of training between two states.
+    minutes of training between two states. ``stream``: the folder of a saved stream that is read instead of being played.
     """
 
     workers: int = 1
@@ -49,6 +50,7 @@ class TrainingSettings:
     every: int = 0
     state: StateForm = "full"
     keep: float = 5.0
+    stream: Path | None = None
 
     def __post_init__(self) -> None:
         if self.minutes is not None and self.minutes <= 0:
@@ -108,13 +110,15 @@ def run(
     An interrupt ends it after the step that is being made, and what was reached is kept.
     """
     _refuse_misfits(recipe)
+    if settings.stream is not None:
+        _saved(recipe, settings.stream)
     with Ranks(device) as ranks:
         trainer = Trainer(recipe, ranks.device, ranks)
         if ranks.device.type == "cuda":
             torch.set_float32_matmul_precision("high")  # what is not done in bfloat16 is done in TF32
         clock = settings.minutes is not None
         if has_state(folder):
-            trainer.resume(folder, clock)
+            trainer.resume(folder, clock, bool(recipe.stored or settings.stream))
         if ranks.number:
             for _ in _training(trainer, settings, Stopping()):
                 pass
@@ -141,17 +145,25 @@ def _refuse_misfits(recipe: Recipe) -> None:
 
 def _training(trainer: Trainer, settings: TrainingSettings, stopping: Stopping) -> Generator[CurvePoint, None, None]:
     """Points of the curve, until the end or an interrupt."""
-    with stopping.listening(), _demonstrations(trainer, settings.workers) as source:
+    with stopping.listening(), _demonstrations(trainer, settings) as source:
         yield from train(trainer, source, settings.minutes, settings.every, lambda: stopping.asked, settings.workers * trainer.ranks.count)
 
 
-def _demonstrations(trainer: Trainer, workers: int) -> AbstractContextManager[Demonstrations]:
+def _demonstrations(trainer: Trainer, settings: TrainingSettings) -> AbstractContextManager[Demonstrations]:
     """This rank's part of them. A stream begins with a multiple of the number of ranks, so that no two have an episode in common."""
     ranks, recipe = trainer.ranks, trainer.recipe
     if recipe.stored:
-        return nullcontext(GivenDemonstrations(stored(Path(recipe.stored)), ranks.number, ranks.count))
+        return nullcontext(GivenDemonstrations(stored(Path(recipe.stored), recipe.language), ranks.number, ranks.count))
+    if settings.stream is not None:
+        return nullcontext(_saved(recipe, settings.stream, ranks.number, ranks.count))
     first = -(-trainer.next // ranks.count) * ranks.count
-    return DemonstrationStream(recipe.data.source, workers, first + ranks.number, ranks.count)
+    return DemonstrationStream(recipe.data.source, settings.workers, first + ranks.number, ranks.count)
+
+
+def _saved(recipe: Recipe, folder: Path, first: int = 0, stride: int = 1) -> SavedStream:
+    if not isinstance(recipe.data.source, Source) or recipe.stored:
+        raise EtudeError("a saved stream holds demonstrations of strokes; this recipe learns from something else")
+    return SavedStream(folder, recipe.data.source, first, stride)
 
 
 class _Keeping:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from etude.learn.buffer import Rows, ranges
+from etude.learn.buffer import Rows, distinct, ranges, sent_to
 from etude.learn.trials import CHOICE_WORDS, NO_WORD, NOTHING_THERE, SolvedTrial
 from etude.render.tokens import SIDE
 
@@ -42,15 +43,15 @@ class TrialBuffer:
     def __init__(self, cells: int, device: torch.device | str = "cpu", room: int = 1024) -> None:
         self.device = torch.device(device)
 
-        def rows(*shape: int, dtype: torch.dtype = torch.int32) -> Rows:
-            return Rows(shape, dtype, self.device, room)
+        def rows(*shape: int, dtype: torch.dtype = torch.int32, here: bool = False) -> Rows:
+            return Rows(shape, dtype, torch.device("cpu") if here else self.device, room)
 
         self._cells, self._known = rows(SIDE, SIDE, 3, dtype=torch.uint8), dict[int, int]()
         self._words = rows(3, dtype=torch.int16)  # two buckets, and the clause
         self._frames = rows(cells)
         self._choices = rows(CHOICE_WORDS, 2, dtype=torch.int16)
-        self._asked = rows(2, dtype=torch.int16)  # on which frame, and what is right
-        self._trials = rows(8)  # first and how many: words, frames, choices, answers
+        self._asked = rows(2, here=True)  # on which frame, and what is right
+        self._trials = rows(8, here=True)  # first and how many: words, frames, choices, answers
 
     def __len__(self) -> int:
         return self._trials.count
@@ -83,25 +84,28 @@ class TrialBuffer:
 
     def batch(self, chosen: Tensor, shuffle: torch.Generator | None = None) -> TrialBatch:
         """All answers that are due in the trials with these numbers (B,). Nothing in them has an order that could be shuffled."""
-        word, length, frame, _, choice, choices, first, answers = self._trials.values[chosen.to(self.device)].long().unbind(1)
+        word, length, frame, _, choice, choices, first, answers = self._trials.values.numpy()[chosen.numpy()].astype(np.int64).T
         at, due = ranges(first, answers)
-        trials = due.nonzero()[:, 0]
-        now, right = self._asked.values[at[due]].long().unbind(1)
+        trials = np.nonzero(due)[0]
+        now, right = self._asked.values.numpy()[at[due]].astype(np.int64).T
         words, told = ranges(word[trials], length[trials])
-        texts = self._words.values[words].long() * told[..., None]
         shown, there = ranges(frame[trials], now + 1)
-        seen = torch.where(there[..., None], self._frames.values[shown].long(), -1)
         offered, real = ranges(choice[trials], choices[trials])
-        used, back = torch.unique(seen, return_inverse=True)
-        back = back - (used[0] < 0).long()  # −1 comes first, where there is any
+
+        def sent(array: NDArray[Any]) -> Tensor:
+            return sent_to(self.device, array)
+
+        heard = sent(told)
+        texts = self._words.values[sent(words)].long() * heard[..., None]
+        cells, seen = distinct(torch.where(sent(there)[..., None], self._frames.values[sent(shown)].long(), NOTHING_THERE))
         return TrialBatch(
             texts[..., :2],
             texts[..., 2],
-            told,
-            self._cells.values[used[used >= 0]],
-            back,
-            now,
-            torch.where(real[..., None, None], self._choices.values[offered].long(), NO_WORD),
-            right,
-            trials,
+            heard,
+            self._cells.values[cells],
+            seen,
+            sent(now),
+            torch.where(sent(real)[..., None, None], self._choices.values[sent(offered)].long(), NO_WORD),
+            sent(right),
+            sent(trials),
         )

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,8 +19,8 @@ from etude.decisions.operator import operator_class
 from etude.decisions.showing import pictures, told
 from etude.decisions.trial import SILENT, Trial
 from etude.learn.packing import arrays_in, in_a_row
-from etude.learn.samples import buckets
 from etude.learn.source import SampleSource, refuse_tests
+from etude.learn.wording import WORDS, buckets
 from etude.library import trial
 from etude.names import EtudeError
 from etude.policies.contract import ANSWER, Contract
@@ -34,7 +33,6 @@ CHOICE_WORDS = 6  # of an answer that can be told apart: what follows is not rea
 NO_WORD = -1
 NOTHING_THERE = -1
 EMPTY = 0.02  # of a cell's pixels: a quarter of the cross is less, an object more
-_WORDS = re.compile(r"\w+|[^\w\s]")
 _ENDS = frozenset(",?;:")  # of clauses
 
 
@@ -72,7 +70,7 @@ def contract_of(size: int) -> Contract:
 
 def instruction_arrays(text: str) -> Arrays:
     """``words`` and ``clauses`` of an instruction."""
-    found = _WORDS.findall(text)
+    found = WORDS.findall(text)
     ends = np.cumsum([word in _ENDS for word in found], dtype=np.int16)
     return {
         "words": np.array([buckets(word) for word in found], np.int16).reshape(-1, 2),
@@ -98,7 +96,7 @@ def frame_arrays(frames: NDArray[np.uint8], choices: Sequence[str], asked: Seque
         seen[k] = known[key]
     words = np.full((len(choices), CHOICE_WORDS, 2), NO_WORD, np.int16)
     for k, choice in enumerate(choices):
-        found = [buckets(word) for word in _WORDS.findall(choice)[:CHOICE_WORDS]]
+        found = [buckets(word) for word in WORDS.findall(choice)[:CHOICE_WORDS]]
         words[k, : len(found)] = found
     return {
         "cells": cut[first],

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from etude.evaluation.inference import PairedTable, clustered_interval, newcombe_paired, paired_bootstrap, wilson
@@ -59,6 +59,12 @@ class Conclusion:
             return f"{self.claim.says}: {self.verdict} here ({self.behind})"
         one = self.effect
         return f"{self.claim.says}: {self.verdict} here ({one.mean:+.1f} points, {one.low:+.1f} to {one.high:+.1f}; {self.behind})"
+
+    def to_data(self) -> dict[str, Any]:
+        """As JSON."""
+        claim, effect = self.claim, None if self.effect is None else asdict(self.effect)
+        known = {"name": claim.name, "section": claim.section, "says": claim.says}
+        return {**known, "verdict": self.verdict, "models": self.models, "effect": effect}
 
 
 def by_task(values: Keyed) -> dict[str, list[float]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from etude.evaluation.record import Record
 from etude.evaluation.result_table import ResultTable
@@ -44,6 +45,13 @@ class FilledLine:
         """Does the paper show all of it in a plot only?"""
         return {value for value in self.values if value is not None} == {NOT_PRINTED}
 
+    def to_data(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "block": self.block, "who": self.who, "row": self.row, "values": list(self.values), "episodes": self.episodes,
+            "intervals": list(self.intervals),
+        }  # fmt: skip
+
 
 @dataclass(frozen=True)
 class FilledTable:
@@ -63,6 +71,11 @@ class FilledTable:
             cells = [(line.label, *(shown(value, self.table.digits) for value in line.values)) for line in lines]
             texts.append(str(ResultTable((), (title.ljust(wide), *self.table.columns), tuple(cells))))
         return "\n\n".join(["\n".join(texts[:2]), *texts[2:]]) + "".join(f"\n  {note}" for note in self.notes)
+
+    def to_data(self) -> dict[str, Any]:
+        """As JSON."""
+        lines, columns = [line.to_data() for line in self.lines], list(self.table.columns)
+        return {"number": self.table.number, "title": self.table.title, "columns": columns, "lines": lines, "notes": list(self.notes)}
 
     def exported(self) -> ExportTable:
         """For files: a row for each line."""

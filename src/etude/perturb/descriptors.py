@@ -21,7 +21,7 @@ _OPEN = re.compile(
 _NAMED = re.compile(r"\b(?:this|here) is an? \w+ $", re.IGNORECASE)
 
 
-@perturbation("descriptors", "instruction", plausible=True, rank=DESCRIBES, suits=lambda task: task.described)
+@perturbation("descriptors", "instruction", plausible=True, varies="pictures of things", rank=DESCRIBES, suits=lambda task: task.described)
 def descriptors(episode: Episode, stream: Stream) -> Episode:
     """Say in words what the pictures of the instruction show.
 

@@ -32,7 +32,7 @@ def _reason(episode: Episode, name: str) -> str:
     return ""
 
 
-@perturbation("all", "scene", plausible=True, rank=-1)
+@perturbation("all", "scene", plausible=True, varies="how scenes usually look", rank=-1)
 def every_factor(episode: Episode, stream: Stream) -> Episode:
     """Apply every factor that makes sense and that the suite gives the task, each with the choices that it would make alone.
 

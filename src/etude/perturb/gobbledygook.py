@@ -22,6 +22,7 @@ from etude.perturb.wording import merged
 from etude.prompts.instruction import Instruction, InstructionPart, Words
 
 TOKENS = "gobbledygook_tokens"
+WORDS = "the words of the instruction"
 GARBLES = 2  # rank: after rewording, before masking
 QUICK = 10  # words drawn as a whole, before they are drawn token by token
 TRIES = 200  # words drawn, and tokens for one of them
@@ -31,7 +32,7 @@ _SIGNS_BEFORE = re.compile(r"(?<!\S)[^\w\s]+$")
 Renew = Callable[[Sequence[str], Stream], list[str]]
 
 
-@perturbation("gobbledygook_words", "instruction", plausible=False, rank=GARBLES)
+@perturbation("gobbledygook_words", "instruction", plausible=False, varies=WORDS, rank=GARBLES)
 def gobbledygook_words(episode: Episode, stream: Stream) -> Episode:
     """Turn every word into random letters, as many as it had signs, and shuffle the words; pictures stay in place."""
     return replace(episode, instruction=garbled(episode.instruction, _letters, stream))
@@ -51,7 +52,7 @@ def gobbledygook_tokens_with(tokenizer: Any, label: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9_.,-]+", label):
         raise EtudeError(f"{label!r} cannot be part of an episode's name; a label has letters, digits and _ . , -")
     counted: Tokenizer = HuggingFace(tokenizer) if hasattr(tokenizer, "all_special_ids") else tokenizer
-    perturbation(name, "instruction", plausible=False, rank=GARBLES)(_with_tokens_of(lambda: counted))
+    perturbation(name, "instruction", plausible=False, varies=WORDS, rank=GARBLES)(_with_tokens_of(lambda: counted))
     return name
 
 
@@ -76,7 +77,7 @@ def register_given() -> None:
     """Have the perturbation registered whose tokenizer was given."""
     file = given_file()
     if file is not None and (name := asked_for(TOKENS)) not in PERTURBATIONS:
-        perturbation(name, "instruction", plausible=False, rank=GARBLES)(_with_tokens_of(lambda: local_tokenizer(file)))
+        perturbation(name, "instruction", plausible=False, varies=WORDS, rank=GARBLES)(_with_tokens_of(lambda: local_tokenizer(file)))
 
 
 def refuse_lacking(name: str) -> None:
@@ -95,7 +96,7 @@ def _with_tokens_of(tokenizer: Callable[[], Tokenizer]) -> Change:
     return change
 
 
-gobbledygook_tokens = perturbation(TOKENS, "instruction", plausible=False, rank=GARBLES)(_with_tokens_of(built_in))
+gobbledygook_tokens = perturbation(TOKENS, "instruction", plausible=False, varies=WORDS, rank=GARBLES)(_with_tokens_of(built_in))
 
 
 def garbled(instruction: Instruction, renew: Renew, stream: Stream) -> Instruction:

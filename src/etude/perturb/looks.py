@@ -57,25 +57,25 @@ def _worn_anew(entity: Entity, only: str, said: frozenset[str], draw: Draw, stre
     return replace(entity, parts=tuple(parts))
 
 
-@perturbation("mo_color", "scene", plausible=True, rank=COLOURS, factor=True)
+@perturbation("mo_color", "scene", plausible=True, varies="the colour of what is moved", rank=COLOURS, factor=True)
 def mo_color(episode: Episode, stream: Stream) -> Episode:
     """Give the manipulated things other colours. Refused where the instruction says how they look."""
     return _painted(episode, "manipulated", "mo_color", _colour, stream)
 
 
-@perturbation("ro_color", "scene", plausible=True, rank=COLOURS, factor=True)
+@perturbation("ro_color", "scene", plausible=True, varies="the colour of what receives", rank=COLOURS, factor=True)
 def ro_color(episode: Episode, stream: Stream) -> Episode:
     """Give the receiving things other colours. Refused where the instruction says how they look."""
     return _painted(episode, "receiving", "ro_color", _colour, stream)
 
 
-@perturbation("mo_texture", "scene", plausible=True, rank=TEXTURES, factor=True)
+@perturbation("mo_texture", "scene", plausible=True, varies="the pattern of what is moved", rank=TEXTURES, factor=True)
 def mo_texture(episode: Episode, stream: Stream) -> Episode:
     """Give the manipulated things patterns that no task knows. Refused where the instruction says how they look."""
     return _painted(episode, "manipulated", "mo_texture", _texture, stream)
 
 
-@perturbation("ro_texture", "scene", plausible=True, rank=TEXTURES, factor=True)
+@perturbation("ro_texture", "scene", plausible=True, varies="the pattern of what receives", rank=TEXTURES, factor=True)
 def ro_texture(episode: Episode, stream: Stream) -> Episode:
     """Give the receiving things patterns that no task knows. Refused where the instruction says how they look."""
     return _painted(episode, "receiving", "ro_texture", _texture, stream)
@@ -84,7 +84,7 @@ def ro_texture(episode: Episode, stream: Stream) -> Episode:
 # ------------------------------------------------------------------------------------------------ the room
 
 
-@perturbation("light_color", "scene", plausible=True, rank=ROOM, factor=True)
+@perturbation("light_color", "scene", plausible=True, varies="the colour of the light", rank=ROOM, factor=True)
 def light_color(episode: Episode, stream: Stream) -> Episode:
     """Tint the light."""
     tint = [stream.uniform(DIMMEST, 1.0) for _ in range(3)]
@@ -98,14 +98,14 @@ def light_color(episode: Episode, stream: Stream) -> Episode:
     return replace(episode, scene=replace(episode.scene, lighting=changed))
 
 
-@perturbation("table_color", "scene", plausible=True, rank=ROOM, factor=True)
+@perturbation("table_color", "scene", plausible=True, varies="the colour of the table", rank=ROOM, factor=True)
 def table_color(episode: Episode, stream: Stream) -> Episode:
     """Give the table another colour."""
     r, g, b = (round(255 * stream.uniform(DARKEST, 1.0)) for _ in range(3))
     return _laid(episode, "table_color", f"#{r:02x}{g:02x}{b:02x}")
 
 
-@perturbation("table_texture", "scene", plausible=True, rank=ROOM, factor=True)
+@perturbation("table_texture", "scene", plausible=True, varies="the pattern of the table", rank=ROOM, factor=True)
 def table_texture(episode: Episode, stream: Stream) -> Episode:
     """Give the table a pattern that no task knows."""
     return _laid(episode, "table_texture", f"numbered {stream.integer(0, NUMBERED - 1)}")
@@ -118,7 +118,7 @@ def _laid(episode: Episode, factor: str, texture: str) -> Episode:
     return replace(episode, scene=replace(episode.scene, table=replace(table, texture=texture)))
 
 
-@perturbation("background_texture", "scene", plausible=True, rank=BEHIND, factor=True)
+@perturbation("background_texture", "scene", plausible=True, varies="what is behind the table", rank=BEHIND, factor=True)
 def background_texture(episode: Episode, stream: Stream) -> Episode:
     """Give what is behind the table another look: the walls, without walls the floor, without either the empty background a colour."""
     scene = episode.scene

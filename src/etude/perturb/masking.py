@@ -12,14 +12,14 @@ from etude.prompts.instruction import Blank, Instruction, InstructionPart, Objec
 MASKS, ERASES = 3, 4  # ranks: after all that changes words
 
 
-@perturbation("mask_language", "instruction", plausible=False, rank=MASKS)
+@perturbation("mask_language", "instruction", plausible=False, varies="the words of the instruction", rank=MASKS)
 def mask_language(episode: Episode, stream: Stream) -> Episode:
     """Take every word out of the instruction; pictures stay, without the words that stand in for them."""
     pictures = tuple(replace(p, words="") for p in episode.instruction.pictures())  # type: ignore[type-var]
     return replace(episode, instruction=Instruction(pictures))
 
 
-@perturbation("mask_visual", "instruction", plausible=False, rank=MASKS)
+@perturbation("mask_visual", "instruction", plausible=False, varies="the pictures of the instruction", rank=MASKS)
 def mask_visual(episode: Episode, stream: Stream) -> Episode:
     """Make every picture of the instruction blank; words stay, but not those that stand in for pictures.
 
@@ -31,7 +31,7 @@ def mask_visual(episode: Episode, stream: Stream) -> Episode:
     return replace(episode, instruction=Instruction(tuple(p if isinstance(p, Words) else _blank(p) for p in told.parts)))
 
 
-@perturbation("mask_instruction", "instruction", plausible=False, rank=ERASES)
+@perturbation("mask_instruction", "instruction", plausible=False, varies="what it is told", rank=ERASES)
 def mask_instruction(episode: Episode, stream: Stream) -> Episode:
     """Take the whole instruction away: no words, and no pictures either, for their number would tell something."""
     return replace(episode, instruction=Instruction(()))

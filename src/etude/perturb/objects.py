@@ -13,7 +13,7 @@ from etude.perturb.perturbation import observation_perturbation
 NAME = "permute_objects"
 
 
-@observation_perturbation(NAME, plausible=True, needs=("objects",))
+@observation_perturbation(NAME, plausible=True, varies="the order of objects", needs=("objects",))
 def permute_objects(observation: dict[str, Any], episode: Episode, step: int) -> dict[str, Any]:
     """Shuffle the slots of the objects anew at every step.
 

@@ -33,7 +33,8 @@ class Perturbation:
 
     One of the phase "observation" leaves the episode as it is; ``observe`` changes what is seen of it at a step, and ``needs`` names the
     modalities that this can be seen in. A ``factor`` is one that a matrix of factors has a row for. ``suits`` says of a task whether any
-    episode of it can be changed so; plans leave the others out.
+    episode of it can be changed so; plans leave the others out. ``varies``: what it changes or takes away, as in "does not depend on the
+    wording of the instruction".
     """
 
     name: str
@@ -45,6 +46,7 @@ class Perturbation:
     rank: int = 0
     factor: bool = False
     suits: Callable[[Task], bool] = lambda task: True
+    varies: str = ""
 
     @property
     def module(self) -> str:
@@ -61,8 +63,9 @@ PERTURBATIONS: dict[str, Perturbation] = {}
 
 
 def perturbation(
-    name: str, phase: Phase, *, plausible: bool, rank: int = 0, factor: bool = False, suits: Callable[[Task], bool] = lambda task: True
-) -> Callable[[Change], Change]:
+    name: str, phase: Phase, *, plausible: bool, rank: int = 0, factor: bool = False,
+    suits: Callable[[Task], bool] = lambda task: True, varies: str = "",
+) -> Callable[[Change], Change]:  # fmt: skip
     """Register a function of an episode and a stream as a perturbation.
 
     >>> @perturbation("dusk", "scene", plausible=True)
@@ -70,17 +73,17 @@ def perturbation(
     """
 
     def register(change: Change) -> Change:
-        _add(Perturbation(name, phase, plausible, change, rank=rank, factor=factor, suits=suits))
+        _add(Perturbation(name, phase, plausible, change, rank=rank, factor=factor, suits=suits, varies=varies))
         return change
 
     return register
 
 
-def observation_perturbation(name: str, *, plausible: bool, needs: Sequence[str]) -> Callable[[Observe], Observe]:
+def observation_perturbation(name: str, *, plausible: bool, needs: Sequence[str], varies: str = "") -> Callable[[Observe], Observe]:
     """Register a function of observation, episode and step as a perturbation of what is seen."""
 
     def register(observe: Observe) -> Observe:
-        _add(Perturbation(name, "observation", plausible, lambda episode, stream: episode, observe, tuple(needs)))
+        _add(Perturbation(name, "observation", plausible, lambda episode, stream: episode, observe, tuple(needs), varies=varies))
         return observe
 
     return register

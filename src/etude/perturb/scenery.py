@@ -43,7 +43,7 @@ AROUND = -2  # rank: before sizes, every one of which distractors keep off
 # ------------------------------------------------------------------------------------------------ distractors
 
 
-@perturbation("distractors", "scene", plausible=True, rank=AROUND, factor=True)
+@perturbation("distractors", "scene", plausible=True, varies="the table being free of other things", rank=AROUND, factor=True)
 def distractors(episode: Episode, stream: Stream) -> Episode:
     """Put two household things on the table, away from everything else and from where anything must go."""
     scene, told = episode.scene, words_of(episode.instruction.text)
@@ -93,7 +93,7 @@ def _colours(worn: str) -> frozenset[str]:
 # ------------------------------------------------------------------------------------------------ cameras
 
 
-@perturbation("camera_pose", "scene", plausible=True, rank=AROUND, factor=True)
+@perturbation("camera_pose", "scene", plausible=True, varies="where the cameras stand", rank=AROUND, factor=True)
 def camera_pose(episode: Episode, stream: Stream) -> Episode:
     """Move and turn every camera of the room a little; those on the hand, and the one that only looks on, stay."""
     scene = episode.scene

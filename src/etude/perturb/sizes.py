@@ -43,13 +43,13 @@ BESIDE = 0.045  # m: an open hand fits between two things
 _SQUARE = np.array([(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)])
 
 
-@perturbation("mo_size", "scene", plausible=True, rank=LAST, factor=True)
+@perturbation("mo_size", "scene", plausible=True, varies="the size of what is moved", rank=LAST, factor=True)
 def mo_size(episode: Episode, stream: Stream) -> Episode:
     """Make the manipulated things larger or smaller; the goal follows. Refused where the instruction or the goal goes by sizes."""
     return _resized(episode, "manipulated", "mo_size", MANIPULATED, stream)
 
 
-@perturbation("ro_size", "scene", plausible=True, rank=LAST, factor=True)
+@perturbation("ro_size", "scene", plausible=True, varies="the size of what receives", rank=LAST, factor=True)
 def ro_size(episode: Episode, stream: Stream) -> Episode:
     """Make the receiving things larger or smaller; the goal follows. Refused where the instruction or the goal goes by sizes."""
     return _resized(episode, "receiving", "ro_size", RECEIVING, stream)

@@ -74,7 +74,7 @@ def _names(value: object) -> Iterator[str]:
             yield from _names(one)
 
 
-@perturbation("move_object", "event", plausible=True)
+@perturbation("move_object", "event", plausible=True, varies="things staying where they are")
 def move_object(episode: Episode, stream: Stream) -> Episode:
     """Move a thing that has to be taken to another place, while the hand is on its way."""
     moment, scene = _moment(episode, stream, UNTAKEN), episode.scene
@@ -172,13 +172,13 @@ def _reached(watch: Watch, place: Pose, top: float) -> bool:
     return all(watch.robot.reaches(tip, NEAR) for tip in tips)
 
 
-@perturbation("light_out", "event", plausible=True)
+@perturbation("light_out", "event", plausible=True, varies="good light")
 def light_out(episode: Episode, stream: Stream) -> Episode:
     """Put all lamps out at some moment; only dim light from everywhere is left."""
     return _happening(episode, LightOut(_moment(episode, stream), round(stream.uniform(DIMMER, DIM), 6)))
 
 
-@perturbation("cover_camera", "event", plausible=True)
+@perturbation("cover_camera", "event", plausible=True, varies="all of its cameras")
 def cover_camera(episode: Episode, stream: Stream) -> Episode:
     """Cover one of the cameras at some moment; the others still see."""
     usual = SUITES[episode.parsed.suite].cameras
@@ -188,7 +188,7 @@ def cover_camera(episode: Episode, stream: Stream) -> Episode:
     return _happening(episode, CameraCovered(_moment(episode, stream), stream.choice(eyes)))
 
 
-@perturbation("push_hand", "event", plausible=True)
+@perturbation("push_hand", "event", plausible=True, varies="an undisturbed hand")
 def push_hand(episode: Episode, stream: Stream) -> Episode:
     """Push the hand aside, or up, at some moment."""
     moment, turn, rise = _moment(episode, stream), stream.uniform(-math.pi, math.pi), stream.uniform(0.0, 0.5)

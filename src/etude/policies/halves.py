@@ -11,7 +11,7 @@ import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from numpy.typing import NDArray
 
@@ -48,6 +48,24 @@ class Mind(Protocol):
         """The actions (D,) or (H, D). Each depends on its own session alone, not on who else is asking."""
 
 
+@runtime_checkable
+class RememberingMind(Protocol):
+    """A :class:`Mind` whose memory of an episode can be put aside and taken up again."""
+
+    def memory(self, session: int) -> Arrays:
+        """All that is remembered of the episode in this session."""
+
+    def recall(self, session: int, memory: Arrays) -> None:
+        """Remember this instead."""
+
+
+def remembering(mind: Mind) -> RememberingMind:
+    """The mind, if its memory can be put aside."""
+    if not isinstance(mind, RememberingMind):
+        raise EtudeError("what this policy remembers cannot be saved: only closed-loop policies keep their memory as plain arrays")
+    return mind
+
+
 @dataclass(frozen=True)
 class Halves:
     """How the two halves of a policy are made. ``shared``: shall one mind decide for all simulations of a run?"""
@@ -72,6 +90,14 @@ class WholePolicy:
     def act(self, observation: Observation) -> Array:
         """The next action."""
         return self.act_batch([observation], [0])[0]
+
+    def save(self) -> Arrays:
+        """All that is remembered of the episode."""
+        return remembering(self._mind).memory(0)
+
+    def restore(self, memory: Arrays) -> None:
+        """Go on from what was remembered, after a reset with the same words."""
+        remembering(self._mind).recall(0, memory)
 
     def reset_session(self, session: int, instruction: str, pictures: Sequence[Any], episode: str) -> None:
         """A new episode begins in this session."""
@@ -104,9 +130,21 @@ class NearPolicy:
 
     def act(self, observation: Observation) -> Array:
         """The next action."""
-        self._mind.send_bytes(pack({"saw": self._eyes.saw(observation)}))
-        answer = unpack(self._mind.recv_bytes())
+        action: Array = self._answer({"saw": self._eyes.saw(observation)})["action"]
+        return action
+
+    def save(self) -> Arrays:
+        """All that is remembered of the episode."""
+        memory: Arrays = self._answer({"save": True})["memory"]
+        return memory
+
+    def restore(self, memory: Arrays) -> None:
+        """Go on from what was remembered, after a reset with the same words."""
+        self._answer({"restore": memory})
+
+    def _answer(self, question: dict[str, Any]) -> dict[str, Any]:
+        self._mind.send_bytes(pack(question))
+        answer: dict[str, Any] = unpack(self._mind.recv_bytes())
         if "failed" in answer:
             raise EtudeError(answer["failed"])
-        action: Array = answer["action"]
-        return action
+        return answer

@@ -52,6 +52,15 @@ def _takeover(text: str) -> Policy:
     return Takeover(load_policy(first), float(_read("takeover", "chance", chance, float)))
 
 
+@register_policy("blind", address=True)
+def _blind(text: str) -> Policy:
+    from etude.policies.scripted import Blindfolded
+
+    if not (seeing := text.partition(":")[2]):
+        raise EtudeError("blind needs a policy: --policy blind:POLICY, e.g. blind:zoo:NAME")
+    return Blindfolded(load_policy(seeing))
+
+
 @register_policy("mishap", address=True)
 def _mishap(text: str) -> Policy:
     from etude.policies.mishaps import MishapOracle
@@ -122,7 +131,8 @@ def _chat_planner(text: str) -> Planner:
 def load_policy(text: str, mind: str = "") -> Policy:
     """A policy: a registered name (``oracle``, ``oracle:noise=0.02``, ``random``, ``noop``), a registered address (``replay:RUN``,
     ``ws://host:port``, ``learned:PATH``, ``zoo:NAME``, ``chat:MODEL@http://host:port/v1`` and ``answers:FILE`` for decisions,
-    ``takeover:CHANCE:POLICY``, from which the oracle takes over), or ``module:attribute`` (with ``?key=value&…`` as arguments).
+    ``takeover:CHANCE:POLICY``, from which the oracle takes over, ``blind:POLICY``, which sees nothing), or ``module:attribute`` (with
+    ``?key=value&…`` as arguments).
 
     ``mind``: the address of the process that decides, where there is one for all simulations."""
     name = text.partition(":")[0]

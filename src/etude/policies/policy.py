@@ -110,6 +110,17 @@ class SessionPolicy(Protocol):
 
 
 @runtime_checkable
+class RememberingPolicy(Protocol):
+    """Puts aside what it remembers of an episode and goes on from it: with a state of the simulation, from any step again."""
+
+    def save(self) -> Any:
+        """All that is remembered of the episode; what is done afterwards does not change it."""
+
+    def restore(self, memory: Any) -> None:
+        """Go on from what was remembered."""
+
+
+@runtime_checkable
 class ForkingPolicy(Protocol):
     """Makes another of itself on the same weights, for one more client of a server; others are copied."""
 

@@ -1,4 +1,4 @@
-"""Policies that need no learning: the oracle, also with known flaws, chance, and doing nothing."""
+"""Policies that need no learning: the oracle, also with known flaws, chance, doing nothing; and what is made of another policy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from etude.goals.monitor import Monitor
 from etude.goals.regions import Region
 from etude.names import EpisodeName, EtudeError, rng
 from etude.policies.contract import Contract
-from etude.policies.policy import Observation, Picture, Policy, SpeakingPolicy
+from etude.policies.policy import DescribedPolicy, Observation, Picture, Policy, SpeakingPolicy
 from etude.pose import Array
 from etude.scene.manipulator import DELTA_POSITION
 from etude.scene.scene import Body, Scene
@@ -201,7 +201,8 @@ class NoopPolicy(_Scripted):
 
 
 class Takeover:
-    """Before every action the oracle takes over for good with probability ``chance``; until then ``first`` acts, one action at a time.
+    """Before every action the oracle takes over for good with probability ``chance``; until then ``first`` acts, and is asked as often as
+    its contract says.
 
     ``taken`` is the number of actions before that, None while it has not happened.
     """
@@ -217,6 +218,7 @@ class Takeover:
     def reset(self, instruction: str, pictures: Sequence[Picture], episode: str) -> None:
         """A new episode begins."""
         self.taken: int | None = None
+        self._left: list[Array] = []  # of what the first one gave, to be carried out
         self._stream = rng(EpisodeName.parse(episode), "policy/takeover")
         self._first.reset(instruction, pictures, episode)
         self._oracle.reset(instruction, pictures, episode)
@@ -226,6 +228,8 @@ class Takeover:
         simulation: Simulation = observation["simulation"]
         if self.taken is None and self._stream.uniform(0.0, 1.0) < self._chance:
             self.taken = simulation.steps
+        if self.taken is None and self._left:
+            return self._left.pop(0)
         if self.taken is None:
             own = self._first.contract.privileged
             seen = observation if own else {k: v for k, v in observation.items() if k not in ("simulation", "subtask")}
@@ -233,7 +237,31 @@ class Takeover:
             if given.ndim not in (1, 2) or not len(given):
                 raise EtudeError(f"the policy gave actions of shape {given.shape}; expected (n, D) or (D,)")
             self.words = self._first.words if isinstance(self._first, SpeakingPolicy) else ("", "")
-            return np.asarray(given if given.ndim == 1 else given[0])
+            self._left = list(given[None] if given.ndim == 1 else given[: self._first.contract.execute])
+            return self._left.pop(0)
         action = self._oracle.act(observation)
         self.words = self._oracle.words
         return action
+
+
+MEASURES = ("proprioception", "_intrinsics", "_extrinsics")  # how keys end whose numbers are not seen, but known
+
+
+class Blindfolded:
+    """Another policy that is told everything and sees nothing: its pictures are black, no object is in them. What it still reaches, it
+    reaches by what it was told and by habit."""
+
+    def __init__(self, policy: Policy) -> None:
+        if policy.contract.privileged:
+            raise EtudeError("a policy that is given the true state cannot be blindfolded; expected one that looks, e.g. blind:zoo:NAME")
+        self._policy, self.contract = policy, policy.contract
+        self.about = policy.about if isinstance(policy, DescribedPolicy) else {}
+
+    def reset(self, instruction: str, pictures: Sequence[Picture], episode: str) -> None:
+        """A new episode begins."""
+        self._policy.reset(instruction, pictures, episode)
+
+    def act(self, observation: Observation) -> Array:
+        """The next action."""
+        seen = {key: value for key, value in observation.items() if isinstance(value, np.ndarray) and not key.endswith(MEASURES)}
+        return self._policy.act({**observation, **{key: np.zeros_like(value) for key, value in seen.items()}})

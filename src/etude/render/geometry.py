@@ -47,6 +47,39 @@ class Geometry(NamedTuple):
     setup: NDArray[np.float32]  # (T, SETUP)
 
 
+class Triangles(NamedTuple):
+    """What drawing reads of a :class:`Geometry`. Every array that is handed to a kernel takes time, however little the kernel does."""
+
+    points: Array
+    centres: Array
+    radii: Array
+    faces: NDArray[np.int32]
+    vertex_start: NDArray[np.int64]
+    face_start: NDArray[np.int64]
+    version: NDArray[np.int64]
+
+
+class Surfaces(NamedTuple):
+    """What shading reads of a :class:`Geometry`."""
+
+    visual: NDArray[np.int32]
+    gloss: NDArray[np.float32]
+    texels: NDArray[np.int64]
+    texture_start: NDArray[np.int64]
+    texture_bits: NDArray[np.int64]
+    setup: NDArray[np.float32]
+
+
+def triangles(g: Geometry) -> Triangles:
+    """The same arrays, not copies of them."""
+    return Triangles(g.points, g.centres, g.radii, g.faces, g.vertex_start, g.face_start, g.version)
+
+
+def surfaces(g: Geometry) -> Surfaces:
+    """The same arrays, not copies of them."""
+    return Surfaces(g.visual, g.gloss, g.texels, g.texture_start, g.texture_bits, g.setup)
+
+
 def pack(visuals: Sequence[Visual]) -> Geometry:
     """The arrays of these visuals, not yet carried anywhere."""
     for visual in visuals:

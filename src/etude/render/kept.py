@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from etude.compiled import compiled
-from etude.render.geometry import Geometry
+from etude.render.geometry import Triangles
 from etude.render.lighting import Notes
 from etude.render.raster import Projection, Scratch, clear, draw
 
@@ -22,7 +22,10 @@ Key = tuple[Any, ...]
 
 def take_notes(shape: tuple[int, int]) -> Notes:
     """Room for notes about so many samples."""
-    return Notes(np.zeros(shape, np.int16), np.zeros(shape, np.int32), np.zeros(shape, np.float32), np.zeros(shape, np.uint8))
+    return Notes(
+        np.zeros(shape, np.int16), np.zeros(shape, np.int32), np.zeros(shape, np.float32), np.zeros(shape, np.uint8),
+        np.zeros(shape[0], np.uint8),
+    )  # fmt: skip
 
 
 class Kept:
@@ -44,23 +47,34 @@ class Kept:
         self.fit: object = None
         clear(view, self.nearness, self.owner)
 
-    def layer(self, view: Projection, g: Geometry, shown: NDArray[np.uint8], moves: int, moved: NDArray[np.int64], s: Scratch) -> None:
+    def layer(
+        self,
+        view: Projection,
+        g: Triangles,
+        body: NDArray[np.int64],
+        shown: NDArray[np.uint8],
+        moves: int,
+        moved: NDArray[np.int64],
+        s: Scratch,
+    ) -> None:
         """Bring ``nearness`` and ``owner`` up to date; ``over`` are those of the ``shown`` visuals that are to be drawn over them.
 
-        ``moved`` says for every body at which of the ``moves`` it was the last time among those that moved.
+        Visuals ride on these bodies; ``moved`` says for every body at which of the ``moves`` it was the last time among those that moved.
         """
-        if _stirred(g.version, g.body, shown, moves, moved, self.still, self.drawn):
+        if settle(g.version, body, shown, moves, moved, self.still, self.drawn):
             clear(view, self.nearness, self.owner)
             draw(view, g, self.still, s, self.nearness, self.owner)
             self.over = shown & (self.still == 0)
 
 
 @compiled(error_model="numpy")
-def _stirred(
+def settle(
     version: NDArray[np.int64], body: NDArray[np.int64], shown: NDArray[np.uint8], moves: int, moved: NDArray[np.int64],
     still: NDArray[np.uint8], drawn: NDArray[np.int64],
 ) -> bool:  # fmt: skip
-    """Whether another set of visuals, of these versions on these bodies, should be ``still`` now; if so, it is."""
+    """Whether another set of visuals, of these versions on these bodies, should be ``still`` now; if so, it is.
+
+    ``drawn`` are the versions in which they were drawn, ``shown`` those to choose from."""
     stirred = False
     for v in range(len(still)):
         stirred |= drawn[v] != version[v] if still[v] else shown[v] and moves - moved[body[v]] >= REST

@@ -37,12 +37,13 @@ class ShadowMap(NamedTuple):
 
 class Notes(NamedTuple):
     """How samples (H, W) were compared with the shadow map: in which tile, from 1 on, or 0 if they were not; at the first of which 2×2
-    texels; at which depth; and four bits of what was lit."""
+    texels; at which depth; and four bits of what was lit. Of each row (H,), whether any sample is to be shaded anew."""
 
     tile: NDArray[np.int16]
     where: NDArray[np.int32]
     deep: NDArray[np.float32]
     lit: NDArray[np.uint8]
+    rows: NDArray[np.uint8]
 
 
 def casts(visual: Visual) -> bool:

@@ -27,12 +27,13 @@ def measure(
     else:
         for i in range(near.size):
             deep[i] = -near[i] if who[i] >= 0 else np.float32(0)
-    last, entity = np.int32(-1), np.uint16(0)
+    if visual.size == 0:
+        ids[:] = 0
+        return
     for i in range(who.size):
-        t = who[i]
-        if t != last:
-            last, entity = t, entities[visual[t]] if t >= 0 else np.uint16(0)
-        ids[i] = entity
+        t = who[np.uintp(i)]
+        entity = entities[np.uintp(visual[np.uintp(max(t, 0))])]
+        ids[np.uintp(i)] = entity if t >= 0 else np.uint16(0)
 
 
 @compiled(error_model="numpy")

@@ -9,7 +9,6 @@ bytes on every machine. What is packed but once is smaller by :func:`etude.rende
 from __future__ import annotations
 
 import functools
-import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -149,15 +148,16 @@ def laid(height: int, width: int, pieces: Sequence[tuple[PackedPicture, int, int
         count = _merge(piece.rows, x, y, stride, used, table, count)
         used += len(piece.words)
     # Around each row stand two runs of zeros and a filter; every run that is longer than one entry of the code takes a word more.
-    room = len(code.start) + len(words) + 4 * len(table) + stride * height // RUN + 4
+    room = len(code.start) + len(words) + 4 * len(table) + stride * height // RUN + 5
     out = np.zeros(room, np.uint64)
     out[: len(code.start)] = code.start
     size, check = _lay(table, words, stride, stride * height, code.words, code.bits, out, code.start_bits)
     if size < 0:
         return None
     _put(out, size, code.end, code.end_bits)
-    data = out.astype("<u8", copy=False).tobytes()[: (size + code.end_bits + 7) // 8] + struct.pack(">I", check)
-    return png_file(height, width, data)
+    data, end = out.astype("<u8", copy=False).data.cast("B"), (size + code.end_bits + 7) // 8
+    data[end : end + 4] = check.to_bytes(4, "big")
+    return png_file(height, width, data[: end + 4])
 
 
 @compiled

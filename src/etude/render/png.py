@@ -50,18 +50,21 @@ def png_url(picture: Picture) -> str:
     return "data:image/png;base64," + base64.b64encode(png(picture)).decode("ascii")
 
 
-def png_file(height: int, width: int, rows: bytes) -> bytes:
+def png_file(height: int, width: int, rows: bytes | memoryview) -> bytes:
     """The bytes of a PNG file, whose rows are given as a zlib stream."""
-    return b"".join((_head(height, width), _chunk(b"IDAT", rows), _chunk(b"IEND", b"")))
+    return b"".join((_head(height, width), *_chunk(b"IDAT", rows), END))
 
 
 @functools.lru_cache(maxsize=64)
 def _head(height: int, width: int) -> bytes:
-    return SIGNATURE + _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
+    return b"".join((SIGNATURE, *_chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))))
 
 
-def _chunk(kind: bytes, data: bytes) -> bytes:
-    return b"".join((struct.pack(">I", len(data)), kind, data, struct.pack(">I", zlib.crc32(data, zlib.crc32(kind)))))
+def _chunk(kind: bytes, data: bytes | memoryview) -> tuple[bytes | memoryview, ...]:
+    return len(data).to_bytes(4, "big"), kind, data, zlib.crc32(data, zlib.crc32(kind)).to_bytes(4, "big")
+
+
+END = b"".join(_chunk(b"IEND", b""))
 
 
 def _packed(filtered: Picture) -> bytes:

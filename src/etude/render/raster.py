@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from etude.compiled import compiled
 from etude.pose import Array
-from etude.render.geometry import Geometry
+from etude.render.geometry import Triangles
 
 BEYOND = 1e9  # samples: more than any picture is wide
 GUARD = 1 << 19  # pixels: beyond this, polygons are cut, so that edge functions fit in 64 bits
@@ -55,11 +55,10 @@ def scratch(vertices: int) -> Scratch:
     return Scratch(np.zeros((vertices, 3)), np.zeros((vertices, 2), np.int32), np.zeros(vertices, np.uint8), np.zeros((2, 10, 3)))
 
 
-@compiled(error_model="numpy")
 def clear(view: Projection, nearness: NDArray[np.float32], owner: NDArray[np.int32]) -> None:
     """Nothing seen yet: nearness of the far plane, owner −1."""
-    nearness[:, :] = 1.0 / view.far if view.perspective else -view.far
-    owner[:, :] = -1
+    nearness.fill(1.0 / view.far if view.perspective else -view.far)
+    owner.fill(-1)
 
 
 @compiled(error_model="numpy")
@@ -204,7 +203,7 @@ def _clip(view: Projection, polygon: Array, count: int) -> tuple[int, int]:
 
 
 @compiled(error_model="numpy", inline="always")
-def _place(view: Projection, g: Geometry, s: Scratch, visual: int) -> None:
+def _place(view: Projection, g: Triangles, s: Scratch, visual: int) -> None:
     """Camera coordinates and snapped pixels of the vertices of a visual."""
     m, e, f = view.axes, view.eye, view.focal
     for i in range(g.vertex_start[visual], g.vertex_start[visual + 1]):
@@ -213,13 +212,13 @@ def _place(view: Projection, g: Geometry, s: Scratch, visual: int) -> None:
         y = m[1, 0] * px + m[1, 1] * py + m[1, 2] * pz
         z = m[2, 0] * px + m[2, 1] * py + m[2, 2] * pz
         s.local[i, 0], s.local[i, 1], s.local[i, 2] = x, y, z
-        s.astray[i] = 1
-        if z >= view.near:
-            scale = f / z if view.perspective else f
-            sx, sy = x * scale + view.cx, y * scale + view.cy
-            if abs(sx) <= GUARD and abs(sy) <= GUARD:
-                s.snapped[i, 0], s.snapped[i, 1] = int(np.floor(sx * 256.0 + 0.5)), int(np.floor(sy * 256.0 + 0.5))
-                s.astray[i] = 0
+        scale = f / z if view.perspective else f
+        sx, sy = x * scale + view.cx, y * scale + view.cy
+        # Without a branch, vertices are worked on several at a time.
+        within = (z >= view.near) & (abs(sx) <= GUARD) & (abs(sy) <= GUARD)
+        sx, sy = sx if within else 0.0, sy if within else 0.0
+        s.snapped[i, 0], s.snapped[i, 1] = np.int32(np.floor(sx * 256.0 + 0.5)), np.int32(np.floor(sy * 256.0 + 0.5))
+        s.astray[i] = np.uint8(0) if within else np.uint8(1)
 
 
 @compiled(error_model="numpy")
@@ -253,7 +252,7 @@ def _fill_clipped(
 
 @compiled(error_model="numpy")
 def draw(
-    view: Projection, g: Geometry, shown: NDArray[np.uint8], s: Scratch, nearness: NDArray[np.float32], owner: NDArray[np.int32]
+    view: Projection, g: Triangles, shown: NDArray[np.uint8], s: Scratch, nearness: NDArray[np.float32], owner: NDArray[np.int32]
 ) -> None:
     """Draw the visuals with shown[v] = 1 over what the buffers (height, width) hold; of two equally near triangles, the first stays.
 

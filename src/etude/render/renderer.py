@@ -14,7 +14,7 @@ from etude.names import EtudeError
 from etude.pose import Array, Pose, matrix
 from etude.render.antialias import choose, resolve
 from etude.render.camera import focal, place_of
-from etude.render.geometry import carry, follow, pack
+from etude.render.geometry import carry, follow, pack, surfaces, triangles
 from etude.render.kept import REST, Kept, Memory, take_notes
 from etude.render.lighting import Lights, ShadowMap, casts, light_axes, unit
 from etude.render.measure import measure, normals_of
@@ -43,11 +43,13 @@ class Renderer:
     def __init__(self, visuals: Sequence[Visual], lighting: Lighting) -> None:
         self.lighting = lighting
         self._geometry = g = pack(visuals)
+        self._triangles, self._surfaces = triangles(g), surfaces(g)
         self._bodies = int(g.body.max()) + 1 if len(visuals) else 1
         self._scratch = scratch(len(g.points))
         self._alpha = np.array([v.alpha for v in visuals], np.float64)
         self._translucent = [i for i, v in enumerate(visuals) if 0 < v.alpha < 1]
         self._solid = (self._alpha >= 1).astype(np.uint8)
+        self._without: dict[frozenset[int], NDArray[np.uint8]] = {frozenset(): self._solid}  # entities
         self._lights = _lights(lighting)
         self._axes = light_axes(lighting.key.direction)
         self._taken: ShadowMap | None = None
@@ -94,16 +96,16 @@ class Renderer:
         width, height = picture_size(camera, size)
         view, key = self._look(camera, width, height, place_of(camera, pose), supersample)
         g = self._geometry
-        shown = self._solid & ~np.isin(g.entity, list(hide)) if hide else self._solid
+        shown = self._shown(hide)
         kept = self._memory.find((key, hide), view, shown)
         nearness, owner = self._buffer(view.width, view.height)
         if kept is None:
             clear(view, nearness, owner)
         else:
-            kept.layer(view, g, shown, self._moves, self._moved, self._scratch)
+            kept.layer(view, self._triangles, g.body, shown, self._moves, self._moved, self._scratch)
             np.copyto(nearness, kept.nearness)
             np.copyto(owner, kept.owner)
-        draw(view, g, shown if kept is None else kept.over, self._scratch, nearness, owner)
+        draw(view, self._triangles, shown if kept is None else kept.over, self._scratch, nearness, owner)
         shadow = self._shadow()
         rgb = np.empty((height, width, 3), np.uint8)
         markers = self._markers(view, hide)
@@ -139,7 +141,7 @@ class Renderer:
         alpha: float, rgb: NDArray[np.uint8],
     ) -> None:  # fmt: skip
         set_up(self._geometry, shadow, owner)
-        shade(view, self._geometry, self._lights, shadow, nearness, owner, wanted, _NO_NOTES, alpha, rgb)
+        shade(view, self._surfaces, self._lights, shadow, nearness, owner, wanted, _NO_NOTES, alpha, rgb)
 
     def _refresh(self, view: Projection, shadow: ShadowMap, nearness: NDArray[np.float32], owner: NDArray[np.int32], kept: Kept) -> None:
         """Shade what may have changed since the picture that is kept."""
@@ -147,7 +149,7 @@ class Renderer:
         if kept.fit != shadows.fit:
             kept.before[:], kept.fit = -2, shadows.fit
         outdated(g, shadow, shadows.stamps, owner, kept.before, kept.versions, kept.tick, kept.notes, kept.wanted)
-        shade(view, g, self._lights, shadow, nearness, owner, kept.wanted, kept.notes, 1.0, kept.rgb)
+        shade(view, self._surfaces, self._lights, shadow, nearness, owner, kept.wanted, kept.notes, 1.0, kept.rgb)
         kept.versions, kept.tick = g.version.copy(), shadows.tick
 
     def _look(self, camera: Camera, width: int, height: int, place: Pose, supersample: bool) -> tuple[Projection, bytes]:
@@ -163,6 +165,14 @@ class Renderer:
         self._looks[name] = camera, place, view, key
         return view, key
 
+    def _shown(self, hide: frozenset[int]) -> NDArray[np.uint8]:
+        """Which visuals are solid and not of these entities."""
+        if hide not in self._without:
+            if len(self._without) >= 16:
+                self._without.clear()
+            self._without[hide] = self._solid & ~np.isin(self._geometry.entity, list(hide))
+        return self._without[hide]
+
     def _buffer(self, width: int, height: int) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
         if (width, height) not in self._buffers:
             if len(self._buffers) >= 8:
@@ -174,7 +184,7 @@ class Renderer:
         if not self.lighting.shadows:
             return no_shadows(self._axes)
         if self._taken is None:
-            self._taken = self._shadows.take()
+            self._taken = self._shadows.take(self._moves, self._moved)
         return self._taken
 
     def _markers(self, view: Projection, hide: frozenset[int]) -> list[int]:
@@ -191,7 +201,7 @@ class Renderer:
             only = np.zeros(len(self._alpha), np.uint8)
             only[v] = 1
             front, owner = nearness.copy(), np.full(nearness.shape, -1, np.int32)
-            draw(view, self._geometry, only, self._scratch, front, owner)
+            draw(view, self._triangles, only, self._scratch, front, owner)
             self._colour(view, shadow, front, owner, _EVERYTHING, float(self._alpha[v]), rgb)
 
 

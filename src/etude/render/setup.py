@@ -54,17 +54,23 @@ def outdated(
     lit, pitch = notes.lit.reshape(height * width), shadow.nearness.shape[1]
     m, setup, visual, version, done = shadow.nearness.reshape(shadow.nearness.size), g.setup, g.visual, g.version, g.stamp
     bits, zero = g.texture_bits, np.float32(0)
-    mark[:] = 0
+    mark[:], notes.rows[:] = 0, 0
+    fresh = np.empty(stamps.size, np.bool_)  # small enough to stay in the nearest cache
+    for i in range(stamps.size):
+        fresh[i] = stamps[i] > tick
     for start in range(0, height * width, width):
+        differing = False
         for left in range(start, start + width, BLOCK):
             right = min(left + BLOCK, start + width)
             last = left
             while last < right:
-                first, t = last, who[np.uintp(last)]
-                last += 1
+                first, t, same, touched = last, who[np.uintp(last)], True, False
                 while last < right and who[np.uintp(last)] == t:
+                    same &= old[np.uintp(last)] == t
+                    touched |= fresh[np.uintp(tile[np.uintp(last)])]
                     last += 1
                 if t < 0:
+                    differing |= not same
                     for i in range(first, last):
                         mark[np.uintp(i)] = old[np.uintp(i)] != t
                     continue
@@ -72,18 +78,14 @@ def outdated(
                 # Without a texture a sample does not care for its group.
                 plain, begun = bits[v] == 0, old[np.uintp(first)] == t and (first == left or old[np.uintp(first - 1)] != t)
                 if versions[v] != version[v] or not (plain or begun):
+                    differing = True
                     for i in range(first, last):
                         mark[np.uintp(i)] = 1
                     if done[np.uintp(t)] != version[v]:
                         done[np.uintp(t)] = version[v]
                         _set_up(g, shadow, t)
                     continue
-                same = plain or last == right or old[np.uintp(last)] != t
-                for i in range(first, last):
-                    same &= old[np.uintp(i)] == t
-                touched = False
-                for i in range(first, last):
-                    touched |= stamps[np.uintp(tile[np.uintp(i)])] > tick
+                same &= plain or last == right or old[np.uintp(last)] != t
                 if same and not touched:
                     continue
                 if done[np.uintp(t)] != version[v]:
@@ -100,7 +102,7 @@ def outdated(
                         shifted = differs and not plain
                     i = begin
                     while i < end and not differs:
-                        if stamps[np.uintp(tile[np.uintp(i)])] > tick:
+                        if fresh[np.uintp(tile[np.uintp(i)])]:
                             at, z, was = where[np.uintp(i)], deep[np.uintp(i)], lit[np.uintp(i)]
                             now = (
                                 (z + m[np.uintp(at)] <= zero) | (z + sx + m[np.uintp(at + 1)] <= zero) << 1
@@ -110,8 +112,10 @@ def outdated(
                             differs = now != was
                         i += 1
                     if differs:
+                        differing = True
                         for i in range(begin, end):
                             mark[np.uintp(i)] = 1
+        notes.rows[start // width] = differing
     for i in range(height * width):
         old[np.uintp(i)] = who[np.uintp(i)]
 
@@ -119,7 +123,8 @@ def outdated(
 @compiled(error_model="numpy", inline="always")
 def _set_up(g: Geometry, shadow: ShadowMap, t: int) -> None:
     """Gradients of barycentrics and texture, steps of the normal, slope to the light."""
-    i0, i1, i2 = g.faces[t, 0], g.faces[t, 1], g.faces[t, 2]
+    at = np.uintp(t)
+    i0, i1, i2 = np.uintp(g.faces[at, 0]), np.uintp(g.faces[at, 1]), np.uintp(g.faces[at, 2])
     p, n, uv, s = g.points, g.normals, g.uv, g.setup
     ax, ay, az = p[i0, 0], p[i0, 1], p[i0, 2]
     bx, by, bz = p[i1, 0] - ax, p[i1, 1] - ay, p[i1, 2] - az
@@ -128,35 +133,36 @@ def _set_up(g: Geometry, shadow: ShadowMap, t: int) -> None:
     square = nx * nx + ny * ny + nz * nz
     bend = 0.0
     for k in range(3):
-        s[t, NORMAL + k] = n[i0, k]
-        s[t, ALONG_P + k] = n[i1, k] - n[i0, k]
-        s[t, ALONG_Q + k] = n[i2, k] - n[i0, k]
+        s[at, NORMAL + k] = n[i0, k]
+        s[at, ALONG_P + k] = n[i1, k] - n[i0, k]
+        s[at, ALONG_Q + k] = n[i2, k] - n[i0, k]
         bend += abs(n[i1, k] - n[i0, k]) + abs(n[i2, k] - n[i0, k])
-    s[t, BENT] = 1.0 if bend > 1e-6 else 0.0
-    textured = g.texture_bits[g.visual[t]] > 0
+    s[at, BENT] = 1.0 if bend > 1e-6 else 0.0
+    textured = g.texture_bits[g.visual[at]] > 0
     if bend > 1e-6 or textured:
         inverse = 1.0 / square if square > 1e-40 else 0.0
         # Barycentrics are affine in space: b = q·p − k, with q in the plane of the triangle.
         q1x, q1y, q1z = (cy * nz - cz * ny) * inverse, (cz * nx - cx * nz) * inverse, (cx * ny - cy * nx) * inverse
         q2x, q2y, q2z = (ny * bz - nz * by) * inverse, (nz * bx - nx * bz) * inverse, (nx * by - ny * bx) * inverse
         k1, k2 = q1x * ax + q1y * ay + q1z * az, q2x * ax + q2y * ay + q2z * az
-        s[t, FORM_P], s[t, FORM_P + 1], s[t, FORM_P + 2], s[t, FORM_P + OFFSET] = q1x, q1y, q1z, k1
-        s[t, FORM_Q], s[t, FORM_Q + 1], s[t, FORM_Q + 2], s[t, FORM_Q + OFFSET] = q2x, q2y, q2z, k2
-        # Rows of a picture run downwards, v upwards.
-        u0, u1, u2 = uv[i0, 0], uv[i1, 0] - uv[i0, 0], uv[i2, 0] - uv[i0, 0]
-        v0, v1, v2 = -uv[i0, 1], uv[i0, 1] - uv[i1, 1], uv[i0, 1] - uv[i2, 1]
-        s[t, FORM_U], s[t, FORM_U + 1], s[t, FORM_U + 2] = u1 * q1x + u2 * q2x, u1 * q1y + u2 * q2y, u1 * q1z + u2 * q2z
-        s[t, FORM_U + OFFSET] = u0 - u1 * k1 - u2 * k2
-        s[t, FORM_V], s[t, FORM_V + 1], s[t, FORM_V + 2] = v1 * q1x + v2 * q2x, v1 * q1y + v2 * q2y, v1 * q1z + v2 * q2z
-        s[t, FORM_V + OFFSET] = v0 - v1 * k1 - v2 * k2
-        unit = np.sqrt(inverse)
-        s[t, FACE], s[t, FACE + 1], s[t, FACE + 2] = nx * unit, ny * unit, nz * unit
+        s[at, FORM_P], s[at, FORM_P + 1], s[at, FORM_P + 2], s[at, FORM_P + OFFSET] = q1x, q1y, q1z, k1
+        s[at, FORM_Q], s[at, FORM_Q + 1], s[at, FORM_Q + 2], s[at, FORM_Q + OFFSET] = q2x, q2y, q2z, k2
+        if textured:
+            # Rows of a picture run downwards, v upwards.
+            u0, u1, u2 = uv[i0, 0], uv[i1, 0] - uv[i0, 0], uv[i2, 0] - uv[i0, 0]
+            v0, v1, v2 = -uv[i0, 1], uv[i0, 1] - uv[i1, 1], uv[i0, 1] - uv[i2, 1]
+            s[at, FORM_U], s[at, FORM_U + 1], s[at, FORM_U + 2] = u1 * q1x + u2 * q2x, u1 * q1y + u2 * q2y, u1 * q1z + u2 * q2z
+            s[at, FORM_U + OFFSET] = u0 - u1 * k1 - u2 * k2
+            s[at, FORM_V], s[at, FORM_V + 1], s[at, FORM_V + 2] = v1 * q1x + v2 * q2x, v1 * q1y + v2 * q2y, v1 * q1z + v2 * q2z
+            s[at, FORM_V + OFFSET] = v0 - v1 * k1 - v2 * k2
+            unit = np.sqrt(inverse)
+            s[at, FACE], s[at, FACE + 1], s[at, FACE + 2] = nx * unit, ny * unit, nz * unit
     a = shadow.axes
     lx = nx * a[0, 0] + ny * a[0, 1] + nz * a[0, 2]
     ly = nx * a[1, 0] + ny * a[1, 1] + nz * a[1, 2]
     lz = nx * a[2, 0] + ny * a[2, 1] + nz * a[2, 2]
     if lz < 0:
-        s[t, SLOPE_X] = min(max(-lx / lz, -STEEPEST), STEEPEST) * shadow.texel
-        s[t, SLOPE_Y] = min(max(-ly / lz, -STEEPEST), STEEPEST) * shadow.texel
+        s[at, SLOPE_X] = min(max(-lx / lz, -STEEPEST), STEEPEST) * shadow.texel
+        s[at, SLOPE_Y] = min(max(-ly / lz, -STEEPEST), STEEPEST) * shadow.texel
     else:
-        s[t, SLOPE_X], s[t, SLOPE_Y] = 0.0, 0.0
+        s[at, SLOPE_X], s[at, SLOPE_Y] = 0.0, 0.0

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from etude.compiled import compiled
-from etude.render.geometry import Geometry
+from etude.render.geometry import Surfaces
 from etude.render.lighting import Lights, Notes, ShadowMap
 from etude.render.raster import Projection
 
@@ -194,7 +194,7 @@ def _look(e: Eye, shadow: ShadowMap, n: int, w: NDArray[np.float32]) -> None:
 
 
 @compiled(error_model="numpy", inline="always")
-def _runs(e: Eye, g: Geometry, n: int, apart: bool, b: Block) -> None:
+def _runs(e: Eye, g: Surfaces, n: int, apart: bool, b: Block) -> None:
     """Texture, gloss, normal and slope of the samples, triangle by triangle; with ``apart``, also by gaps between columns."""
     w, packed, column, owner, s, texels, visual, gloss_of = b.values, b.packed, b.column, b.owner, g.setup, g.texels, g.visual, g.gloss
     bits_of, start_of = g.texture_bits, g.texture_start
@@ -421,7 +421,7 @@ def _eye(view: Projection, j: int) -> Eye:
 
 @compiled(error_model="numpy")
 def shade(
-    view: Projection, g: Geometry, lights: Lights, shadow: ShadowMap, nearness: NDArray[np.float32], owner: NDArray[np.int32],
+    view: Projection, g: Surfaces, lights: Lights, shadow: ShadowMap, nearness: NDArray[np.float32], owner: NDArray[np.int32],
     wanted: NDArray[np.uint8], notes: Notes, alpha: float, rgb: NDArray[np.uint8],
 ) -> None:  # fmt: skip
     """Colour the samples (height, width) that have an owner; the others get the background.
@@ -439,9 +439,11 @@ def shade(
         np.zeros(ROWS * PITCH, np.float32), np.zeros(BLOCK, np.int32), np.zeros(BLOCK, np.int32), np.zeros(BLOCK, np.int32),
         np.zeros(BLOCK, np.uint8), np.zeros(BLOCK, np.int64),
     )  # fmt: skip
+    noted = notes.where.shape[0] > 0
     for j in range(view.height):
+        if noted and not notes.rows[j]:
+            continue
         e = _eye(view, j)
-        noted = notes.where.shape[0] > 0
         some = wanted[j] if wanted.shape[0] else wanted[0:0].reshape(0)
         for begin in range(0, view.width, BLOCK):
             n = _pick(begin, across, nearness[j], owner[j], some, b)

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from etude.compiled import compiled
 from etude.pose import Array
-from etude.render.geometry import Geometry
+from etude.render.geometry import Geometry, Triangles, triangles
+from etude.render.kept import settle
 from etude.render.lighting import ShadowMap
 from etude.render.raster import Projection, Scratch, draw
 
@@ -36,23 +37,27 @@ class Shadows:
 
     def __init__(self, axes: Array, geometry: Geometry, scratch: Scratch, casters: NDArray[np.uint8]) -> None:
         self._axes = axes
-        self._geometry = geometry
+        self._triangles, self._body = triangles(geometry), geometry.body
         self._scratch = scratch
-        self._casters = casters == 1
-        self._still = (self._casters & (geometry.body == 0)).astype(np.uint8)
-        self._moving = (self._casters & (geometry.body != 0)).astype(np.uint8)
+        self._casters = casters
+        self._still, self._drawn = np.zeros(len(casters), np.uint8), np.full(len(casters), -1, np.int64)
+        self._over = casters
         self.fit: tuple[float, int, int, int, int] | None = None  # of the latest map
         self.tick = 0
         self.stamps = np.zeros(1, np.int64)
         self._versions = geometry.version.copy()
-        self._drawn: tuple[float, int, int, int, int] | None = None
+        self._laid: tuple[float, int, int, int, int] | None = None  # the fit of the background
         self._background = np.zeros((0, 0), np.float32)
         self._nearness = np.zeros((0, 0), np.float32)
         self._nobody = np.zeros((0, 0), np.int32)
         self._covered = np.zeros((len(casters), 4), np.int64)
 
-    def take(self) -> ShadowMap:
-        """The map for the geometry as it stands now. Its memory is used again by the next call."""
+    def take(self, moves: int, moved: NDArray[np.int64]) -> ShadowMap:
+        """The map for the geometry as it stands now. Its memory is used again by the next call.
+
+        ``moved`` says for every body at which of the ``moves`` it was the last time among those that moved: what rests is drawn into a
+        background, and only what moves over it.
+        """
         self.fit = fit = self._fitted()
         self.tick += 1
         if fit is None:
@@ -61,25 +66,33 @@ class Shadows:
         view = Projection(
             np.zeros(3), self._axes, False, 1 / texel, float(-left), float(-top), -_FAR, _FAR, width, height, 8, 128
         )  # fmt: skip
-        if fit != self._drawn:
-            self._drawn = fit
+        g, s = self._triangles, self._scratch
+        before, drawn = self._still.copy(), self._drawn.copy()
+        stirred = settle(g.version, self._body, self._casters, moves, moved, self._still, self._drawn)
+        if fit != self._laid:
+            self._laid = fit
             self._background = np.full((height, width), -_FAR, np.float32)
-            self._nearness = np.empty((height, width), np.float32)
-            draw(view, self._geometry, self._still, self._scratch, self._background, self._nobody)
-            np.copyto(self._nearness, self._background)
+            draw(view, g, self._still, s, self._background, self._nobody)
+            self._nearness = self._background.copy()
             self.stamps = np.zeros(1 + (height >> TILE) * (width >> TILE), np.int64)
             self.stamps[1:] = self.tick
+            self._over = self._casters
         else:
-            _restore(self._covered, self._background, self._nearness)
-        g, s = self._geometry, self._scratch
-        draw(view, g, self._moving, s, self._nearness, self._nobody)
-        _cover(view, g, self._moving, s, self._versions, self.tick, self._covered, self.stamps)
+            if stirred:
+                stays = before & self._still & (drawn == g.version)
+                _wipe(before & ~stays, self._covered, self._background)
+                draw(view, g, self._still, s, self._background, self._nobody)
+                self._over = self._casters & ~stays
+            _restore(self._over, self._covered, self._background, self._nearness)
+        draw(view, g, self._over, s, self._nearness, self._nobody)
+        _cover(view, g, self._over, s, self._versions, self.tick, self._covered, self.stamps)
+        self._over = self._casters & ~self._still
         self._versions = g.version.copy()
         return ShadowMap(self._nearness, self._axes.astype(np.float32), texel, view.cx, view.cy, True)
 
     def _fitted(self) -> tuple[float, int, int, int, int] | None:
         """Texel size and the block-aligned rectangle of texels (left, top, width, height) that holds all casters, if there are any."""
-        g = self._geometry
+        g = self._triangles
         left, top, right, bottom = _bounds(self._axes, g.centres, g.radii, self._casters, REACH)
         if left > right:
             return None
@@ -94,7 +107,7 @@ class Shadows:
 
 
 @compiled(error_model="numpy")
-def _bounds(axes: Array, centres: Array, radii: Array, casters: NDArray[np.bool_], reach: float) -> tuple[float, float, float, float]:
+def _bounds(axes: Array, centres: Array, radii: Array, casters: NDArray[np.uint8], reach: float) -> tuple[float, float, float, float]:
     """The rectangle (left, top, right, bottom), metres in the light's frame, around the casters within reach of the world's origin."""
     left, top, right, bottom = np.inf, np.inf, -np.inf, -np.inf
     for v in range(len(radii)):
@@ -116,14 +129,16 @@ def _stamp(rectangle: NDArray[np.int64], pitch: int, tick: int, stamps: NDArray[
 
 @compiled(error_model="numpy")
 def _cover(
-    view: Projection, g: Geometry, moving: NDArray[np.uint8], s: Scratch, versions: NDArray[np.int64], tick: int,
+    view: Projection, g: Triangles, over: NDArray[np.uint8], s: Scratch, versions: NDArray[np.int64], tick: int,
     covered: NDArray[np.int64], stamps: NDArray[np.int64],
 ) -> None:  # fmt: skip
-    """Note the texels (left, top, right, bottom) that each moving visual, just drawn, may cover; none if it is off the map. Stamp those of
-    visuals that moved since they had these versions, where they are and where they were.
+    """Note the texels (left, top, right, bottom) that each visual of ``over``, just drawn, may cover; none if it is off the map. Stamp
+    those of visuals that moved since they had these versions, where they are and where they were.
     """
     a, pitch = view.axes, view.width >> TILE
     for v in range(len(covered)):
+        if not over[v]:
+            continue
         rectangle, moved = covered[v], versions[v] != g.version[v]
         if moved:
             _stamp(rectangle, pitch, tick, stamps)
@@ -131,7 +146,7 @@ def _cover(
         cx, cy, cz, r = g.centres[v, 0], g.centres[v, 1], g.centres[v, 2], g.radii[v] * view.focal + 2.0
         x = (cx * a[0, 0] + cy * a[0, 1] + cz * a[0, 2]) * view.focal + view.cx
         y = (cx * a[1, 0] + cy * a[1, 1] + cz * a[1, 2]) * view.focal + view.cy
-        if not moving[v] or x + r <= 0 or y + r <= 0 or x - r >= view.width or y - r >= view.height:
+        if x + r <= 0 or y + r <= 0 or x - r >= view.width or y - r >= view.height:
             continue
         left, top, right, bottom = view.width << 8, view.height << 8, 0, 0
         for i in range(g.vertex_start[v], g.vertex_start[v + 1]):
@@ -145,14 +160,23 @@ def _cover(
 
 
 @compiled(error_model="numpy")
-def _restore(covered: NDArray[np.int64], background: NDArray[np.float32], nearness: NDArray[np.float32]) -> None:
-    """Bring back the background where it was covered."""
+def _restore(over: NDArray[np.uint8], covered: NDArray[np.int64], background: NDArray[np.float32], nearness: NDArray[np.float32]) -> None:
+    """Bring back the background where these visuals covered it."""
     for v in range(len(covered)):
-        left, right = covered[v, 0], covered[v, 2]
-        for j in range(covered[v, 1], covered[v, 3]):
-            row, whole = nearness[j], background[j]
-            for i in range(left, right):
-                row[np.uintp(i)] = whole[np.uintp(i)]
+        if over[v]:
+            left, right = covered[v, 0], covered[v, 2]
+            for j in range(covered[v, 1], covered[v, 3]):
+                row, whole = nearness[j], background[j]
+                for i in range(left, right):
+                    row[np.uintp(i)] = whole[np.uintp(i)]
+
+
+@compiled(error_model="numpy")
+def _wipe(gone: NDArray[np.uint8], covered: NDArray[np.int64], background: NDArray[np.float32]) -> None:
+    """Empty the background where these visuals were drawn."""
+    for v in range(len(covered)):
+        if gone[v]:
+            background[covered[v, 1] : covered[v, 3], covered[v, 0] : covered[v, 2]] = -_FAR
 
 
 def no_shadows(axes: Array) -> ShadowMap:

@@ -24,6 +24,7 @@ from etude.report.markup import Cell, Column, Row, badge, breakable, esc, fold, 
 from etude.report.page import document
 from etude.report.sections import funnels_section, levels_section, perturbations_section, span, spoken, summary_section, tasks_section
 from etude.report.suite_tables import causes_section, suite_sections
+from etude.report.understanding import understanding_section
 
 COMPARISONS = 15
 """Pairs of policies that are compared on the page; with more, each is compared with the best only."""
@@ -53,6 +54,7 @@ def report(
     compared = _compared(found)
     parts = [
         ("In short", _headline(found, costs, compared)),
+        ("Understood", understanding_section(found, costs)),
         ("Summary", summary_section(found)),
         ("Tasks", tasks_section(found, cheats or {})),
         ("Levels", levels_section(found)),

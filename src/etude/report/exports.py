@@ -21,6 +21,7 @@ from etude.names import EtudeError
 from etude.report.contestants import Contestant, contestants, with_people
 from etude.report.decisions import decision_rows, shortcut_rows
 from etude.report.suite_tables import cause_data, suite_data
+from etude.report.understanding import understanding
 
 Cell = str | int | float | bool | None
 ALL = "all"
@@ -54,6 +55,7 @@ def collect(runs: Sequence[Run]) -> list[ExportTable]:
         table("groups", "Success by task and condition", lambda a: [_sums(g.to_data(), g.tally) for g in groups(a.records)]),
         *_matrix_tables(found),
         table("perturbations", "Cost of perturbations against matched controls", _cost_rows),
+        _table("understanding", "What has been understood", _understanding_rows(found)),
         table("recovery", "Success once something has happened", lambda a: [r.to_data() for r in recoveries(a.records).values()]),
         table("subgoals", "Share of episodes in which sub-goals were reached", _subgoal_rows),
         table("faults", "Planning and execution: what went wrong first", _fault_rows),
@@ -141,6 +143,11 @@ def _cost_rows(arm: Contestant) -> list[dict[str, Cell]]:
         }  # fmt: skip
 
     return [row(c) for c in perturbation_costs(arm.records, arm.run.plausible)]
+
+
+def _understanding_rows(found: Sequence[Contestant]) -> list[dict[str, Cell]]:
+    costs = [perturbation_costs(arm.records, arm.run.plausible) for arm in found]
+    return [{"policy": arm.label, **one.to_data()} for arm, findings in understanding(found, costs) for one in findings]
 
 
 def _subgoal_rows(arm: Contestant) -> list[dict[str, Cell]]:

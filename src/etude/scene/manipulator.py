@@ -255,6 +255,12 @@ class Manipulator:
         """Is the vacuum on with nothing held yet?"""
         return self._closed and self._held is None and self.hand.kind == "suction"
 
+    @property
+    def staying(self) -> bool:
+        """Is it told to be where it is, with empty hands?"""
+        idle = self._held is None and not self._parting and not self.searching
+        return idle and bool((self._command == self._target).all())
+
     def seize(self, pressed: str | None) -> bool:
         """Hold what the cups press on: every cup in contact must touch the same loose entity (ClevrSkills 1.4)."""
         if pressed is None or pressed not in self._welds:

@@ -22,6 +22,7 @@ from etude.scene.contacts import Contact, ContactTable
 from etude.scene.manipulator import Manipulator
 from etude.scene.materials import SUBSTEPS, TIMESTEP
 from etude.scene.prototype import Prototype, structure
+from etude.scene.resting import rest
 from etude.scene.scene import Body, Camera, Entity, Fixture, Lighting, Particles, Scene
 from etude.scene.visual import Visual
 
@@ -160,17 +161,12 @@ class World:
 
     def _still_distances(self) -> list[tuple[float, int, int]]:
         """Signed distances between the geoms of different fixed entities, which MuJoCo itself never lets collide."""
-        model, data = self.model, self.data
-        roots = set(self._proto.fixed.values())
-        geoms = [g for g in range(model.ngeom) if int(model.geom_bodyid[g]) in roots]
-        found = []
-        for i, g in enumerate(geoms):
-            for h in geoms[:i]:
-                near = model.geom_rbound[g] + model.geom_rbound[h]
-                if model.geom_bodyid[g] != model.geom_bodyid[h] and norm(data.geom_xpos[g] - data.geom_xpos[h]) < near:
-                    distance = mujoco.mj_geomDistance(model, data, h, g, 0.001, None)
-                    found.append((distance, int(self._proto.geom_owner[h]), int(self._proto.geom_owner[g])))
-        return found
+        model, data, owner = self.model, self.data, self._proto.geom_owner
+        geoms = np.flatnonzero(np.isin(model.geom_bodyid, list(self._proto.fixed.values())))
+        bodies, radii, places = model.geom_bodyid[geoms], model.geom_rbound[geoms], data.geom_xpos[geoms]
+        near = norms(places[:, None] - places) < radii[:, None] + radii
+        pairs = np.argwhere(np.tril(near & (bodies[:, None] != bodies)))
+        return [(mujoco.mj_geomDistance(model, data, h, g, 0.001, None), int(owner[h]), int(owner[g])) for g, h in geoms[pairs].tolist()]
 
     def _refuse_blind_cameras(self) -> None:
         eyes = [(c, np.asarray(c.pose.position)) for c in self.scene.cameras if c.mount == "world"]
@@ -196,8 +192,14 @@ class World:
 
     def step(self, count: int = 1) -> None:
         """Let ``count`` control periods of 50 ms pass, the robot following its latest command."""
-        for _ in range(count):
+        left = count
+        while left > 0:
             self._advance(SUBSTEPS)
+            left -= 1
+            if left > 1 and self.robot is not None and self.robot.staying and not self._proto.latches:
+                assert self._structure.robot is not None and self._proto.robot is not None
+                if rest(self._structure.robot, self._proto.robot, self.model, self.data, left - 1):
+                    left = 1
 
     def _advance(self, substeps: int) -> None:
         model, data, contacts, robot = self.model, self.data, self._contacts, self.robot

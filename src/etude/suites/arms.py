@@ -13,16 +13,19 @@ from etude.scene.placement import NoRoom
 from etude.scene.scene import Body, Robot
 from etude.suites.suite import Draft
 
-ABOVE = (0.05, 0.10, 0.20)  # m: over a thing that is to be moved, the hand must be held at one of these heights
+AWAY = (0.05, 0.10, 0.20)  # m: over a thing that is to be moved, or before it, the hand must be held at one of these distances
+HIGH = 0.5  # m above the robot's base: what stands higher than that stands in furniture, and is taken from the front
 ITERATIONS = 200
 DOWN: Quat = axis_quat((1, 0, 0), math.pi)
+LEVEL: Quat = axis_quat((0, 1, 0), math.pi / 2)
+QUARTERS = (0.0, math.pi / 2, math.pi, -math.pi / 2)
 DIGITS = 9
 
 
 def rearmed(draft: Draft, arm: str) -> Draft:
     """The same with another arm under the same hand, begun with the hand where the suite's own arm holds it, if this one can.
 
-    Raises :class:`NoRoom` where it cannot hold its hand over all that is to be moved.
+    Raises :class:`NoRoom` where it cannot hold its hand over all that is to be moved, or before what stands high up.
     """
     robot = draft.scene.robot
     if robot is None:
@@ -53,5 +56,8 @@ def _held_over(chain: Chain, start: Pose, robot: Robot, place: Vec3) -> bool:
     x, y, z = place
     away = math.atan2(y - robot.base.position[1], x - robot.base.position[0])
     turns = ((robot.base * start).rotation, DOWN, multiply(yaw_quat(away), DOWN))
-    targets = [robot.base.inverse() * Pose((x, y, z + up), turn) for up in ABOVE for turn in turns]
-    return any(chain.solve(target, chain.home, ITERATIONS).reached for target in targets)
+    targets = [Pose((x, y, z + up), turn) for up in AWAY for turn in turns]
+    if z - robot.base.position[2] > HIGH:
+        ahead = [multiply(yaw_quat(away), multiply(LEVEL, yaw_quat(roll))) for roll in QUARTERS]
+        targets += [Pose((x - back * math.cos(away), y - back * math.sin(away), z), turn) for back in AWAY for turn in ahead]
+    return any(chain.solve(robot.base.inverse() * target, chain.home, ITERATIONS).reached for target in targets)

@@ -9,6 +9,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
 from etude.names import Stream
+from etude.pose import Pose
 from etude.prompts.instruction import Instruction, ScenePicture
 from etude.scene.scene import Entity, Fixture
 from etude.suites.suite import Draft
@@ -56,6 +57,8 @@ def _told_by(kind: type) -> tuple[str, ...]:
 def _renamed(value: T, new: Mapping[str, str]) -> T:
     """The value with every name in it replaced, of a thing or of a part of one ("cabinet 0/door")."""
     found: Any = value
+    if isinstance(value, (float, int, Pose)):  # most of what there is, and no name in it
+        return value
     if isinstance(value, str):
         root, slash, part = value.partition("/")
         found = new[root] + slash + part if root in new else value
@@ -63,7 +66,7 @@ def _renamed(value: T, new: Mapping[str, str]) -> T:
         items = [_renamed(item, new) for item in value]
         if any(a is not b for a, b in zip(items, value, strict=True)):
             found = type(value)(*items) if hasattr(value, "_fields") else tuple(items)
-    elif not isinstance(value, (float, int)) and (names := _told_by(found.__class__)):
+    elif names := _told_by(found.__class__):
         changed = {name: _renamed(getattr(value, name), new) for name in names}
         if any(item is not getattr(value, name) for name, item in changed.items()):
             found = replace(found, **changed)

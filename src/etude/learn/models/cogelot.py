@@ -1,18 +1,22 @@
 """CoGeLoT's four architectures (Table 1): objects or patches, prompts by cross-attention or by concatenation; all else the same.
 
-A prompt of words and things goes through an encoder. What was seen at every step, what was done before, and a query stand in a row: a step
-sees itself and those before it. The trunk lets them look at the prompt, and a head reads a stroke from the query and all that is known.
+A prompt of words and things goes through an encoder, learned from scratch or a pretrained T5. What was seen at every step, what was done
+before, and a query stand in a row: a step sees itself and those before it. The trunk lets them look at the prompt, and a head reads a
+stroke from the query and all that is known.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from etude.learn.buffer import Batch
+from etude.learn.models.pretrained import PretrainedT5
 from etude.learn.models.strokes import Evidence, StrokeHead
-from etude.learn.models.tokens import PLACES, ThingTokens, WordTokens
+from etude.learn.models.tokens import PLACES, ThingTokens, WordTokens, gathered
 from etude.learn.models.trunk import TransformerBlock
 from etude.learn.recipes import ModelRecipe
 from etude.learn.samples import SCENE, STEPS, WORD
@@ -29,9 +33,14 @@ class Cogelot(nn.Module):
         self.width = width = recipe.width
         heads = recipe.heads
         self.concat = recipe.conditioning == "concat"
-        self.things, self.words = ThingTokens(width, size, recipe.jitter), WordTokens(width)
-        self.kinds, self.places = nn.Embedding(SCENE + 2, width), nn.Embedding(PLACES, width)
-        self.encoder = nn.ModuleList(TransformerBlock(width, heads, recipe.dropout) for _ in range(recipe.prompt_layers))
+        scratch = not recipe.language
+        self.things = ThingTokens(width, size, recipe.jitter)
+        if scratch:
+            self.words = WordTokens(width)
+        self.kinds = nn.Embedding(SCENE + 2, width)
+        if scratch:
+            self.places = nn.Embedding(PLACES, width)
+            self.encoder = nn.ModuleList(TransformerBlock(width, heads, recipe.dropout) for _ in range(recipe.prompt_layers))
         self.told = nn.LayerNorm(width)
         self.steps = nn.Embedding(STEPS, width)
         self.slots = nn.Embedding(SLOT_COUNT, width) if recipe.slot_positions else None
@@ -43,26 +52,30 @@ class Cogelot(nn.Module):
         self.head = StrokeHead(width, heads, recipe.head_layers, recipe.dropout, recipe.chained, recipe.pointing)
         for embedding in (m for m in self.modules() if isinstance(m, nn.Embedding)):
             nn.init.normal_(embedding.weight, std=0.02)
+        self.pretrained = (  # comes last: nothing of it is begun anew
+            None if scratch else PretrainedT5(recipe.language, recipe.language_digest, recipe.language_layers, width, recipe.dropout)
+        )
 
     def _prompts(self, batch: Batch, things: Tensor) -> tuple[Tensor, Tensor]:
         """Encoded prompts (B, L, width), and which of their tokens are there (B, L)."""
-        there = batch.kinds > 0
-        x = torch.where((batch.kinds == WORD)[..., None], self.words(batch.words), 0.0)
-        x = x + torch.where((batch.rows >= 0)[..., None], things[batch.rows.clamp(min=0)], 0.0)
+        there, said = batch.kinds > 0, batch.kinds == WORD
+        shown = gathered(things, batch.rows)
+        if self.pretrained is not None:
+            return self.told(self.pretrained(batch.words, said, shown + self.kinds(batch.kinds), there)), there
+        x = torch.where(said[..., None], self.words(batch.words), 0.0) + shown
         x = x + self.kinds(batch.kinds) + self.places(batch.places.clamp(max=PLACES - 1))
         for block in self.encoder:
             x = block(x, there[:, None, None])
         return self.told(x), there
 
-    def _read(self, batch: Batch, where: Tensor, things: Tensor | None = None) -> Evidence:
-        """What there is to read strokes from, for N steps given by their episode and number (N, 2). ``things`` (N, width) are the batch's
-        where they have been made before."""
+    def _read(self, batch: Batch, things: Tensor | None = None) -> Evidence:
+        """What there is to read strokes from, for every step. ``things`` (N, width) are the batch's where they have been made before."""
         if things is None:
-            things = self.things(batch.crops, batch.boxes, batch.mask)
+            things = self.things(batch.crops, batch.boxes, batch.mask, batch.cells)
         prompts, told = self._prompts(batch, things)
         episodes, steps, slots = batch.seen.shape
         there = batch.seen >= 0
-        x = torch.where(there[..., None], things[batch.seen.clamp(min=0)], 0.0)
+        x = gathered(things, batch.seen)
         if self.slots is not None:
             x = x + self.slots.weight[:slots]
         done = torch.where(batch.begun[..., None], self.head.before(batch.before), self.nothing)
@@ -83,32 +96,30 @@ class Cogelot(nn.Module):
         else:
             for block in self.trunk:
                 x = block(x, allowed, prompts, told[:, None, None])
-        episode, step = where.unbind(1)
-        known = there[episode] & (when <= step[:, None])
-        rows = torch.cat([batch.rows, functional.pad(batch.seen, (0, EXTRAS), value=-1).flatten(1)], 1)[episode]
-        shown = torch.cat([told[episode], known], 1)
+        rows = torch.cat([batch.rows, functional.pad(batch.seen, (0, EXTRAS), value=-1).flatten(1)], 1)
+        known = there[:, None] & (when <= torch.arange(steps, device=x.device)[:, None])
+        shown = torch.cat([told[:, None].expand(-1, steps, -1), known], 2)
         above = rows.clamp(min=0)
         return Evidence(
-            torch.cat([prompts, x], 1)[episode],
-            shown,
-            x[episode, (step + 1) * (slots + EXTRAS) - 1],
+            torch.cat([prompts, x], 1),
             batch.boxes[above, -1, :2] / self.things.extent[:2],
-            shown & (rows >= 0) & batch.mask[above, -1],
+            x.unflatten(1, (steps, slots + EXTRAS))[:, :, -1],
+            shown,
+            shown & ((rows >= 0) & batch.mask[above, -1])[:, None],
         )
 
     def losses(self, batch: Batch) -> Tensor:
         """How far (N, 5) the N steps that count are from their labels."""
-        where = batch.counts.nonzero()
-        return self.head.losses(self._read(batch, where), batch.labels[where[:, 0], where[:, 1]])
+        return self.head.losses(replace(self._read(batch), where=batch.where), batch.labels)
 
     def guesses(self, batch: Batch) -> Tensor:
         """Strokes (N, 5) for the N steps that count, each from what was known then."""
-        return self.head.answers(self._read(batch, batch.counts.nonzero()))
+        evidence = self._read(batch)
+        return replace(evidence, where=batch.where).taken(self.head.answers(evidence).view(*batch.labels.shape))
 
     def answers(self, batch: Batch, things: Tensor | None = None) -> Tensor:
         """Strokes (B, 5) for the last step that each history has."""
-        last = batch.steps - 1
-        return self.head.answers(self._read(batch, torch.stack([torch.arange(len(last), device=last.device), last], 1), things))
+        return self.head.answers(self._read(batch, things).of_steps(batch.steps - 1))
 
 
 def parameters_of(model: nn.Module) -> int:

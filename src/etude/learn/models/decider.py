@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from etude.learn.models.tokens import PLACES, CropEncoder, WordTokens
+from etude.learn.models.tokens import PLACES, CropEncoder, WordTokens, gathered
 from etude.learn.models.trunk import TransformerBlock
 from etude.learn.recipes import DeciderRecipe
 from etude.learn.trial_buffer import TrialBatch
@@ -48,7 +48,7 @@ class Decider(nn.Module):
         number = torch.arange(frames, device=batch.seen.device)
         ago = (batch.now[:, None] - number).clamp(0, ORDER - 1)
         x = (self.ago(ago) + self.order(number.clamp(max=ORDER - 1)))[:, :, None] + self.cells.weight + self.kinds.weight[1]
-        return x + self.looked(self.crop.looks(batch.cells, self.jitter))[batch.seen.clamp(min=0)]
+        return x + gathered(self.looked(self.crop.looks(batch.cells, self.jitter)), batch.seen)
 
     def scores(self, batch: TrialBatch) -> Tensor:
         """Of every choice (R, C) in every row: the best one is the answer; −∞ where there is none."""

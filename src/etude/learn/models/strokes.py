@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -39,14 +38,35 @@ _PLACED = [axis for axis in AXES if not axis.wraps]
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What a stroke is read from, for N steps: M ``tokens`` (N, M, width) of which some are ``shown`` (N, M), a ``query`` (N, width), and
-    where on the table the tokens' things are, ``places`` (N, M, 2) as shares of the picture; only some can be ``pointed`` at (N, M)."""
+    """What strokes are read from: M ``tokens`` (B, M, width) of B episodes, and ``places`` (B, M, 2): where on the table their things are,
+    as shares of the picture. Q steps of each ask, by a ``query`` (B, Q, width); a step is ``shown`` tokens (B, Q, M), and some of these
+    can be ``pointed`` at (B, Q, M). ``where`` (N, 2): the episodes and steps that are answered; without it all are, N = B · Q."""
 
     tokens: Tensor
-    shown: Tensor
-    query: Tensor
     places: Tensor
+    query: Tensor
+    shown: Tensor
     pointed: Tensor
+    where: Tensor | None = None
+
+    def of_steps(self, steps: Tensor) -> Evidence:
+        """What one step (B,) of each episode has to read from."""
+        episode = torch.arange(len(steps), device=steps.device)
+        query, shown, pointed = (values[episode, steps][:, None] for values in (self.query, self.shown, self.pointed))
+        return Evidence(self.tokens, self.places, query, shown, pointed)
+
+    def taken(self, values: Tensor) -> Tensor:
+        """Values (B, Q, …) of those that are answered (N, …)."""
+        if self.where is None:
+            return values.flatten(0, 1)
+        return values.flatten(0, 1).index_select(0, self.where[:, 0] * values.shape[1] + self.where[:, 1])
+
+    def of_episode(self, values: Tensor) -> Tensor:
+        """Values (B, M, …) of the episode of every answer (N, M, …)."""
+        steps = self.query.shape[1]
+        if self.where is None:
+            return values[:, None].expand(-1, steps, *values.shape[1:]).flatten(0, 1)
+        return functional.embedding(self.where[:, 0], values.flatten(1)).unflatten(1, values.shape[1:])
 
 
 class StrokeHead(nn.Module):
@@ -66,35 +86,43 @@ class StrokeHead(nn.Module):
         self.bins = nn.ModuleList(nn.Linear(width, axis.bins) for axis in AXES)
         self.pointer = Pointer(width) if pointing else None
 
-    def axis_logits(self, evidence: Evidence, numbers: Tensor, chosen: Sequence[int]) -> list[Tensor]:
-        """Log-probabilities of the bins (N, bins) of some axes, each of which may know those of the numbers (N, 5) that come before it."""
-        asked = (evidence.query[:, None] + self.asking)[:, list(chosen)]
+    def axis_logits(self, evidence: Evidence, numbers: Tensor, first: int = 0, end: int = len(AXES)) -> list[Tensor]:
+        """Log-probabilities of the bins (N, bins) of some axes; each may know those of the numbers (B, Q, 5) that come before it."""
+        asked = evidence.query[:, :, None] + self.asking[first:end]
         if self.chained:
             parts = self.before.parts(numbers)
-            asked = asked + torch.cat([torch.zeros_like(parts[:, :1]), parts.cumsum(1)[:, :-1]], 1)[:, list(chosen)]
+            asked = asked + torch.cat([torch.zeros_like(parts[:, :, :1]), parts.cumsum(2)[:, :, :-1]], 2)[:, :, first:end]
+        steps, axes = asked.shape[1:3]
+        shown = evidence.shown[:, :, None].expand(-1, -1, axes, -1).flatten(1, 2)[:, None]
+        asked = asked.flatten(1, 2)
         for block in self.blocks:
-            asked = block(asked, tokens=evidence.tokens, shown=evidence.shown[:, None, None])
-        asked = self.norm(asked)
-        plain = [functional.log_softmax(self.bins[k](asked[:, at]).float(), -1) for at, k in enumerate(chosen)]
+            asked = block(asked, tokens=evidence.tokens, shown=shown)
+        asked = self.norm(asked).unflatten(1, (steps, axes))
+        taken = evidence.taken(asked)
+        plain = [functional.log_softmax(self.bins[first + k](taken[:, k]).float(), -1) for k in range(axes)]
         if self.pointer is None:
             return plain
-        keys, things = self.pointer.keys(evidence.tokens), self.pointer.thing(evidence.tokens)
+        keys, things = self.pointer.keys(evidence.tokens), evidence.of_episode(self.pointer.thing(evidence.tokens))
         return [
-            plain[at] if AXES[k].wraps else self.pointer(k, asked[:, at], plain[at], keys, things, evidence) for at, k in enumerate(chosen)
+            plain[k] if AXES[first + k].wraps else self.pointer(first + k, asked[:, :, k], plain[k], keys, things, evidence)
+            for k in range(axes)
         ]
 
     def losses(self, evidence: Evidence, labels: Tensor) -> Tensor:
-        """How much (N, 5) the answers differ from labels (N, 5): the divergence from a label's own distribution, 0 at best."""
-        found = self.axis_logits(evidence, labels, range(len(AXES)))
-        wanted = [softened(labels[:, k], axis) for k, axis in enumerate(AXES)]
+        """How much (N, 5) the answers differ from labels (B, Q, 5): the divergence from a label's own distribution, 0 at best."""
+        found, right = self.axis_logits(evidence, labels), evidence.taken(labels)
+        wanted = [softened(right[:, k], axis) for k, axis in enumerate(AXES)]
         return torch.stack([(w * (w.clamp(min=1e-9).log() - f)).sum(-1) for w, f in zip(wanted, found, strict=True)], 1)
 
     def answers(self, evidence: Evidence) -> Tensor:
-        """The best strokes (N, 5)."""
-        numbers = torch.zeros(len(evidence.query), len(AXES), device=evidence.query.device)
+        """The best strokes (N, 5), where every step is answered."""
+        episodes, steps = evidence.query.shape[:2]
+        found: list[Tensor] = []
         for k, axis in enumerate(AXES):
-            numbers[:, k] = best(self.axis_logits(evidence, numbers, [k])[0], axis)
-        return numbers
+            later = evidence.query.new_zeros(episodes * steps, len(AXES) - k, dtype=torch.float32)
+            numbers = torch.cat([*found, later], 1).unflatten(0, (episodes, steps))
+            found.append(best(self.axis_logits(evidence, numbers, k, k + 1)[0], axis)[:, None])
+        return torch.cat(found, 1)
 
 
 class Pointer(nn.Module):
@@ -112,15 +140,16 @@ class Pointer(nn.Module):
         self.shift = nn.Parameter(torch.zeros(2))
 
     def forward(self, k: int, asked: Tensor, plain: Tensor, keys: Tensor, things: Tensor, evidence: Evidence) -> Tensor:
-        """Log-probabilities (N, bins) of axis k, from those of the ``plain`` bins and what ``keys`` and ``thing`` make of the tokens."""
+        """Log-probabilities (N, bins) of axis k, which is ``asked`` for (B, Q, width), from those of the ``plain`` bins and what ``keys``
+        and ``thing`` make of the tokens."""
         axis = AXES[k]
-        scores = torch.einsum("nw,nmw->nm", self.queries[k](asked), keys).float() / math.sqrt(asked.shape[-1])
-        scores = scores.masked_fill(~evidence.pointed, -torch.inf)
+        scores = (self.queries[k](asked) @ keys.transpose(1, 2)).float() / math.sqrt(asked.shape[-1])
+        scores, asked = evidence.taken(scores.masked_fill(~evidence.pointed, -torch.inf)), evidence.taken(asked)
         chances = functional.log_softmax(torch.cat([scores, self.elsewhere[k](asked).float()], 1), 1)
         hidden = functional.gelu(things + self.asked[k](asked)[:, None])
         beside, spread = self.beside[k](hidden).float().unbind(-1)
         with torch.autocast(asked.device.type, enabled=False):
-            share = evidence.places.float() @ self.view[k % 2].float() + self.shift[k % 2].float()
+            share = evidence.of_episode(evidence.places.float()) @ self.view[k % 2].float() + self.shift[k % 2].float()
         middle = share * axis.bins - 0.5 + REACH * torch.tanh(beside / REACH)
         width = NARROW + (WIDE - NARROW) * torch.sigmoid(spread)
         bins = torch.arange(axis.bins, device=asked.device)

@@ -6,11 +6,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from etude.learn.samples import BUCKETS, NUMBERS
+from etude.learn.samples import NUMBERS
+from etude.learn.wording import BUCKETS
 from etude.render.tokens import SIDE
 
 HATS = 64  # of a coordinate
 WORD_WIDTH = 64
+FEATURES = 96  # of a picture, for each 8×8 pixels
 PLACES = 256  # in a sentence
 
 
@@ -21,20 +23,25 @@ def hats(values: Tensor, low: float | Tensor, high: float | Tensor, count: int =
     return functional.relu(1 - (at[..., None] - knots).abs())
 
 
-class CropEncoder(nn.Module):
-    """A crop (N, 3, 32, 32) as a vector (N, width). Where in the crop something is stays known: grips depend on it."""
+def gathered(table: Tensor, at: Tensor) -> Tensor:
+    """Rows (…, width) of a table (N, width) by their numbers (…), 0 for −1. The gradient of a row that is asked for a thousand times is
+    summed up by many threads, always in the same order; plain indexing leaves that to one."""
+    return functional.embedding(at + 1, functional.pad(table, (0, 0, 1, 0)), padding_idx=0)
 
-    def __init__(self, width: int) -> None:
+
+class PixelEncoder(nn.Module):
+    """Pictures (N, 3, H, W) as features (N, 96, H/8, W/8), by small convolutions."""
+
+    def __init__(self) -> None:
         super().__init__()
         self.stem = nn.Conv2d(3, 32, 4, 2, 1)
         self.down1, self.same1 = nn.Conv2d(32, 64, 3, 2, 1), nn.Conv2d(64, 64, 3, 1, 1)
-        self.down2, self.same2 = nn.Conv2d(64, 96, 3, 2, 1), nn.Conv2d(96, 96, 3, 1, 1)
-        self.norm1, self.norm2 = nn.GroupNorm(8, 64), nn.GroupNorm(8, 96)
-        self.out = nn.Linear(96 * (SIDE // 8) ** 2, width)
+        self.down2, self.same2 = nn.Conv2d(64, FEATURES, 3, 2, 1), nn.Conv2d(FEATURES, FEATURES, 3, 1, 1)
+        self.norm1, self.norm2 = nn.GroupNorm(8, 64), nn.GroupNorm(8, FEATURES)
 
     def looks(self, crops: Tensor, jitter: float = 0.0) -> Tensor:
-        """Crops as they are kept, bytes (N, 32, 32, 3). With ``jitter``, and while it learns, the three colours of each vary, so that no
-        episode is known again by its pixels."""
+        """Of pictures as they are kept, bytes (N, H, W, 3). With ``jitter``, and while it learns, the three colours of each vary, so that
+        no episode is known again by its pixels."""
         pixels = crops.permute(0, 3, 1, 2).to(self.stem.weight.dtype) / 127.5 - 1.0
         if self.training and jitter:
             gain = 1 + jitter * torch.randn(len(pixels), 3, 1, 1, device=pixels.device)
@@ -50,8 +57,31 @@ class CropEncoder(nn.Module):
         x = self.down1(x)
         x = x + self.same1(functional.gelu(self.norm1(x)))
         x = self.down2(functional.gelu(x))
-        x = x + self.same2(functional.gelu(self.norm2(x)))
-        out: Tensor = self.out(functional.gelu(x).flatten(1))
+        return functional.gelu(x + self.same2(functional.gelu(self.norm2(x))))
+
+
+class CropEncoder(PixelEncoder):
+    """A crop (N, 3, 32, 32) as a vector (N, width). Where in the crop something is stays known: grips depend on it."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.out = nn.Linear(FEATURES * (SIDE // 8) ** 2, width)
+
+    def forward(self, crops: Tensor) -> Tensor:
+        out: Tensor = self.out(super().forward(crops).flatten(1))
+        return out
+
+
+class FrameTokens(PixelEncoder):
+    """Square frames (N, 3, size, size) as ``grid`` × ``grid`` tokens (N, grid², width), row by row."""
+
+    def __init__(self, width: int, size: int, grid: int, jitter: float = 0.0) -> None:
+        super().__init__()
+        self.grid, self.jitter = grid, jitter
+        self.cells = nn.Conv2d(FEATURES, width, size // (8 * grid), size // (8 * grid))
+
+    def forward(self, crops: Tensor) -> Tensor:
+        out: Tensor = self.cells(super().forward(crops)).flatten(2).transpose(1, 2)
         return out
 
 
@@ -75,13 +105,15 @@ class ThingTokens(nn.Module):
         across, down = size
         self.register_buffer("extent", torch.tensor([across, down, down, across], dtype=torch.float32), persistent=False)
 
-    def forward(self, crops: Tensor, boxes: Tensor, mask: Tensor) -> Tensor:
-        count, views = mask.shape
-        looks = self.crop.looks(crops.flatten(0, 1), self.jitter).view(count, views, self.unseen.shape[1])
+    def forward(self, crops: Tensor, boxes: Tensor, mask: Tensor, cells: Tensor | None = None) -> Tensor:
+        """Of ``boxes`` (N, V, 4), where the ``mask`` (N, V) says that a view sees something, and ``crops`` (N, V, 32, 32, 3); or of crops
+        (C, 32, 32, 3) that things share: ``cells`` (N, V) says which."""
+        looks = self.crop.looks(crops if cells is not None else crops.flatten(0, 1), self.jitter)
         x = 0.0
-        for v in range(views):
+        for v, view in enumerate(self.view):
+            seen = view(looks[v :: len(self.view)]) if cells is None else gathered(view(looks), cells[:, v])
             place = hats(boxes[:, v], 0.0, self.extent).flatten(1).to(looks.dtype)
-            x = x + torch.where(mask[:, v, None], self.view[v](looks[:, v]) + self.box[v](place), self.unseen[v])
+            x = x + torch.where(mask[:, v, None], seen + self.box[v](place), self.unseen[v])
         return x + self.mix(x)
 
 

@@ -20,7 +20,13 @@ class Attention(nn.Module):
             self.both.weight[:width] = self.query.weight
 
     def forward(self, queries: Tensor, tokens: Tensor, allowed: Tensor | None) -> Tensor:
-        q, k, v = (x.unflatten(-1, (self.heads, -1)).transpose(1, 2) for x in (self.query(queries), *self.both(tokens).chunk(2, -1)))
+        return self.over(queries, self.both(tokens), allowed)
+
+    def over(self, queries: Tensor, known: Tensor, allowed: Tensor | None) -> Tensor:
+        """Over tokens of which keys and values are ``known`` (B, M, 2 width); ``allowed`` may also be a bias, for each head."""
+        q, k, v = (x.unflatten(-1, (self.heads, -1)).transpose(1, 2) for x in (self.query(queries), *known.chunk(2, -1)))
+        if allowed is not None and allowed.dtype != torch.bool:
+            allowed = allowed.to(q.dtype)
         mixed = functional.scaled_dot_product_attention(q, k, v, attn_mask=allowed)
         out: Tensor = self.out(mixed.transpose(1, 2).flatten(2))
         return out

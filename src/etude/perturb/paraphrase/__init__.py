@@ -19,7 +19,7 @@ from etude.suites.suite import SUITES
 __all__ = ["paraphrase", "paraphrased"]
 
 
-@perturbation("paraphrase", "instruction", plausible=True)
+@perturbation("paraphrase", "instruction", plausible=True, varies="the wording of the instruction")
 def paraphrase(episode: Episode, stream: Stream) -> Episode:
     """Say the same in other words."""
     return replace(episode, instruction=paraphrased(episode.instruction, episode.parsed, stream))

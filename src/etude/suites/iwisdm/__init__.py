@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from etude.decisions.trial import Trial
 from etude.suites.iwisdm.benchmarks import LISTS, VARIED, delays, trial
 from etude.suites.iwisdm.spaces import OPTIONS
+from etude.suites.iwisdm.summaries import summary
 from etude.suites.suite import Draw, Suite, later
 
 iwisdm = Suite(
@@ -21,11 +24,14 @@ iwisdm = Suite(
 )
 
 
-def sampled(draw: Draw) -> Trial:
-    """Answer what is asked about the objects that were shown."""
-    options = dict(draw.name.options)
-    return trial(draw.name.task, draw.split, draw.name.seed, None, options.pop("stimuli", "procedural"), **options)
+def _sampler(asked: str) -> Callable[[Draw], Trial]:
+    def sampled(draw: Draw) -> Trial:
+        options = dict(draw.name.options)
+        return trial(draw.name.task, draw.split, draw.name.seed, None, options.pop("stimuli", "procedural"), **options)
+
+    sampled.__doc__ = asked
+    return sampled
 
 
 for _name in LISTS:
-    iwisdm.task(_name, options=(*VARIED, *(OPTIONS if _name == "auto" else ())))(sampled)
+    iwisdm.task(_name, options=(*VARIED, *(OPTIONS if _name == "auto" else ())))(_sampler(summary(_name)))

@@ -16,6 +16,11 @@ LINES = {
     "objects-concat": "Concatenate + Obj-Centric",
     "patches-concat": "Concatenate + Patches",
 }
+STEPS = ("schedule.steps=5000", "data.fresh=12")  # in which there is room for all distinct episodes
+SHARES = (  # what is hard comes more often; the same for all
+    "data.source.weights=novel_adj:2,twist:2.5,rearrange:1.5,rearrange_then_restore:1.5,pick_in_order_then_restore:1.3,"
+    "visual_manipulation:0.7,rotate:0.5,novel_noun:0.7,same_shape:0.7,follow_order:0.7,sweep_without_exceeding:0.7"
+)
 EPISODES = f"data.most={DISTINCT[-1]}"
 REWORDED = "data.source.perturb=paraphrase"
 NUMBERED = "model.slot_positions=true"
@@ -31,12 +36,12 @@ TRAINING = {FIRST: IN_ORDER, FOURTH: SHUFFLED, SECOND: (*IN_ORDER, REWORDED), TH
 
 def _settings(recipe: str, trained: str) -> tuple[str, ...]:
     own = TRAINING[trained]
-    return (EPISODES, *(one for one in own if recipe.startswith("objects") or one == REWORDED))
+    return (EPISODES, SHARES, *STEPS, *(one for one in own if recipe.startswith("objects") or one == REWORDED))
 
 
 def _study(trained: str, *settings: str) -> PaperModel:
     """A model of our own: it cannot tell slots by their number at all."""
-    return PaperModel(trained, LINES["objects-xattn"], trained, "objects-xattn", settings)
+    return PaperModel(trained, LINES["objects-xattn"], trained, "objects-xattn", (SHARES, *STEPS, *settings))
 
 
 MODELS = (

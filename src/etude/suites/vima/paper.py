@@ -28,6 +28,7 @@ DESCRIBED = tuple(TASKS[t] for t in ("T1", "T3", "T7", "T12", "T13", "T14", "T15
 MISTAKES, NONE = "success", "no mistakes"  # readings
 DIFFICULTIES = {"Distracting": "distracting", "Extreme": "extreme", "Extremely distracting": "extremely_distracting"}
 UNREAD = "?"
+PICTURE = "an illustration without numbers"
 ILLEGIBLE = "where it says ?, the numbers of the table lie over each other in the copy that was read"
 
 
@@ -245,10 +246,7 @@ def _lettered(parts: Sequence[Part]) -> list[Part]:
     return [(f"({letter}) {part[0]}", *part[1:]) for letter, part in zip("abcdef", parts, strict=False)]
 
 
-def tables() -> tuple[PaperTable, ...]:
-    """All tables and figures, in the order of the paper."""
-    untrained = "a table about the training of the paper's models, which asks nothing of a policy"
-    picture = "an illustration without numbers"
+def _body() -> tuple[PaperTable, ...]:
     return (
         PaperTable(
             "Figure 1", "The evaluation framework", command="etude list --json", missing="an illustration; perturbations are listed"
@@ -284,7 +282,7 @@ def tables() -> tuple[PaperTable, ...]:
             missing="four pictures of two tasks; ours are shown one by one",
             command="etude show 'vima/visual_manipulation@L1#0?difficulty=distracting' --out scene.png",
         ),
-        PaperTable("Figure 4", "Objects in another order", missing=f"{picture}: it shows what permute_objects does"),
+        PaperTable("Figure 4", "Objects in another order", missing=f"{PICTURE}: it shows what permute_objects does"),
         _by_level(
             "Table 8",
             "Object tokens permuted",
@@ -297,7 +295,14 @@ def tables() -> tuple[PaperTable, ...]:
             (None, 0, 1, 1, 0, 1),
             note="for policies that see objects. In difficulties no mistakes are allowed, as in table 7: F.12, where they are, differs",
         ),
-        PaperTable("Table A.1", "Hyperparameters", missing=untrained),
+    )
+
+
+def _appendices_a_to_e() -> tuple[PaperTable, ...]:
+    return (
+        PaperTable(
+            "Table A.1", "Hyperparameters", missing="a table about the training of the paper's models, which asks nothing of a policy"
+        ),
         _actions("Table B.1", "Least and most actions of demonstrations"),
         PaperTable(
             "Table B.1 (checkpoints)",
@@ -327,7 +332,7 @@ def tables() -> tuple[PaperTable, ...]:
             missing="an illustration of two instructions",
             command="etude show vima/rearrange@L1#0 --out scene.html",
         ),
-        PaperTable("Figure E.1", "Containers", missing=f"{picture}: shapes", command="etude show catalog --out catalog.html"),
+        PaperTable("Figure E.1", "Containers", missing=f"{PICTURE}: shapes", command="etude show catalog --out catalog.html"),
         PaperTable("Table E.1", "Tasks and difficulties", missing="a table in words", command="etude list vima"),
         PaperTable(
             "Table E.2",
@@ -335,6 +340,11 @@ def tables() -> tuple[PaperTable, ...]:
             missing="examples in words; ours are shown one by one",
             command="etude show vima/rearrange@L1#0+paraphrase --out scene.html",
         ),
+    )
+
+
+def _appendix_f() -> tuple[PaperTable, ...]:
+    return (
         PaperTable("Table F.1", "Which table is by task in which", missing="it only points to tables"),
         _by_task("Table F.2", "Trained on original instructions, by task", TRAINED[:2]),
         _by_task("Table F.3", "Trained on paraphrases, by task", TRAINED[2:]),
@@ -349,5 +359,9 @@ def tables() -> tuple[PaperTable, ...]:
         _by_task("Table F.12", "Object tokens permuted in difficulties, by task", SHUFFLED_HARD[MISTAKES]),
         _by_task("Table F.13", "Trained with permutation, mistakes allowed, by task", RESHUFFLED[MISTAKES]),
         _by_task("Table F.14", "Trained with permutation, no mistakes allowed, by task", RESHUFFLED[NONE]),
-        *_studies(),
     )
+
+
+def tables() -> tuple[PaperTable, ...]:
+    """All tables and figures, in the order of the paper."""
+    return (*_body(), *_appendices_a_to_e(), *_appendix_f(), *_studies())

@@ -52,7 +52,12 @@ def tables() -> tuple[PaperTable, ...]:
     return (
         PaperTable("Tables 1 to 4", "Those of the body", missing=body),
         PaperTable("Figures 1 to 4", "Those of the body", missing=body),
-        PaperTable("Table 5", "Variations", missing="a list of words", command="etude list vlmbench"),
+        PaperTable(
+            "Table 5",
+            "Variations",
+            missing="the values themselves (colours, shapes, sizes, sides): a list of words",
+            command="etude list vlmbench",
+        ),
         PaperTable("Table 6", "Object models", missing="a list of words; ours are shown", command="etude show catalog --out catalog.html"),
         PaperTable(
             "Figure 5", "The environment", missing="an illustration", command="etude show vlmbench/pick_color@train#0 --out scene.html"

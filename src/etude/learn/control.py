@@ -1,0 +1,270 @@
+"""Closed-loop control to learn from, as plain arrays: what was told, what cameras saw and the robot felt at every step, what was right.
+
+An episode is one sample, kept whole: models draw windows of it. In a share of the episodes somebody pushes the hand aside, and what is
+learned is how the oracle goes on from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from etude.envs.observer import Observer
+from etude.envs.simulation import SIZES, Simulation
+from etude.episodes import CONTROLS, PRIMITIVE_STEPS, PRIMITIVES, ActionSpace, Episode
+from etude.learn.packing import arrays_in, in_a_row
+from etude.learn.samples import BLANK, OBJECT, prompt_tokens
+from etude.learn.source import SEEDS, SampleSource, refuse_tests
+from etude.library import episode, tasks, told_in
+from etude.names import EpisodeName, EtudeError, Stream, rng, unknown
+from etude.policies.contract import Contract, refuse_mismatches
+from etude.policies.halves import Arrays
+from etude.policies.policy import Observation
+from etude.policies.scripted import converted
+from etude.pose import Array
+from etude.prompts.pictures import multimodal
+from etude.scene.manipulator import DELTA_POSITION, DELTA_ROTATION
+from etude.scene.robots import arm
+from etude.scene.scene import Scene
+from etude.skills.aim import delta_action
+from etude.skills.oracle import Oracle
+from etude.suites.suite import SUITES, Task
+
+PICTURE_SIDE = 4  # tokens along each side of a picture in a prompt
+PICTURE_TOKENS = PICTURE_SIDE**2
+LONGEST, PICTURES = 256, 16  # tokens and pictures of a prompt, at most
+ONLOOKER = "render"  # the camera of films, which no policy has
+PUSHED, CALM = 6, 20  # control steps for which a hand is pushed aside, and between two pushes on average
+TIP = 10  # numbers of a proprioception after those of the joints: pose of the tip, closed, held, opening
+HEADROOM = 1 << 20  # bytes of a sample besides its frames and the pictures of its prompt
+
+
+@dataclass(frozen=True)
+class Shaking:
+    """In a ``share`` of the episodes somebody pushes the hand aside now and then, for a few steps, and each of them differs from what the
+    oracle wants by ``metres`` and ``radians`` (standard deviation, each axis). What is learned is what the oracle wants."""
+
+    share: float = 0.5
+    metres: float = 0.015
+    radians: float = 0.06
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.share <= 1 or not 0 <= self.metres <= 0.1 or not 0 <= self.radians <= 1:
+            told = f"{self.share:g}, {self.metres:g} and {self.radians:g}"
+            raise EtudeError(f"the hand is shaken in a share from 0 to 1, by metres from 0 to 0.1 and radians from 0 to 1; got {told}")
+
+
+@dataclass(frozen=True, eq=False)
+class ControlDemonstration:
+    """The prompt as ``kinds`` (L,), ``words`` (L, 2), ``places`` (L,) and ``rows`` (L,): cells of ``pictures`` uint8 (P, S, S, 3), 16 of
+    each, −1 for words. Of T steps: ``frames`` uint8 (T, V, S, S, 3), ``felt`` float32 (T, D), ``labels`` float32 (T, A)."""
+
+    kinds: NDArray[np.uint8]
+    words: NDArray[np.int16]
+    places: NDArray[np.int16]
+    rows: NDArray[np.int16]
+    pictures: NDArray[np.uint8]
+    frames: NDArray[np.uint8]
+    felt: NDArray[np.float32]
+    labels: NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class ControlSource(SampleSource):
+    """Which episodes, seen by which ``cameras`` in square frames of ``size`` pixels, told in words and pictures or in ``text`` alone, in
+    which space of actions. ``levels``: of these alone; ``joints`` of the robot; ``perturb``: perturbations of all of them."""
+
+    levels: tuple[str, ...] = ()
+    cameras: tuple[str, ...] = ()
+    size: int = 128
+    told: Literal["multimodal", "text"] = "multimodal"
+    action: ActionSpace = "ee_delta"
+    joints: int = 6
+    shaking: Shaking = Shaking()
+    perturb: str = ""
+
+    def __post_init__(self) -> None:
+        if self.action not in CONTROLS:
+            raise unknown("space of closed-loop actions", self.action, CONTROLS)
+        if not self.cameras:
+            raise EtudeError("a closed-loop policy needs at least one camera in data.source.cameras")
+        known = {task.level for task in tasks(self.suite).values()}
+        for level in self.levels:
+            if level not in known:
+                raise unknown(f"level of {self.suite}", level, known)
+        super().__post_init__()
+        if not self.chosen():
+            raise EtudeError(f"{self.suite} has no task of these levels in the split {self.split!r}")
+
+    def chosen(self) -> tuple[str, ...]:
+        """The tasks, in the suite's order."""
+        known = tasks(self.suite)
+        return tuple(name for name in super().chosen() if not self.levels or known[name].level in self.levels)
+
+    def held_out(self) -> Self:
+        """Episodes of the same tasks that no stream for training has, played with a steady hand."""
+        return replace(super().held_out(), shaking=Shaking(0.0))
+
+    @property
+    def _perturbed(self) -> str:
+        return self.perturb and "+" + self.perturb
+
+    def name(self, number: int) -> str:
+        """The name of the k-th episode, with what is perturbed."""
+        return super().name(number) + self._perturbed
+
+    @property
+    def feels(self) -> int:
+        """Numbers of a proprioception."""
+        return 2 * self.joints + TIP
+
+    @property
+    def acts(self) -> int:
+        """Numbers of an action."""
+        return SIZES.get(self.action, self.joints + 1)
+
+    def contract(self, chunk: int, execute: int) -> Contract:
+        """What a policy asks for that has learned from it, and acts in chunks."""
+        size = (self.size, self.size)
+        return Contract(action=self.action, cameras=self.cameras, size=size, told=self.told, chunk=chunk, execute=execute)
+
+    def refuse_misfits(self) -> None:
+        """Raise if a task has episodes that cannot be seen or acted in like this, or with another robot."""
+        firsts = [episode(f"{self.suite}/{task}@{self.split}#{self.seed * SEEDS}{self._perturbed}") for task in self.chosen()]
+        refuse_mismatches(self.contract(1, 1), firsts)
+        for one in firsts:
+            joints = _joints(one)
+            if joints != self.joints:
+                raise EtudeError(f"{one.name} has a robot of {joints} joints; the recipe is for {self.joints} (data.source.joints)")
+
+    @property
+    def room(self) -> int:
+        """Bytes that a demonstration takes at most."""
+        longest = max(_steps(task) for name, task in tasks(self.suite).items() if name in self.chosen())
+        return HEADROOM + 3 * self.size**2 * (PICTURES + len(self.cameras) * longest)
+
+    def sample(self, number: int) -> ControlDemonstration | None:
+        """The demonstration of the k-th episode, or None where the hand was shaken too much."""
+        return demonstrated(self.name(number), self)
+
+    def packed(self, number: int) -> bytes:
+        """The same as bytes; none where there is none."""
+        found = self.sample(number)
+        return b"" if found is None else in_a_row(vars(found).values())
+
+    def unpacked(self, data: bytes | memoryview) -> ControlDemonstration:
+        """The demonstration of these bytes."""
+        return ControlDemonstration(*arrays_in(data))
+
+
+def _steps(task: Task) -> int:
+    """Control steps that an episode of a task may take."""
+    return (task.budget or task.horizon * PRIMITIVE_STEPS) if task.control in PRIMITIVES else task.horizon
+
+
+def _joints(found: Episode) -> int:
+    return len(arm(found.scene.robot.arm).links) if found.scene.robot is not None else 0
+
+
+def plain_source(suite: str, views: int) -> ControlSource:
+    """All episodes of a suite, seen by the first camera in its room, and with two views by the one at the hand or the next."""
+    room = SUITES[suite].room
+    scene = room() if room is not None else Scene()
+    seeing = [camera for camera in scene.cameras if camera.name != ONLOOKER]
+    fixed = [camera.name for camera in seeing if camera.mount == "world"]
+    if not fixed or scene.robot is None:
+        raise EtudeError(f"{suite} has no room with a camera and a robot, which closed-loop recipes need")
+    second = [camera.name for camera in seeing if camera.mount == "hand"] or fixed[1:]
+    return ControlSource(suite, cameras=(fixed[0], *second[:1])[:views], joints=len(arm(scene.robot.arm).links))
+
+
+def demonstrated(name: str, source: ControlSource) -> ControlDemonstration | None:
+    """Play an episode with the oracle. One that it does not solve is no demonstration; None where its hand was shaken."""
+    refuse_tests(name)
+    found = episode(name).under(source.action)
+    told, pictures = (found.instruction.text, ()) if source.told == "text" else multimodal(found.instruction, told_in(found), source.size)
+    arrays = prompt_arrays_of(told, pictures, source.size)
+    simulation = Simulation(found)
+    observer = Observer(simulation, source.cameras, (source.size, source.size), ("rgb",))
+    oracle = Oracle(found, simulation.world, simulation.monitor)
+    stream = rng(found.parsed, "learn/shaking")
+    shaken = stream.chance(source.shaking.share)
+    left, off = 0, np.zeros(6)
+    frames, felt, labels = [], [], []
+    while not simulation.over:
+        seen = observer.look()
+        wanted = delta_action(oracle.aim(), simulation.monitor.watch.tip)
+        frames.append(np.stack([seen[camera] for camera in source.cameras]))
+        felt.append(seen["proprioception"])
+        right = converted(wanted, simulation)
+        labels.append(_near(right, seen["proprioception"], source.action))
+        if shaken:
+            if left == 0 and stream.chance(1 / CALM):
+                left, off = PUSHED, _push(source.shaking, stream)
+            if left:
+                left -= 1
+                right = converted(np.append(np.clip(wanted[:6] + off, -1.0, 1.0), wanted[6:]), simulation)
+        simulation.step(right)
+    if not simulation.status.satisfied:
+        if shaken:
+            return None
+        raise EtudeError(f"{name}: the oracle does not solve it")
+    return ControlDemonstration(frames=np.stack(frames), felt=np.stack(felt), labels=np.array(labels, np.float32), **arrays)
+
+
+def _push(how: Shaking, stream: Stream) -> Array:
+    """What is added to an ``ee_delta`` action (6,)."""
+    spread = [how.metres / DELTA_POSITION] * 3 + [how.radians / DELTA_ROTATION] * 3
+    return np.array([stream.normal(0.0, size) for size in spread])
+
+
+def _near(action: Array, felt: NDArray[np.float32], space: ActionSpace) -> Array:
+    """The same action; of the two quaternions that mean the same, the one near to the tip's own."""
+    if space == "ee_pose" and float((action[3:7] * felt[-TIP + 3 : -TIP + 7]).sum()) < 0:
+        return np.concatenate([action[:3], -action[3:7], action[7:]])
+    return action
+
+
+def prompt_arrays_of(text: str, pictures: Sequence[NDArray[np.uint8]], size: int) -> Arrays:
+    """``kinds``, ``words``, ``places``, ``rows`` and ``pictures`` of what is told; who is told nothing hears a blank."""
+    silent = not text.strip()
+    found = prompt_tokens("{image:0}", [(BLANK, 0)]) if silent else prompt_tokens(text, [(OBJECT, PICTURE_TOKENS)] * len(pictures))
+    if len(found.kinds) > LONGEST or len(found.shown) > PICTURES:
+        what = f"{len(found.kinds)} tokens and {len(found.shown)} pictures"
+        raise EtudeError(f"the prompt {text!r:.60} has {what}; a learned policy hears {LONGEST} and {PICTURES} at most")
+    shown = [] if silent else [pictures[k] for k in found.shown]
+    empty = np.zeros((0, size, size, 3), np.uint8)
+    return {
+        "kinds": found.kinds,
+        "words": found.words,
+        "places": found.places,
+        "rows": found.rows,
+        "pictures": np.stack(shown) if shown else empty,
+    }
+
+
+class ControlEyes:
+    """Makes prompts and observations ready for a closed-loop policy. It also draws, by the episode's name, what a policy that samples its
+    actions begins from."""
+
+    def __init__(self, recipe: Any, contract: Contract) -> None:
+        self.contract = contract
+        self._source: ControlSource = recipe.data.source
+
+    def told(self, instruction: str, pictures: Sequence[Any], episode: str) -> Arrays:
+        """A new episode begins."""
+        stream = rng(EpisodeName.parse(episode), "learned/start")
+        start = [[stream.normal() for _ in range(self._source.acts)] for _ in range(self.contract.chunk)]
+        return {**prompt_arrays_of(instruction, pictures, self._source.size), "start": np.array(start, np.float32)}
+
+    def saw(self, observation: Observation) -> Arrays:
+        """``frames`` (V, S, S, 3) of all cameras, and what the robot ``felt`` (D,)."""
+        felt = observation["proprioception"]
+        if len(felt) != self._source.feels:
+            joints = (len(felt) - TIP) // 2
+            raise EtudeError(f"the policy has learned with a robot of {self._source.joints} joints; this one has {joints}")
+        return {"frames": np.stack([observation[camera] for camera in self.contract.cameras]), "felt": np.asarray(felt, np.float32)}

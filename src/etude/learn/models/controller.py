@@ -1,0 +1,145 @@
+"""What closed-loop policies share: how prompts, frames and feelings become tokens, what an action is to a network, and what it remembers.
+
+A policy's memory is a few tensors of fixed sizes: whatever it has seen, an episode takes the same room, and can be put aside and taken up
+again. It begins with the prompt (:meth:`Controller.begin`), and every look gives a chunk of actions and the next memory
+(:meth:`Controller.act`).
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from etude.learn.control import PICTURE_SIDE, PICTURE_TOKENS, TIP, ControlSource
+from etude.learn.control_buffer import ControlBatch, ControlPrompts
+from etude.learn.models.tokens import PLACES, FrameTokens, WordTokens, gathered
+from etude.learn.models.trunk import TransformerBlock
+from etude.learn.recipes import ControllerRecipe
+from etude.learn.samples import BLANK, WORD
+
+ControlMemory = dict[str, Tensor]
+PARTS = 2  # of a loss: what moves the arm, and the hand
+SPREADS = {  # of what an oracle does in one step, so that all numbers count alike: places, then turns
+    "ee_delta": (0.08, 0.3),
+    "ee_pose": (0.008, 0.02),  # m, and numbers of a quaternion
+    "joint": (0.02, 0.02),  # rad
+}
+
+
+class Controller(nn.Module):
+    """``losses`` (N, 2) of a batch to learn from; ``chunks``: what it would have done, beside what was right; ``begin`` and ``act``.
+
+    ``onwards``: it learns from every look of a window, not from the last alone.
+    """
+
+    onwards = False
+
+    def __init__(self, recipe: ControllerRecipe, source: ControlSource) -> None:
+        super().__init__()
+        self.width = width = recipe.width
+        self.recipe, self.source = recipe, source
+        self.kept, self.chunk, self.numbers = recipe.looks, recipe.chunk, source.acts
+        self.frames = FrameTokens(width, source.size, recipe.grid, recipe.jitter)
+        self.cells = nn.Parameter(torch.empty(len(source.cameras), recipe.grid**2, width))
+        self.looked = nn.LayerNorm(width)
+        self.feeling = nn.Sequential(nn.Linear(source.feels, width), nn.GELU(), nn.Linear(width, width))
+        self.eye = nn.ModuleList(TransformerBlock(width, recipe.heads, recipe.dropout) for _ in range(recipe.eye_layers))
+        self.words, self.picture_cells = WordTokens(width), nn.Parameter(torch.empty(PICTURE_TOKENS, width))
+        self.kinds, self.places = nn.Embedding(BLANK + 1, width), nn.Embedding(PLACES, width)
+        self.encoder = nn.ModuleList(TransformerBlock(width, recipe.heads, recipe.dropout) for _ in range(recipe.prompt_layers))
+        self.heard = nn.LayerNorm(width)
+        for table in (self.kinds.weight, self.places.weight):
+            nn.init.normal_(table, std=0.02)
+        for table in (self.cells, self.picture_cells):
+            nn.init.normal_(table, std=0.5)  # where something is counts as much as what it is
+        place, turn = SPREADS[source.action]
+        spread = torch.tensor([place] * 3 + [turn] * (source.acts - 4) + [1.0])
+        self.register_buffer("spread", spread, persistent=False)
+
+    # -------------------------------------------------------------------------------------------- what it is told and sees
+
+    def told(self, prompts: ControlPrompts) -> tuple[Tensor, Tensor]:
+        """Encoded prompts (B, L, width), and which of their tokens are there (B, L)."""
+        there = prompts.kinds > 0
+        x = torch.where((prompts.kinds == WORD)[..., None], self.words(prompts.words), 0.0)
+        if len(prompts.pictures):
+            side = self.frames.grid
+            seen = self.frames.looks(prompts.pictures, self.frames.jitter).transpose(1, 2).unflatten(2, (side, side))
+            cells = self.looked(functional.adaptive_avg_pool2d(seen, PICTURE_SIDE).flatten(2).transpose(1, 2)) + self.picture_cells
+            x = torch.where((prompts.rows >= 0)[..., None], gathered(cells.flatten(0, 1), prompts.rows), x)
+        x = x + self.kinds(prompts.kinds) + self.places(prompts.places.clamp(max=PLACES - 1))
+        for block in self.encoder:
+            x = block(x, there[:, None, None])
+        return self.heard(x), there
+
+    def seen(self, frames: Tensor, felt: Tensor) -> Tensor:
+        """Looks of N moments, ``frames`` uint8 (N, V, S, S, 3) and ``felt`` (N, D), as tokens (N, M, width): all cells, and the feeling."""
+        x = self.looked(self.frames.looks(frames.flatten(0, 1), self.frames.jitter)).unflatten(0, frames.shape[:2]) + self.cells
+        x = torch.cat([x.flatten(1, 2), self.feeling(felt)[:, None]], 1)
+        for block in self.eye:
+            x = block(x)
+        return x
+
+    @property
+    def look_tokens(self) -> int:
+        """Tokens of a look."""
+        return len(self.source.cameras) * self.recipe.grid**2 + 1
+
+    # -------------------------------------------------------------------------------------------- actions
+
+    def _from(self, felt: Tensor) -> Tensor:
+        """Where actions (…, A) are reckoned from: where the tip or the joints are (…, D), for spaces that say where to be."""
+        zero = torch.zeros_like(felt[..., :1])
+        if self.source.action == "ee_pose":
+            return torch.cat([felt[..., -TIP : -TIP + 7], zero], -1)
+        if self.source.action == "joint":
+            return torch.cat([felt[..., : self.source.joints], zero], -1)
+        return zero.expand(*felt.shape[:-1], self.numbers)
+
+    def scaled(self, labels: Tensor, felt: Tensor) -> Tensor:
+        """Actions (…, H, A) as networks have them: changes from what is ``felt`` (…, D), all of about the same size."""
+        return (labels - self._from(felt)[..., None, :]) / self.spread
+
+    def actions(self, scaled: Tensor, felt: Tensor) -> Tensor:
+        """Actions (…, H, A) of what a network gives."""
+        return scaled.float() * self.spread + self._from(felt)[..., None, :]
+
+    # -------------------------------------------------------------------------------------------- what a model brings
+
+    def losses(self, batch: ControlBatch) -> Tensor:
+        """How far (N, 2) it is from N chunks, in what moves the arm and in the hand."""
+        raise NotImplementedError
+
+    def chunks(self, batch: ControlBatch) -> tuple[Tensor, Tensor, Tensor]:
+        """Chunks (N, H, A) that it would do, those that are right, both scaled, and what of these there is (N, H)."""
+        raise NotImplementedError
+
+    def begin(self, prompts: ControlPrompts, start: Tensor) -> ControlMemory:
+        """The memory of B episodes that begin: each tensor (B, …). ``start`` (B, H, A) is noise, for those who sample."""
+        raise NotImplementedError
+
+    def act(self, memory: ControlMemory, frames: Tensor, felt: Tensor) -> tuple[Tensor, ControlMemory]:
+        """Chunks (B, H, A) after a look at ``frames`` (B, V, S, S, 3) and ``felt`` (B, D), and what is remembered of it."""
+        raise NotImplementedError
+
+
+def mean_over(errors: Tensor, counts: Tensor) -> Tensor:
+    """Errors (N, H, A) as means over the actions that count (N, H): (N, 2), what moves the arm and the hand."""
+    parts = torch.stack([errors[..., :-1].mean(-1), errors[..., -1]], -1).float() * counts[..., None]
+    return parts.sum(1) / counts.sum(1).clamp(min=1)[:, None]
+
+
+def appended(row: Tensor, count: Tensor, value: Tensor) -> Tensor:
+    """Rows (B, K, …) with one more value (B, …), where ``count`` (B,) came before: at the next free place, or at the end, and the oldest
+    goes."""
+    kept = row.shape[1]
+    full = (count >= kept).view(-1, *[1] * (row.ndim - 1))
+    moved = torch.where(full, row.roll(-1, 1), row)
+    here = torch.arange(kept, device=row.device) == count.clamp(max=kept - 1)[:, None]
+    return torch.where(here.view(*here.shape, *[1] * (row.ndim - 2)), value[:, None].to(row.dtype), moved)
+
+
+def filled(kept: int, count: Tensor) -> Tensor:
+    """Which places (B, K) of such rows hold something."""
+    return torch.arange(kept, device=count.device) < count[:, None]
