@@ -26,8 +26,9 @@ from etude.learn.models.heatmaps import Heatmaps
 from etude.learn.models.readout import ReadoutController
 from etude.learn.models.stream import StreamController
 from etude.learn.models.window import WindowController
+from etude.learn.network_recipes import Form
 from etude.learn.posing import KeyposeMind, judged_keyposes
-from etude.learn.recipes import ControlRecipe, DecisionRecipe, Form, KeyposeRecipe, Recipe, StrokeRecipe
+from etude.learn.recipes import ControlRecipe, DecisionRecipe, KeyposeRecipe, Recipe, StrokeRecipe
 from etude.learn.samples import NUMBERS, SIZE
 from etude.learn.trial_buffer import TrialBuffer
 from etude.learn.trials import cells_of

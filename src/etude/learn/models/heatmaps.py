@@ -19,7 +19,7 @@ from etude.learn.keyposes import CELLS, LONGEST_SENTENCE, KeyposeSource
 from etude.learn.models.clouds import CHANNELS, VIEWS, RigidMotion, drawn, from_six_numbers, matrices, six_numbers, zoomed
 from etude.learn.models.tokens import WordTokens
 from etude.learn.models.trunk import TransformerBlock
-from etude.learn.recipes import HeatmapRecipe
+from etude.learn.network_recipes import HeatmapRecipe
 
 PARTS = 4  # of a loss: the place in the cube, in the small cube, the rotation, the hand
 STEM, MIDDLE, PAINT, NEAR = 48, 96, 16, 32  # features of pixels: at half size, at a quarter, in what is painted, and beside each other
