@@ -5,13 +5,15 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed (extra 'learn')")
 pytest.importorskip("safetensors", reason="safetensors is not installed (extra 'learn')")
+
+from toys import ThreeNumbers  # noqa: E402
 
 from etude.envs.simulation import Simulation  # noqa: E402
 from etude.evaluation.play import Players, Rollout  # noqa: E402
@@ -24,7 +26,6 @@ from etude.learn.models.cogelot import parameters_of  # noqa: E402
 from etude.learn.models.heatmaps import best_places, place_losses  # noqa: E402
 from etude.learn.posing import answered, judged_keyposes  # noqa: E402
 from etude.learn.recipes import KeyposeRecipe, Recipe, recipe_named  # noqa: E402
-from etude.learn.source import SampleSource  # noqa: E402
 from etude.learn.stream import DemonstrationStream  # noqa: E402
 from etude.learn.train import Trainer  # noqa: E402
 from etude.library import episode  # noqa: E402
@@ -72,7 +73,7 @@ def trained(steps: int, *settings: str):
 
 @functools.cache
 def adept():
-    return trained(60)
+    return trained(40)
 
 
 # ------------------------------------------------------------------------------------------------ what is learned from
@@ -136,25 +137,6 @@ def test_the_share_that_is_told_by_its_subtask_is_drawn():
         others.append([torch.equal(words[: len(task)], task) for words in drawn_words])
     assert all(others[0])
     assert not any(others[1])
-
-
-@dataclass(frozen=True)
-class ThreeNumbers(SampleSource):
-    """A source with an end."""
-
-    @property
-    def count(self) -> int:
-        return 3
-
-    @property
-    def room(self) -> int:
-        return 8
-
-    def packed(self, number: int) -> bytes:
-        return bytes([number])
-
-    def unpacked(self, data: bytes | memoryview) -> int:
-        return data[0]
 
 
 def test_a_stream_ends_with_its_source():
@@ -231,6 +213,15 @@ def test_a_toy_learns_its_demonstrations():
 def test_the_same_seed_gives_the_same_losses():
     settings = ("model.turn=20", "model.shift=0.08", "model.jitter=0.1", "model.dropout=0.1")
     assert trained(2, *settings)[1] == trained(2, *settings)[1] != trained(2, *settings, "schedule.seed=1")[1]
+
+
+def test_who_goes_on_by_the_clock_learns_from_the_whole_list_again(tmp_path):
+    trainer, _ = trained(1)
+    trainer.next = 20
+    trainer.save(tmp_path, clock=True)
+    other = Trainer(toy())
+    other.resume(tmp_path, clock=True)
+    assert (other.done, other.next) == (1, 0)
 
 
 def test_it_learns_in_half_precision():

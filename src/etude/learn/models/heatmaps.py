@@ -30,7 +30,7 @@ NEIGHBOURS = 2  # cells on each side of the best, whose mean is the answer
 GUESSES, HIDDEN = 4, 256  # rotations of which the likeliest is taken, for grips come in several ways
 SHARED = 0.05  # of the loss of a rotation, for guesses that are not the best: none is to be lost
 TURNS = 2.0  # how much a radian counts
-MISSED = 0.05  # m, along each axis, by which the first answer may be beside the right one
+MISSED = 1 / 6  # of the small cube's side, along each axis: so far the first answer may be beside the right one
 INSIDE = 0.02  # share of the cube next to its sides: a label that augmentation would bring there stays where it is
 
 
@@ -75,7 +75,7 @@ class Heatmaps(nn.Module):
         if self.training:
             now, place, rotation = self._augmented(now, place, rotation)
         coarse = self.coarse(now, torch.full_like(place, 0.5), 1.0)
-        centre = place + (2 * torch.rand_like(place) - 1) * MISSED / self.source.side
+        centre = place + (2 * torch.rand_like(place) - 1) * MISSED * self.share
         fine = self.fine(now, centre, self.share)
         inside = zoomed(place, centre, self.share)
         guesses, scores, hand = self._read(coarse, place, fine, inside)
