@@ -156,3 +156,11 @@ class Quitter(Faulty):
         if self._episode == BAD:
             sys.exit(0)
         return super().act(observation)
+
+
+class Told(Faulty):
+    """Notes in ``place`` how many threads a library that it loads would compute on."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__("none")
+        (Path(place) / "threads").write_text(os.environ.get("OMP_NUM_THREADS", "all"))

@@ -95,6 +95,13 @@ def test_a_run_that_is_ended_leaves_nothing_behind(kind, code, tmp_path):
         assert process.wait(60) == code and gone(started)
 
 
+def test_libraries_that_a_policy_loads_compute_on_one_thread(tmp_path, monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    run = evaluate(Plan(f"faulty:Told?place={tmp_path}", NAMES[:1]), tmp_path / "run", RunSettings(workers=1), Quiet())
+    assert [r.outcome for r in run.records] == ["failure"]
+    assert (tmp_path / "threads").read_text() == "1"
+
+
 def test_a_worker_that_dies_while_loading_is_replaced(tmp_path):
     place = tmp_path / "starts"
     place.mkdir()

@@ -109,9 +109,9 @@ class Local:
 
     def _process(self, target: Callable[..., None], arguments: tuple[Any, ...]) -> BaseProcess:
         # Never forked from this process: MuJoCo, numba and whatever a caller has loaded hold state that a fork would share. Not daemonic: a
-        # policy may start processes too.
+        # policy may start processes too. The environment comes last among the arguments.
         with one_thread():
-            process: BaseProcess = processes().Process(target=target, args=arguments)
+            process: BaseProcess = processes().Process(target=target, args=(*arguments, dict(os.environ)))
             process.start()
         assert process.pid is not None
         self._keeper.add(process.pid)
@@ -119,7 +119,7 @@ class Local:
 
     def _start(self) -> None:
         ours, theirs = multiprocessing.Pipe()
-        process = self._process(_main, (theirs, json.dumps(self._job.to_data()), dict(os.environ)))
+        process = self._process(_main, (theirs, json.dumps(self._job.to_data())))
         theirs.close()
         self._team.append(_Worker(process, ours, self._failed, since=time.monotonic()))
 

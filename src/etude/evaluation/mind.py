@@ -26,7 +26,8 @@ BACKLOG = 1024  # simulations that may wait until the mind is loaded
 
 
 class MindProcess:
-    """One mind for all simulations of a run, in a process of its own. ``start`` makes the process of a function and its arguments."""
+    """One mind for all simulations of a run, in a process of its own. ``start`` makes the process of a function and its arguments, to
+    which it adds the environment."""
 
     def __init__(self, text: str, plugins: Sequence[str], start: Callable[..., BaseProcess]) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="etude-")  # nobody else can look into it
@@ -34,7 +35,7 @@ class MindProcess:
         with socket.socket(socket.AF_UNIX) as door:
             door.bind(self.address)
             door.listen(BACKLOG)  # whoever comes before it is loaded waits
-            self.process = start(_serve, (door, text, tuple(plugins), dict(os.environ)))
+            self.process = start(_serve, (door, text, tuple(plugins)))
 
     def ended(self) -> str:
         """Why it is no longer there; empty while it is."""
