@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import dataclass
 
 from etude.learn.samples import Demonstration
+from etude.learn.source import SampleSource
 from etude.learn.stream import Source, played
 
 SOURCE = Source("vima", tasks=("rotate",), seed=3)
@@ -20,3 +22,22 @@ SETTINGS = (
 def demonstrations() -> list[tuple[int, str, Demonstration]]:
     """Twenty of them, played once for all tests of a process."""
     return played(SOURCE, 20)
+
+
+@dataclass(frozen=True)
+class ThreeNumbers(SampleSource):
+    """A source with an end."""
+
+    @property
+    def count(self) -> int:
+        return 3
+
+    @property
+    def room(self) -> int:
+        return 8
+
+    def packed(self, number: int) -> bytes:
+        return bytes([number])
+
+    def unpacked(self, data: bytes | memoryview) -> int:
+        return data[0]

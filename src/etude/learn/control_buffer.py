@@ -15,7 +15,7 @@ from torch import Tensor
 
 from etude.learn.buffer import Rows
 from etude.learn.control import PICTURE_TOKENS, ControlDemonstration, ControlSource
-from etude.learn.recipes import ControllerRecipe
+from etude.learn.network_recipes import ControllerRecipe
 
 ROWS = 4096  # of a block: 400 MB, for two cameras of 128×128
 

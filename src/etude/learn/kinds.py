@@ -14,15 +14,21 @@ from etude.learn.control_buffer import ControlBuffer
 from etude.learn.controlling import ControlMind, judged_control
 from etude.learn.deciding import DecisionMind, judged_trials
 from etude.learn.judging import judged
+from etude.learn.keypose_buffer import KeyposeBuffer
 from etude.learn.mind import StrokeMind
 from etude.learn.models.cogelot import Cogelot
-from etude.learn.models.controller import PARTS, Controller
+from etude.learn.models.controller import PARTS as CONTROL_PARTS
+from etude.learn.models.controller import Controller
 from etude.learn.models.decider import Decider
 from etude.learn.models.frame import FrameController
+from etude.learn.models.heatmaps import PARTS as KEYPOSE_PARTS
+from etude.learn.models.heatmaps import Heatmaps
 from etude.learn.models.readout import ReadoutController
 from etude.learn.models.stream import StreamController
 from etude.learn.models.window import WindowController
-from etude.learn.recipes import ControlRecipe, DecisionRecipe, Form, Recipe, StrokeRecipe
+from etude.learn.network_recipes import Form
+from etude.learn.posing import KeyposeMind, judged_keyposes
+from etude.learn.recipes import ControlRecipe, DecisionRecipe, KeyposeRecipe, Recipe, StrokeRecipe
 from etude.learn.samples import NUMBERS, SIZE
 from etude.learn.trial_buffer import TrialBuffer
 from etude.learn.trials import cells_of
@@ -81,8 +87,15 @@ KINDS = {
         judged_trials,
         DecisionMind,
     ),
+    KeyposeRecipe.json_kind: LearnedKind(
+        KEYPOSE_PARTS,
+        lambda recipe: Heatmaps(recipe.model, recipe.data.source),
+        lambda recipe, device: KeyposeBuffer(recipe.data.by_subtask, device),
+        judged_keyposes,
+        KeyposeMind,
+    ),
     ControlRecipe.json_kind: LearnedKind(
-        PARTS,
+        CONTROL_PARTS,
         lambda recipe: CONTROLLER_MODELS[recipe.model.form](recipe.model, recipe.data.source),
         lambda recipe, device: ControlBuffer(recipe.data.source, recipe.model, CONTROLLER_MODELS[recipe.model.form].onwards, device),
         judged_control,

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Literal
 
 from etude.learn.control import ControlSource, plain_source
+from etude.learn.keyposes import KeyposeSource, plain_keypose_source
+from etude.learn.network_recipes import ControllerRecipe, DeciderRecipe, HeatmapRecipe, ModelRecipe
 from etude.learn.samples import Look, contract_for
 from etude.learn.source import HELD_OUT, SampleSource
 from etude.learn.stream import Source
@@ -17,76 +19,6 @@ from etude.policies.contract import ANSWER, Contract
 from etude.suites.suite import SUITES
 
 SEEDS = 1 << 20  # of a schedule
-
-
-@dataclass(frozen=True)
-class ModelRecipe:
-    """The network. ``conditioning``: how it looks at the prompt; then it has ``layers``, or ``concat_layers`` of about the same size.
-
-    ``chained``: numbers of a stroke are decided one after the other, not each on its own. ``pointing``: places are told from things, not
-    only in bins of the table. ``slot_positions``: it knows slots by number. ``jitter``: how much the colours of crops vary in training.
-
-    ``language``: t5:FOLDER has a pretrained T5, known by its ``language_digest``, read prompts in place of words and ``prompt_layers``
-    that learn from scratch; its last ``language_layers`` learn.
-    """
-
-    look: Look = "objects"
-    conditioning: Literal["cross", "concat"] = "cross"
-    width: int = 192
-    heads: int = 6
-    prompt_layers: int = 2
-    layers: int = 4
-    concat_layers: int = 5
-    head_layers: int = 1
-    dropout: float = 0.1
-    chained: bool = True
-    pointing: bool = True
-    slot_positions: bool = False
-    jitter: float = 0.1
-    language: str = field(default="", metadata=SPARSE)
-    language_digest: str = field(default="", metadata=SPARSE)
-    language_layers: int = field(default=0, metadata=SPARSE)
-
-    def __post_init__(self) -> None:
-        if self.language_layers < 0:
-            raise EtudeError(f"model.language_layers must be at least 0, got {self.language_layers}")
-        if self.language_layers and not self.language:
-            raise EtudeError("model.language_layers are of a pretrained language, and there is none; set model.language=t5:FOLDER too")
-
-
-@dataclass(frozen=True)
-class DeciderRecipe:
-    """The network of a decider. ``sees``: frames alone make a deaf copy, the instruction alone a blind one."""
-
-    sees: Literal["both", "frames", "instruction"] = "both"
-    width: int = 192
-    heads: int = 6
-    layers: int = 8
-    dropout: float = 0.1
-    jitter: float = 0.1
-
-
-Form = Literal["stream", "window", "readout", "frame"]
-
-
-@dataclass(frozen=True)
-class ControllerRecipe:
-    """The network of a closed-loop policy. ``looks``: so many are known at once, ``execute`` control steps apart, after each of which a
-    ``chunk`` of actions is given; ``grid``: tokens along each side of a frame; ``hidden``: of a recurrent head."""
-
-    form: Form = "window"
-    width: int = 192
-    heads: int = 6
-    eye_layers: int = 2
-    prompt_layers: int = 2
-    layers: int = 6
-    hidden: int = 256
-    looks: int = 4
-    chunk: int = 8
-    execute: int = 4
-    grid: int = 8
-    dropout: float = 0.1
-    jitter: float = 0.1
 
 
 @dataclass(frozen=True)
@@ -120,6 +52,18 @@ class TrialData(DataRecipe):
 
 
 @dataclass(frozen=True)
+class KeyposeData(DataRecipe):
+    """Episodes of keyposes: few, and megabytes each. ``by_subtask``: the share of keyposes that are told by their sub-task, as a planner
+    would, and not by the task."""
+
+    source: KeyposeSource
+    start: int = 200
+    fresh: int = 1
+    most: int = 2000
+    by_subtask: float = 0.5
+
+
+@dataclass(frozen=True)
 class ControlData(DataRecipe):
     """Whole episodes of closed-loop control: each has many windows to learn from, and takes megabytes."""
 
@@ -148,7 +92,7 @@ class Recipe(Family):
     """A training run. Its kind says what is learned, and with that which model, samples and buffer are its own
     (:mod:`etude.learn.kinds`)."""
 
-    model: ModelRecipe | DeciderRecipe | ControllerRecipe
+    model: ModelRecipe | DeciderRecipe | ControllerRecipe | HeatmapRecipe
     data: DataRecipe
     schedule: ScheduleRecipe = field(default_factory=ScheduleRecipe)
 
@@ -251,6 +195,33 @@ class DecisionRecipe(Recipe, kind="decisions"):
 
 
 @dataclass(frozen=True)
+class KeyposeRecipe(Recipe, kind="keyposes"):
+    """Where the tip shall go next, from the cloud that cameras see."""
+
+    model: HeatmapRecipe
+    data: KeyposeData
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.model.size < 8 or self.model.size % 8:
+            raise EtudeError(f"model.size must be a multiple of 8, the pixels of a patch, got {self.model.size}")
+        if not 0 < self.model.zoom <= self.data.source.side:
+            raise EtudeError(f"model.zoom must be more than 0 and at most the cube's {self.data.source.side:g} m, got {self.model.zoom:g}")
+        if not 0 <= self.data.by_subtask <= 1:
+            raise EtudeError(f"data.by_subtask is a share from 0 to 1, got {self.data.by_subtask:g}")
+
+    @property
+    def contract(self) -> Contract:
+        """Clouds of its cameras, words, keyposes."""
+        return self.data.source.contract
+
+    @property
+    def shuffles(self) -> bool:
+        """Keyposes and their words are drawn."""
+        return True
+
+
+@dataclass(frozen=True)
 class ControlRecipe(Recipe, kind="control"):
     """Chunks of actions in closed loop, from what cameras see and the robot feels."""
 
@@ -291,7 +262,7 @@ def recipe_in(metadata: Mapping[str, str], language: str = "") -> Recipe:
 
 LOOK_NAMES: dict[str, Look] = {"objects": "objects", "patches": "patches"}
 CONDITIONINGS: dict[str, Literal["cross", "concat"]] = {"xattn": "cross", "concat": "concat"}
-DECIDER = "decider"
+DECIDER, HEATMAPS = "decider", "heatmaps"
 CONTROLLERS: dict[str, tuple[ControllerRecipe, int, int]] = {  # with how many cameras, and windows in a batch: all learn from as many looks
     "stream": (ControllerRecipe("stream", layers=4, looks=16), 2, 32),
     "window": (ControllerRecipe("window"), 1, 512),
@@ -305,6 +276,8 @@ def recipe_names(suite: str) -> tuple[str, ...]:
     """The recipes of a suite: each is trained as SUITE/NAME."""
     if SUITES[suite].control == ANSWER:
         return (DECIDER,)
+    if SUITES[suite].control == "keypose":
+        return (HEATMAPS, *CONTROLLERS)
     return (*(f"{look}-{conditioning}" for look in LOOK_NAMES for conditioning in CONDITIONINGS), *CONTROLLERS)
 
 
@@ -351,6 +324,8 @@ def _know(data: dict[str, Any]) -> None:
 def _plain_recipe(suite: str, form: str) -> Recipe:
     if form == DECIDER:
         return DecisionRecipe(DeciderRecipe(), TrialData(TrialSource(suite)), ScheduleRecipe(rate=5e-4, warmup=1000, steps=40_000))
+    if form == HEATMAPS:
+        return KeyposeRecipe(HeatmapRecipe(), KeyposeData(plain_keypose_source(suite)), ScheduleRecipe(batch=48, rate=5e-4, steps=4000))
     if form in CONTROLLERS:
         controller, views, batch = CONTROLLERS[form]
         schedule = ScheduleRecipe(batch=batch, rate=5e-4, warmup=500)

@@ -49,6 +49,11 @@ class SampleSource:
             if not weight > 0:
                 raise EtudeError(f"the weight of {task} must be positive, got {weight:g}")
 
+    @property
+    def count(self) -> int | None:
+        """How many episodes there are; None: without end."""
+        return None
+
     def held_out(self) -> Self:
         """Episodes of the same tasks that no stream for training has."""
         return replace(self, seed=HELD_OUT)

@@ -115,12 +115,10 @@ class GivenDemonstrations:
 
 
 class DemonstrationStream:
-    """Iterates over (number, name, sample) of a source, from ``first`` on, without end; played by ``workers`` processes.
+    """Iterates over (number, name, sample) of a source, from ``first`` on, as long as it has any; played by ``workers`` processes.
 
     With a ``stride`` it takes every n-th episode alone, and streams that begin one after the other have none in common.
     """
-
-    ended = False
 
     def __init__(self, source: SampleSource, workers: int, first: int = 0, stride: int = 1) -> None:
         if workers < 1:
@@ -135,8 +133,13 @@ class DemonstrationStream:
             for k in range(workers):
                 self._team.append(_StreamPlayer(context, source, first + k * stride, workers * stride))
 
+    @property
+    def ended(self) -> bool:
+        """Was that the last one?"""
+        return self.source.count is not None and self.next >= self.source.count
+
     def __iter__(self) -> Iterator[tuple[int, str, Any]]:
-        while True:
+        while not self.ended:
             yield from self.ready(None)
 
     def ready(self, timeout: float | None = 0.0) -> list[tuple[int, str, Any]]:
@@ -231,7 +234,7 @@ def _play(connection: Connection, kind: type[SampleSource], how: str) -> None:
     assert memory.buf is not None
     room, free, number = source.room, list(range(AHEAD)), given["first"]
     try:
-        while True:
+        while source.count is None or number < source.count:
             reason, data = "", b""
             try:
                 data = source.packed(number)
@@ -251,6 +254,8 @@ def _play(connection: Connection, kind: type[SampleSource], how: str) -> None:
                 memory.buf[place * room : place * room + len(data)] = data
                 connection.send_bytes(_MESSAGE.pack(number, place, len(data)))
             number += given["stride"]
+        while True:  # what was played last is still to be taken
+            connection.recv_bytes()
     except (EOFError, OSError):
         return
 

@@ -130,8 +130,8 @@ class Trainer:
         save_model(folder / NAME, self.averaged, self.recipe, **about)
 
     def resume(self, folder: Path, clock: bool = False, saved: bool = False) -> None:
-        """Go on from a saved state of the same recipe. By the clock, a stream that is not ``saved`` goes on too; otherwise it has to be
-        played, or read, again."""
+        """Go on from a saved state of the same recipe. By the clock, a stream goes on too that is not ``saved`` and has no end;
+        otherwise it has to be played, or read, again."""
         tensors, metadata = read_state(folder)
         kept, history = Recipe.from_data(parse_json(metadata["recipe"])), parse_json(metadata["history"])
         if kept != self.recipe:
@@ -153,7 +153,7 @@ class Trainer:
         self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": states})
         self.done, self.drawn = int(history["steps"]), int(history["drawn"])
         self.over, self.seconds = float(history["over"]), float(history["seconds"])
-        if clock and not saved:
+        if clock and not saved and self.recipe.data.source.count is None:
             self.next, self.earlier = int(history["next"]), int(history["episodes"])
 
 

@@ -61,6 +61,16 @@ def _blind(text: str) -> Policy:
     return Blindfolded(load_policy(seeing))
 
 
+@register_policy("true", address=True)
+def _partly_true(text: str) -> Policy:
+    from etude.policies.scripted import PartlyTrue
+
+    part, colon, policy = text.removeprefix("true:").partition(":")
+    if not colon:
+        raise EtudeError(f"{text!r} is not of the form true:PART:POLICY, e.g. true:position:learned:PATH")
+    return PartlyTrue(load_policy(policy), part)
+
+
 @register_policy("mishap", address=True)
 def _mishap(text: str) -> Policy:
     from etude.policies.mishaps import MishapOracle
@@ -131,7 +141,8 @@ def _chat_planner(text: str) -> Planner:
 def load_policy(text: str, mind: str = "") -> Policy:
     """A policy: a registered name (``oracle``, ``oracle:noise=0.02``, ``random``, ``noop``), a registered address (``replay:RUN``,
     ``ws://host:port``, ``learned:PATH``, ``zoo:NAME``, ``chat:MODEL@http://host:port/v1`` and ``answers:FILE`` for decisions,
-    ``takeover:CHANCE:POLICY``, from which the oracle takes over, ``blind:POLICY``, which sees nothing), or ``module:attribute`` (with
+    ``takeover:CHANCE:POLICY``, from which the oracle takes over, ``blind:POLICY``, which sees nothing,
+    ``true:PART:POLICY``, partly the oracle's), or ``module:attribute`` (with
     ``?key=value&…`` as arguments).
 
     ``mind``: the address of the process that decides, where there is one for all simulations."""

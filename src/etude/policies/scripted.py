@@ -14,7 +14,7 @@ from etude.episodes import PRIMITIVES, ActionSpace
 from etude.goals.goal import Goal
 from etude.goals.monitor import Monitor
 from etude.goals.regions import Region
-from etude.names import EpisodeName, EtudeError, rng
+from etude.names import EpisodeName, EtudeError, pick, rng
 from etude.policies.contract import Contract
 from etude.policies.policy import DescribedPolicy, Observation, Picture, Policy, SpeakingPolicy
 from etude.pose import Array
@@ -231,16 +231,48 @@ class Takeover:
         if self.taken is None and self._left:
             return self._left.pop(0)
         if self.taken is None:
-            own = self._first.contract.privileged
-            seen = observation if own else {k: v for k, v in observation.items() if k not in ("simulation", "subtask")}
-            given = numbers(self._first.act(seen), "what the policy gave", "an action, as numbers")
-            if given.ndim not in (1, 2) or not len(given):
-                raise EtudeError(f"the policy gave actions of shape {given.shape}; expected (n, D) or (D,)")
+            self._left = _asked(self._first, observation)
             self.words = self._first.words if isinstance(self._first, SpeakingPolicy) else ("", "")
-            self._left = list(given[None] if given.ndim == 1 else given[: self._first.contract.execute])
             return self._left.pop(0)
         action = self._oracle.act(observation)
         self.words = self._oracle.words
+        return action
+
+
+def _asked(policy: Policy, observation: Observation) -> list[Array]:
+    """The actions that another policy wants carried out before it is asked again; it is shown no more than it asks for."""
+    own = policy.contract.privileged
+    seen = observation if own else {k: v for k, v in observation.items() if k not in ("simulation", "subtask")}
+    given = numbers(policy.act(seen), "what the policy gave", "an action, as numbers")
+    if given.ndim not in (1, 2) or not len(given):
+        raise EtudeError(f"the policy gave actions of shape {given.shape}; expected (n, D) or (D,)")
+    return list(given[None] if given.ndim == 1 else given[: policy.contract.execute])
+
+
+KEYPOSE_PARTS = {"position": slice(0, 3), "rotation": slice(3, 7)}
+
+
+class PartlyTrue:
+    """Another policy of keyposes, with one ``part`` of each replaced by the oracle's: the position or the rotation (VLMbench B.3)."""
+
+    def __init__(self, policy: Policy, part: str) -> None:
+        self._part = pick("part of a keypose", part, KEYPOSE_PARTS)
+        self._policy, self._oracle = policy, OraclePolicy(action=policy.contract.action)
+        self.contract = replace(policy.contract, privileged=True, chunk=1, execute=1)
+        self.about = policy.about if isinstance(policy, DescribedPolicy) else {}
+
+    def reset(self, instruction: str, pictures: Sequence[Picture], episode: str) -> None:
+        """A new episode begins."""
+        self._policy.reset(instruction, pictures, episode)
+        self._oracle.reset(instruction, pictures, episode)
+
+    def act(self, observation: Observation) -> Array:
+        """The policy's next keypose, partly the oracle's."""
+        found: Simulation = observation["simulation"]
+        if found.episode.control != "keypose":
+            raise EtudeError(f"parts of keyposes can be true; {found.episode.name} is acted in by {found.episode.control!r}")
+        action = _asked(self._policy, observation)[0].copy()
+        action[self._part] = self._oracle.act(observation)[self._part]
         return action
 
 

@@ -18,7 +18,7 @@ from etude.learn.models.pretrained import PretrainedT5
 from etude.learn.models.strokes import Evidence, StrokeHead
 from etude.learn.models.tokens import PLACES, ThingTokens, WordTokens, gathered
 from etude.learn.models.trunk import TransformerBlock
-from etude.learn.recipes import ModelRecipe
+from etude.learn.network_recipes import ModelRecipe
 from etude.learn.samples import SCENE, STEPS, WORD
 
 SLOT_COUNT = 64

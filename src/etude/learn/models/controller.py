@@ -15,7 +15,7 @@ from etude.learn.control import PICTURE_SIDE, PICTURE_TOKENS, TIP, ControlSource
 from etude.learn.control_buffer import ControlBatch, ControlPrompts
 from etude.learn.models.tokens import PLACES, FrameTokens, WordTokens, gathered
 from etude.learn.models.trunk import TransformerBlock
-from etude.learn.recipes import ControllerRecipe
+from etude.learn.network_recipes import ControllerRecipe
 from etude.learn.samples import BLANK, WORD
 
 ControlMemory = dict[str, Tensor]

@@ -14,7 +14,7 @@ from torch.nn import functional
 
 from etude.learn.models.tokens import PLACES, CropEncoder, WordTokens, gathered
 from etude.learn.models.trunk import TransformerBlock
-from etude.learn.recipes import DeciderRecipe
+from etude.learn.network_recipes import DeciderRecipe
 from etude.learn.trial_buffer import TrialBatch
 
 ORDER = 64  # clauses of an instruction, frames of a trial: more count as the last

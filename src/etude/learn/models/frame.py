@@ -11,7 +11,7 @@ from etude.learn.control_buffer import ControlBatch, ControlPrompts
 from etude.learn.models.controller import Controller, ControlMemory, appended
 from etude.learn.models.recurrent import RecurrentHead
 from etude.learn.models.trunk import TransformerBlock
-from etude.learn.recipes import ControllerRecipe
+from etude.learn.network_recipes import ControllerRecipe
 
 LATENTS = 8  # tokens that look
 

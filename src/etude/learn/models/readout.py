@@ -11,7 +11,7 @@ from etude.learn.control_buffer import ControlBatch
 from etude.learn.models.controller import ControlMemory, mean_over
 from etude.learn.models.tokens import hats
 from etude.learn.models.window import WindowTrunk
-from etude.learn.recipes import ControllerRecipe
+from etude.learn.network_recipes import ControllerRecipe
 
 READOUTS = 4
 STEPS = 10  # from noise to an action

@@ -10,7 +10,7 @@ from etude.learn.control import ControlSource
 from etude.learn.control_buffer import ControlBatch, ControlPrompts
 from etude.learn.models.controller import Controller, ControlMemory, appended, filled, mean_over
 from etude.learn.models.trunk import TransformerBlock
-from etude.learn.recipes import ControllerRecipe
+from etude.learn.network_recipes import ControllerRecipe
 
 
 class WindowTrunk(Controller):

@@ -1,0 +1,205 @@
+"""Keyposes to learn from, as plain arrays: the cloud that cameras see before each, what the robot feels, what it is told, what is right.
+
+An episode is one sample: the oracle's keyposes, carried out as a policy's would be. Each is told by its task and by its sub-task, so that a
+policy can follow a planner or do without.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from etude.envs.observer import Observer, key
+from etude.envs.simulation import Simulation
+from etude.learn.control import TIP
+from etude.learn.packing import arrays_in, in_a_row
+from etude.learn.source import SEEDS, SampleSource, refuse_tests
+from etude.learn.wording import wording_of
+from etude.library import episode, tasks
+from etude.names import EpisodeName, EtudeError, pick
+from etude.policies.contract import Contract, refuse_mismatches
+from etude.policies.halves import Arrays
+from etude.policies.policy import Observation
+from etude.pose import Vec3
+from etude.skills.journeys import Keypose
+from etude.skills.oracle import Oracle
+from etude.skills.subtasks import right_now
+from etude.suites.suite import SUITES
+
+CAMERAS = ("front", "wrist", "left_shoulder", "right_shoulder")  # RoboHiMan C
+CELLS = (1 << 16) - 1  # along each side of the cube: cell 0 is for what is not in it
+LONGEST_SENTENCE = 64  # words: what follows is not read
+NO_WORD = -1
+BY_TASK, BY_SUBTASK = range(2)  # sentences
+HEADROOM = 1 << 16  # bytes of a sample besides its clouds
+
+
+@dataclass(frozen=True, eq=False)
+class KeyposeDemonstration:
+    """K keyposes. ``points`` uint16 (K, P, 3): cells of the cube, (0, 0, 0) where a pixel shows nothing in it; ``colours`` uint8
+    (K, P, 3); ``felt`` float32 (K, 10): the tip (position, quaternion wxyz), closed, held, opening; ``words`` int16 (K, 2, 64, 2): buckets
+    of the task's words and of the sub-task's, −1 where there are no more; ``labels`` float32 (K, 8): actions."""
+
+    points: NDArray[np.uint16]
+    colours: NDArray[np.uint8]
+    felt: NDArray[np.float32]
+    words: NDArray[np.int16]
+    labels: NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class KeyposeSource(SampleSource):
+    """Which episodes, seen by which ``cameras`` in square pictures of ``size`` pixels; of what they see, that counts which is in a cube of
+    ``side`` (m) around ``centre`` (world). ``plan``: the episodes of this list of the suite's, each once, instead of any number."""
+
+    plan: str = ""
+    cameras: tuple[str, ...] = CAMERAS
+    size: int = 128
+    centre: Vec3 = (0.0, 0.0, 0.0)
+    side: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.cameras:
+            raise EtudeError("a keypose policy needs at least one camera in data.source.cameras")
+        super().__post_init__()
+        for name in self.listed:
+            refuse_tests(name)
+
+    @property
+    def listed(self) -> tuple[str, ...]:
+        """The episodes of the plan: the first of every task, then the second of each, so that a part of them has something of all."""
+        return _listed(self.suite, self.plan, self.tasks) if self.plan else ()
+
+    @property
+    def count(self) -> int | None:
+        """How many there are; None: without end."""
+        return len(self.listed) if self.plan else None
+
+    def chosen(self) -> tuple[str, ...]:
+        """The tasks, in the suite's order."""
+        of_plan = {EpisodeName.parse(name).task for name in self.listed}
+        return tuple(task for task in super().chosen() if not self.plan or task in of_plan)
+
+    def held_out(self) -> Self:
+        """Episodes of the same tasks that neither a stream for training nor a plan has."""
+        return replace(super().held_out(), tasks=self.chosen(), plan="")
+
+    def name(self, number: int) -> str:
+        """The name of the k-th episode."""
+        return self.listed[number] if self.plan else super().name(number)
+
+    @property
+    def contract(self) -> Contract:
+        """What a policy asks for that has learned from it."""
+        size = (self.size, self.size)
+        return Contract(
+            "keypose", "world", "quaternion_wxyz", closes=1, cameras=self.cameras, size=size, modalities=("rgb", "points"), told="text"
+        )
+
+    def refuse_misfits(self) -> None:
+        """Raise if a task has episodes that cannot be seen like this, or are not acted in by keyposes."""
+        names = [f"{self.suite}/{task}@{self.split}#{self.seed * SEEDS}" for task in self.chosen()]
+        refuse_mismatches(self.contract, [episode(name) for name in names])
+
+    @property
+    def room(self) -> int:
+        """Bytes that a demonstration takes at most."""
+        longest = max(task.horizon for name, task in tasks(self.suite).items() if name in self.chosen())
+        return longest * (HEADROOM + 9 * len(self.cameras) * self.size**2)
+
+    def packed(self, number: int) -> bytes:
+        """The demonstration of the k-th episode."""
+        return in_a_row(vars(demonstrated_keyposes(self.name(number), self)).values())
+
+    def unpacked(self, data: bytes | memoryview) -> KeyposeDemonstration:
+        """The demonstration of these bytes."""
+        return KeyposeDemonstration(*arrays_in(data))
+
+
+@functools.lru_cache(maxsize=8)
+def _listed(suite: str, plan: str, chosen: tuple[str, ...]) -> tuple[str, ...]:
+    turns: dict[str, int] = {}
+    found: list[tuple[int, str]] = []
+    for name in pick(f"plan of {suite}", plan, SUITES[suite].plans)():
+        task = EpisodeName.parse(name).task
+        if not chosen or task in chosen:
+            turns[task] = turns.get(task, 0) + 1
+            found.append((turns[task], name))
+    return tuple(name for _, name in sorted(found, key=lambda one: one[0]))
+
+
+def plain_keypose_source(suite: str) -> KeyposeSource:
+    """The first of a suite's lists that are for training, or all its episodes; the cube holds all places where the tip may be sent."""
+    found = SUITES[suite]
+    if found.reach is None:
+        raise EtudeError(f"{suite} does not say where the tip may be sent, which recipes of keyposes need")
+    lower, upper = (np.array(corner) for corner in found.reach)
+    x, y, z = ((lower + upper) / 2).round(6).tolist()
+    training = (k for k, names in found.plans.items() if {found.splits[EpisodeName.parse(name).split] for name in names()} == {"training"})
+    return KeyposeSource(suite, plan=next(training, ""), centre=(x, y, z), side=round(float((upper - lower).max()), 6))
+
+
+def demonstrated_keyposes(name: str, source: KeyposeSource) -> KeyposeDemonstration:
+    """Play an episode with the oracle. One that it does not solve is no demonstration."""
+    refuse_tests(name)
+    found = episode(name)
+    simulation = Simulation(found)
+    contract = source.contract
+    observer = Observer(simulation, contract.cameras, contract.size, contract.modalities)
+    oracle = Oracle(found, simulation.world, simulation.monitor)
+    clouds, felt, words, labels = [], [], [], []
+    while not simulation.over:
+        keypose = oracle.stroke()
+        if not isinstance(keypose, Keypose):
+            raise EtudeError(f"{name}: its demonstration is no row of keyposes; {found.control!r} cannot be learned in this form")
+        seen = observer.look()
+        clouds.append(cloud(seen, source))
+        felt.append(seen["proprioception"][-TIP:])
+        told = found.instruction.text
+        words.append([sentence_array(told), sentence_array(next(iter(right_now(simulation.monitor)), told))])
+        labels.append(keypose.to_action())
+        simulation.step(labels[-1])
+    if not simulation.status.satisfied:
+        raise EtudeError(f"{name}: the oracle does not solve it")
+    points, colours = (np.stack([one[what] for one in clouds]) for what in ("points", "colours"))
+    return KeyposeDemonstration(points, colours, np.stack(felt), np.array(words, np.int16), np.array(labels, np.float32))
+
+
+def cloud(observation: Mapping[str, Any], source: KeyposeSource) -> Arrays:
+    """``points`` and ``colours`` of what all cameras see."""
+    places = np.concatenate([observation[key(camera, "points")].reshape(-1, 3) for camera in source.cameras])
+    colours = np.concatenate([observation[camera].reshape(-1, 3) for camera in source.cameras])
+    low = np.array(source.centre, np.float32) - np.float32(source.side / 2)
+    cells = (places - low) * np.float32(CELLS / source.side)
+    inside = ((cells >= 0) & (cells < CELLS)).all(1) & (places != 0).any(1)  # where nothing is seen, observations have zeros
+    return {"points": np.where(inside[:, None], cells + 1, 0).astype(np.uint16), "colours": colours}
+
+
+def sentence_array(text: str) -> NDArray[np.int16]:
+    """The buckets (64, 2) of the words of a text."""
+    found = np.full((LONGEST_SENTENCE, 2), NO_WORD, np.int16)
+    words = wording_of("").tokens(text)[:LONGEST_SENTENCE]
+    found[: len(words)] = words
+    return found
+
+
+class KeyposeEyes:
+    """Makes observations ready for a keypose policy. It is told in every one of them what to do now, and remembers nothing."""
+
+    def __init__(self, recipe: Any, contract: Contract) -> None:
+        self.contract = contract
+        self._source: KeyposeSource = recipe.data.source
+
+    def told(self, instruction: str, pictures: Sequence[Any], episode: str) -> Arrays:
+        """A new episode begins."""
+        return {}
+
+    def saw(self, observation: Observation) -> Arrays:
+        """``points``, ``colours``, ``felt`` (10,) and ``words`` (64, 2) as of a demonstration."""
+        felt = np.asarray(observation["proprioception"][-TIP:], np.float32)
+        return {**cloud(observation, self._source), "felt": felt, "words": sentence_array(observation["instruction"])}

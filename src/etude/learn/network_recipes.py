@@ -1,0 +1,97 @@
+"""The networks of recipes, as small frozen values: what each is made of, and how large."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from etude.learn.samples import Look
+from etude.names import SPARSE, EtudeError
+
+
+@dataclass(frozen=True)
+class ModelRecipe:
+    """The network. ``conditioning``: how it looks at the prompt; then it has ``layers``, or ``concat_layers`` of about the same size.
+
+    ``chained``: numbers of a stroke are decided one after the other, not each on its own. ``pointing``: places are told from things, not
+    only in bins of the table. ``slot_positions``: it knows slots by number. ``jitter``: how much the colours of crops vary in training.
+
+    ``language``: t5:FOLDER has a pretrained T5, known by its ``language_digest``, read prompts in place of words and ``prompt_layers``
+    that learn from scratch; its last ``language_layers`` learn.
+    """
+
+    look: Look = "objects"
+    conditioning: Literal["cross", "concat"] = "cross"
+    width: int = 192
+    heads: int = 6
+    prompt_layers: int = 2
+    layers: int = 4
+    concat_layers: int = 5
+    head_layers: int = 1
+    dropout: float = 0.1
+    chained: bool = True
+    pointing: bool = True
+    slot_positions: bool = False
+    jitter: float = 0.1
+    language: str = field(default="", metadata=SPARSE)
+    language_digest: str = field(default="", metadata=SPARSE)
+    language_layers: int = field(default=0, metadata=SPARSE)
+
+    def __post_init__(self) -> None:
+        if self.language_layers < 0:
+            raise EtudeError(f"model.language_layers must be at least 0, got {self.language_layers}")
+        if self.language_layers and not self.language:
+            raise EtudeError("model.language_layers are of a pretrained language, and there is none; set model.language=t5:FOLDER too")
+
+
+@dataclass(frozen=True)
+class DeciderRecipe:
+    """The network of a decider. ``sees``: frames alone make a deaf copy, the instruction alone a blind one."""
+
+    sees: Literal["both", "frames", "instruction"] = "both"
+    width: int = 192
+    heads: int = 6
+    layers: int = 8
+    dropout: float = 0.1
+    jitter: float = 0.1
+
+
+Form = Literal["stream", "window", "readout", "frame"]
+
+
+@dataclass(frozen=True)
+class ControllerRecipe:
+    """The network of a closed-loop policy. ``looks``: so many are known at once, ``execute`` control steps apart, after each of which a
+    ``chunk`` of actions is given; ``grid``: tokens along each side of a frame; ``hidden``: of a recurrent head."""
+
+    form: Form = "window"
+    width: int = 192
+    heads: int = 6
+    eye_layers: int = 2
+    prompt_layers: int = 2
+    layers: int = 6
+    hidden: int = 256
+    looks: int = 4
+    chunk: int = 8
+    execute: int = 4
+    grid: int = 8
+    dropout: float = 0.1
+    jitter: float = 0.1
+
+
+@dataclass(frozen=True)
+class HeatmapRecipe:
+    """The network of a keypose policy. ``sees``: the cloud alone makes a deaf copy, the instruction alone a blind one. ``size``: pixels
+    along each side of a view; ``zoom`` (m): the side of the cube that is looked at again; ``turn`` (degrees) and ``shift`` (m): how far
+    clouds and labels are moved together in training, at most."""
+
+    sees: Literal["both", "cloud", "instruction"] = "both"
+    width: int = 192
+    heads: int = 6
+    layers: int = 5
+    dropout: float = 0.1
+    jitter: float = 0.1
+    size: int = 112
+    zoom: float = 0.3
+    turn: float = 20.0
+    shift: float = 0.08
