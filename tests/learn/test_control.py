@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import multiprocessing
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -365,7 +366,7 @@ def test_a_mind_in_another_process_gives_out_what_it_remembers(folder):
     started = []
 
     def start(function, given):
-        started.append(multiprocessing.get_context("fork").Process(target=function, args=given, daemon=True))
+        started.append(multiprocessing.get_context("fork").Process(target=function, args=(*given, dict(os.environ)), daemon=True))
         started[-1].start()
         return started[-1]
 
