@@ -26,7 +26,7 @@ from etude.learn.kinds import kind_of  # noqa: E402
 from etude.learn.models.cogelot import parameters_of  # noqa: E402
 from etude.learn.packing import in_a_row  # noqa: E402
 from etude.learn.recipes import CONTROLLERS, Recipe, recipe_named  # noqa: E402
-from etude.learn.stream import DemonstrationStream  # noqa: E402
+from etude.learn.stream import SampleStream  # noqa: E402
 from etude.learn.train import Trainer  # noqa: E402
 from etude.learn.training_run import TrainingSettings, run  # noqa: E402
 from etude.library import episode  # noqa: E402
@@ -116,7 +116,7 @@ def test_prompts_have_pictures_or_words_alone():
 
 
 def test_two_processes_deliver_what_one_plays_in_the_same_order():
-    with DemonstrationStream(SOURCE, 2) as stream:
+    with SampleStream(SOURCE, 2) as stream:
         arrived = list(itertools.islice(stream, 3))
     for (number, name, one), (number_here, name_here, one_here) in zip(arrived, demonstrations(), strict=True):
         assert (number, name) == (number_here, name_here)

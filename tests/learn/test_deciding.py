@@ -23,7 +23,7 @@ from etude.learn.kinds import kind_of  # noqa: E402
 from etude.learn.models.cogelot import parameters_of  # noqa: E402
 from etude.learn.packing import in_a_row  # noqa: E402
 from etude.learn.recipes import DecisionRecipe, Recipe, recipe_named  # noqa: E402
-from etude.learn.stream import DemonstrationStream, GivenDemonstrations  # noqa: E402
+from etude.learn.stream import GivenSamples, SampleStream  # noqa: E402
 from etude.learn.train import Trainer, train  # noqa: E402
 from etude.learn.training_run import TrainingSettings, run  # noqa: E402
 from etude.learn.trial_buffer import TrialBuffer  # noqa: E402
@@ -80,7 +80,7 @@ def test_the_same_seed_gives_the_same_curve():
 
 
 def test_two_processes_deliver_what_one_solves_in_the_same_order():
-    with DemonstrationStream(SOURCE, 2) as stream:
+    with SampleStream(SOURCE, 2) as stream:
         arrived = list(itertools.islice(stream, 4))
     for (number, name, one), (number_here, name_here, one_here) in zip(arrived, solved(), strict=False):
         assert (number, name) == (number_here, name_here)
@@ -171,7 +171,7 @@ def test_what_is_left_out_never_comes(changed, of):
 def test_a_stream_passes_over_what_is_left_out():
     source = TrialSource("iwisdm", tasks=("low",), without=("Or",))
     kept = [k for k in range(30) if not source.leaves_out(trial(source.name(k)))]
-    with DemonstrationStream(source, 1) as stream:
+    with SampleStream(source, 1) as stream:
         assert [number for number, _, _ in itertools.islice(stream, 5)] == kept[:5]
         assert not stream.missing
 
@@ -197,7 +197,7 @@ def test_a_checkpoint_plays_what_its_model_answers(tmp_path):
 def test_training_takes_from_the_stream_what_each_step_asks_for():
     recipe = recipe_named("iwisdm/decider", [*SETTINGS, "data.start=4", "data.fresh=2", "schedule.steps=3"])
     trainer = Trainer(recipe)
-    list(train(trainer, GivenDemonstrations(solved())))
+    list(train(trainer, GivenSamples(solved())))
     assert trainer.done == 3 and len(trainer.buffer) == 8
 
 

@@ -26,7 +26,7 @@ from etude.learn.models.cogelot import parameters_of  # noqa: E402
 from etude.learn.models.heatmaps import best_places, place_losses  # noqa: E402
 from etude.learn.posing import answered, judged_keyposes  # noqa: E402
 from etude.learn.recipes import KeyposeRecipe, Recipe, recipe_named  # noqa: E402
-from etude.learn.stream import DemonstrationStream  # noqa: E402
+from etude.learn.stream import SampleStream  # noqa: E402
 from etude.learn.train import Trainer  # noqa: E402
 from etude.library import episode  # noqa: E402
 from etude.names import EpisodeName, EtudeError  # noqa: E402
@@ -140,7 +140,7 @@ def test_the_share_that_is_told_by_its_subtask_is_drawn():
 
 
 def test_a_stream_ends_with_its_source():
-    with DemonstrationStream(ThreeNumbers("himan"), 2) as stream:
+    with SampleStream(ThreeNumbers("himan"), 2) as stream:
         assert [sample for _, _, sample in itertools.islice(stream, 5)] == [0, 1, 2]
         assert stream.ended
 

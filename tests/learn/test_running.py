@@ -22,7 +22,7 @@ from etude.learn.curve import CURVE, Curve, read_curve  # noqa: E402
 from etude.learn.gpu_meter import GpuMeter  # noqa: E402
 from etude.learn.recipes import recipe_named  # noqa: E402
 from etude.learn.stored import stored  # noqa: E402
-from etude.learn.stream import GivenDemonstrations  # noqa: E402
+from etude.learn.stream import GivenSamples  # noqa: E402
 from etude.learn.train import Trainer, train  # noqa: E402
 from etude.names import EtudeError  # noqa: E402
 
@@ -36,7 +36,7 @@ TINY = (
 def test_a_policy_can_be_trained_from_it(kept):
     trainer = Trainer(recipe_named("vima/objects-xattn", [*TINY, "schedule.steps=3"]))
     before = [p.detach().clone() for p in trainer.model.parameters()]
-    list(train(trainer, GivenDemonstrations(stored(kept))))
+    list(train(trainer, GivenSamples(stored(kept))))
     assert trainer.done == 3 and any(not (a == b).all() for a, b in zip(before, trainer.model.parameters(), strict=True))
 
 
@@ -83,7 +83,7 @@ def test_a_run_that_is_interrupted_twice_has_the_curve_of_one_that_was_not(kept,
     assert list(parts) == sorted(parts) and len(parts) > 2
     recipe = recipe_named("vima/objects-xattn", [*TINY, "schedule.steps=100000", f"data.stored={kept}"])
 
-    whole = train(Trainer(recipe), GivenDemonstrations(stored(kept)), every=1)
+    whole = train(Trainer(recipe), GivenSamples(stored(kept)), every=1)
     steps = {}
     for point in whole:
         steps[point.step] = point.loss
@@ -97,7 +97,7 @@ def test_a_run_that_is_interrupted_twice_has_the_curve_of_one_that_was_not(kept,
 def test_by_the_clock_training_goes_on_where_schedule_and_stream_stood(tmp_path):
 
     recipe = recipe_named("vima/objects-xattn", [*TINY, "data.most=9", "data.source.tasks=rotate"])
-    trainer, source = Trainer(recipe), GivenDemonstrations(demonstrations())
+    trainer, source = Trainer(recipe), GivenSamples(demonstrations())
     list(train(trainer, source, minutes=1e6, asked=lambda: trainer.done == 3))
     assert trainer.done == 3 and trainer.over > 0 and trainer.episodes == 9
     trainer.save(tmp_path, clock=True)
@@ -105,7 +105,7 @@ def test_by_the_clock_training_goes_on_where_schedule_and_stream_stood(tmp_path)
     again.resume(tmp_path, clock=True)
     assert (again.over, again.next, again.episodes, again.drawn) == (trainer.over, source.next, 9, 12)
     over = again.over
-    fresh = GivenDemonstrations(demonstrations()[again.next :])
+    fresh = GivenSamples(demonstrations()[again.next :])
     (point,) = train(again, fresh, minutes=1e6, asked=lambda: again.done == 4)
     assert point.step == 4 and again.over > over and point.episodes > 9
     assert point.seen == pytest.approx(16 / point.episodes)
@@ -126,7 +126,7 @@ def test_two_processes_have_the_losses_of_one(kept, tmp_path, capsys, monkeypatc
 def test_points_after_the_state_that_is_gone_on_from_are_forgotten(tmp_path):
     trainer = Trainer(recipe_named("vima/objects-xattn", [*TINY, "schedule.steps=4"]))
     curve = Curve(tmp_path, 0)
-    for point in train(trainer, GivenDemonstrations(demonstrations()), every=1):
+    for point in train(trainer, GivenSamples(demonstrations()), every=1):
         curve.add(point)
     with (tmp_path / CURVE).open("a") as file:
         file.write('{"step": 5, "lo')  # as of a process that was killed
@@ -154,7 +154,7 @@ def test_a_loss_that_is_no_number_ends_in_one_line():
     with torch.no_grad():
         trainer.model.query.fill_(float("nan"))
     with pytest.raises(EtudeError, match=r"no number any more at step 2.*schedule\.rate"):
-        list(train(trainer, GivenDemonstrations(demonstrations())))
+        list(train(trainer, GivenSamples(demonstrations())))
 
 
 def test_a_set_of_another_suite_or_without_episodes_is_refused(kept, tmp_path, capsys, monkeypatch):

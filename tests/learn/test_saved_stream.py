@@ -88,14 +88,14 @@ def test_it_can_be_learned_from_while_it_grows(saved, tmp_path):
 def test_training_from_it_gives_the_losses_of_the_stream(saved, tmp_path):
     torch = pytest.importorskip("torch", reason="torch is not installed (extra 'learn')")
     from etude.learn.recipes import recipe_named
-    from etude.learn.stream import GivenDemonstrations, played
+    from etude.learn.stream import GivenSamples, played
     from etude.learn.train import Trainer, train
 
     torch.set_num_threads(1)
     recipe = recipe_named("vima/objects-xattn", [*SETTINGS, "data.start=3", "data.fresh=1", "data.most=4", "schedule.steps=3"])
     curves = [
         [point.axes for point in train(Trainer(recipe), source)]
-        for source in (SavedStream(saved, SOURCE), GivenDemonstrations(played(SOURCE, COUNT)))
+        for source in (SavedStream(saved, SOURCE), GivenSamples(played(SOURCE, COUNT)))
     ]
     assert curves[0] == curves[1]
 

@@ -13,13 +13,13 @@ from toys import SOURCE, demonstrations
 from etude.learn.demonstrating import Recovery, demonstrate
 from etude.learn.packing import packed, unpacked
 from etude.learn.samples import BLANK, OBJECT, SCENE, WORD, action_of, numbers_of, patches, prompt
-from etude.learn.stream import DemonstrationStream, Source
+from etude.learn.stream import SampleStream, Source
 from etude.library import episode
 from etude.names import EpisodeName, EtudeError
 
 
 def test_two_processes_deliver_what_one_plays_in_the_same_order():
-    with DemonstrationStream(SOURCE, 2) as stream:
+    with SampleStream(SOURCE, 2) as stream:
         arrived = list(itertools.islice(stream, 5))
     for (number, name, one), (number_here, name_here, one_here) in zip(arrived, demonstrations(), strict=False):
         assert (number, name) == (number_here, name_here)
@@ -27,7 +27,7 @@ def test_two_processes_deliver_what_one_plays_in_the_same_order():
 
 
 def test_a_stream_begins_where_it_is_told_to_and_takes_every_so_manieth():
-    with DemonstrationStream(SOURCE, 1, first=3, stride=2) as stream:
+    with SampleStream(SOURCE, 1, first=3, stride=2) as stream:
         found = list(itertools.islice(stream, 2))
         assert stream.next >= 7
     assert [one[:2] for one in found] == [demonstrations()[k][:2] for k in (3, 5)]

@@ -17,7 +17,7 @@ from etude.learn.kinds import kind_of  # noqa: E402
 from etude.learn.models.cogelot import parameters_of  # noqa: E402
 from etude.learn.models.strokes import AXES, best, softened  # noqa: E402
 from etude.learn.recipes import recipe_named, recipe_names  # noqa: E402
-from etude.learn.stream import GivenDemonstrations  # noqa: E402
+from etude.learn.stream import GivenSamples  # noqa: E402
 from etude.learn.train import Trainer, train  # noqa: E402
 from etude.names import EtudeError  # noqa: E402
 
@@ -122,7 +122,7 @@ def test_resuming_gives_the_losses_of_a_run_that_was_never_stopped(tmp_path):
 def test_training_takes_from_the_stream_what_each_step_asks_for():
     recipe = recipe_named("vima/objects-xattn", [*SETTINGS, "data.start=4", "data.fresh=2", "schedule.steps=3"])
     trainer = Trainer(recipe)
-    assert [point.step for point in train(trainer, GivenDemonstrations(demonstrations()))] == [3]
+    assert [point.step for point in train(trainer, GivenSamples(demonstrations()))] == [3]
     assert trainer.done == 3 and len(trainer.buffer) == 8
 
 

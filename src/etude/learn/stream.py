@@ -87,7 +87,7 @@ class Source(SampleSource):
         return unpacked(data)
 
 
-class Demonstrations(Protocol):
+class Samples(Protocol):
     """Where training takes its samples from: demonstrations, or trials."""
 
     next: int  # the number of the episode that comes next
@@ -100,7 +100,7 @@ class Demonstrations(Protocol):
         """Put what has come since into a buffer; waits so many seconds for something."""
 
 
-class GivenDemonstrations:
+class GivenSamples:
     """Samples that are there already: of a stored set, or of a list. Of several processes each takes every ``stride``-th."""
 
     def __init__(self, found: Iterable[tuple[int, str, Any]], first: int = 0, stride: int = 1) -> None:
@@ -114,7 +114,7 @@ class GivenDemonstrations:
         buffer.add([one for _, _, one in some])
 
 
-class DemonstrationStream:
+class SampleStream:
     """Iterates over (number, name, sample) of a source, from ``first`` on, as long as it has any; played by ``workers`` processes.
 
     With a ``stride`` it takes every n-th episode alone, and streams that begin one after the other have none in common.

@@ -19,7 +19,7 @@ from etude.learn.kinds import kind_of
 from etude.learn.ranks import Ranks
 from etude.learn.recipes import SEEDS, Recipe
 from etude.learn.state import StateForm, compacted, expanded, read_state, write_state
-from etude.learn.stream import Demonstrations
+from etude.learn.stream import Samples
 from etude.names import EtudeError, parse_json
 
 EVERY = 50  # steps between points of the curve
@@ -159,7 +159,7 @@ class Trainer:
 
 def train(
     trainer: Trainer,
-    source: Demonstrations,
+    source: Samples,
     minutes: float | None = None,
     every: int = 0,
     asked: Callable[[], bool] = lambda: False,
@@ -194,7 +194,7 @@ def train(
         meter.close()
 
 
-def _fill(trainer: Trainer, source: Demonstrations, by_the_clock: bool, asked: Callable[[], bool]) -> None:
+def _fill(trainer: Trainer, source: Samples, by_the_clock: bool, asked: Callable[[], bool]) -> None:
     """Take demonstrations for the next step: those it asks for, or, by the clock, all that are there."""
     buffer, data, ranks = trainer.buffer, trainer.recipe.data, trainer.ranks
     wanted = data.start if by_the_clock else trainer.wanted(trainer.done)

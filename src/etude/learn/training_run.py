@@ -27,7 +27,7 @@ from etude.learn.recipes import Recipe
 from etude.learn.saved_stream import SavedStream
 from etude.learn.state import StateForm, has_state
 from etude.learn.stored import stored
-from etude.learn.stream import Demonstrations, DemonstrationStream, GivenDemonstrations, Source
+from etude.learn.stream import GivenSamples, Samples, SampleStream, Source
 from etude.learn.train import EVERY, Trainer, train
 from etude.names import EpisodeName, EtudeError
 
@@ -145,19 +145,19 @@ def _refuse_misfits(recipe: Recipe) -> None:
 
 def _training(trainer: Trainer, settings: TrainingSettings, stopping: Stopping) -> Generator[CurvePoint, None, None]:
     """Points of the curve, until the end or an interrupt."""
-    with stopping.listening(), _demonstrations(trainer, settings) as source:
+    with stopping.listening(), _samples(trainer, settings) as source:
         yield from train(trainer, source, settings.minutes, settings.every, lambda: stopping.asked, settings.workers * trainer.ranks.count)
 
 
-def _demonstrations(trainer: Trainer, settings: TrainingSettings) -> AbstractContextManager[Demonstrations]:
+def _samples(trainer: Trainer, settings: TrainingSettings) -> AbstractContextManager[Samples]:
     """This rank's part of them. A stream begins with a multiple of the number of ranks, so that no two have an episode in common."""
     ranks, recipe = trainer.ranks, trainer.recipe
     if recipe.stored:
-        return nullcontext(GivenDemonstrations(stored(Path(recipe.stored), recipe.language), ranks.number, ranks.count))
+        return nullcontext(GivenSamples(stored(Path(recipe.stored), recipe.language), ranks.number, ranks.count))
     if settings.stream is not None:
         return nullcontext(_saved(recipe, settings.stream, ranks.number, ranks.count))
     first = -(-trainer.next // ranks.count) * ranks.count
-    return DemonstrationStream(recipe.data.source, settings.workers, first + ranks.number, ranks.count)
+    return SampleStream(recipe.data.source, settings.workers, first + ranks.number, ranks.count)
 
 
 def _saved(recipe: Recipe, folder: Path, first: int = 0, stride: int = 1) -> SavedStream:
@@ -228,7 +228,7 @@ class _Keeping:
         trainer, count = self._trainer, self._settings.validate
         if last.validated != count:
             self._validate(last)
-        with self._stopping.at_once(), DemonstrationStream(trainer.recipe.data.source.held_out(), self._settings.workers) as stream:
+        with self._stopping.at_once(), SampleStream(trainer.recipe.data.source.held_out(), self._settings.workers) as stream:
             self._say(trainer.kind.judged(trainer.averaged, list(islice(stream, count)), trainer.device))
         self._say(str(read_run(self._validation(last)).table()))
 
