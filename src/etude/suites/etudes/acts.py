@@ -1,20 +1,24 @@
-"""What an étude is composed of: deeds at the table, and what joins them. Conditions and branches are those of decisions.
+"""What an étude is composed of: acts, and what joins them. Deeds are in :mod:`etude.suites.etudes.deeds`; conditions and branches are
+those of decisions.
 
 All are operators of one family with decisions: typed in the same way, drawn, told and read by the same code. What they give is an act.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
+from etude.decisions.connectivity import Unfit
+from etude.decisions.graph import walk
 from etude.decisions.logic import Joining
-from etude.decisions.looks import Select
-from etude.decisions.operator import ACT, Kind, Operator
+from etude.decisions.looks import Match, Select
+from etude.decisions.operator import ACT, Kind, Operator, operator_class
 from etude.decisions.templates import EXACT, FLUENT
 from etude.goals.branching import Succession
-from etude.goals.goal import All, Goal, Once, Sequence
-from etude.goals.leaves import Inside, OnTop, PushedTowards, Touched
+from etude.goals.goal import All, Always, Either, Goal
+from etude.goals.leaves import Untouched
 from etude.names import EtudeError
 from etude.pose import Vec3
 
@@ -22,10 +26,24 @@ if TYPE_CHECKING:
     from etude.decisions.connectivity import GraphAttempt, Maker
     from etude.decisions.wording import SentenceWriter
 
-# The parts that things play in deeds. Only these two may be played by one thing in the two branches of a condition: the others leave
-# traces that could be taken for the other branch.
-MOVED, CARRIER, ONTO_AREA, TOUCHED, PUSHED, AIM = "moved", "carrier", "area", "touched", "pushed", "aim"
+# The parts that things play. Only the first two may be played by one thing in the two branches of a condition: the others leave traces
+# that could be taken for the other branch.
+MOVED, CARRIER, ONTO_AREA, TOUCHED, PUSHED, AIM, AVOIDED = "moved", "carrier", "area", "touched", "pushed", "aim", "avoided"
 SHAREABLE = (MOVED, CARRIER)
+EACH = "each "  # before the part of several things
+
+
+@dataclass(frozen=True)
+class Group(Select):
+    """All things that match, for each of which something is to be done."""
+
+
+@dataclass(frozen=True)
+class It(Select):
+    """The thing of a group whose turn it is."""
+
+    when: int = 0
+    matches: tuple[Match, ...] = ()
 
 
 class Stage(Protocol):
@@ -39,6 +57,9 @@ class Stage(Protocol):
 
     def goal(self, node: Operator) -> Goal:
         """What an act asks for."""
+
+    def each(self, group: Group) -> Sequence[Stage]:
+        """The same for each thing of a group, which is then it."""
 
 
 class Act(Operator, abstract=True):
@@ -59,6 +80,7 @@ class Deed(Act, abstract=True):
 
     casting: ClassVar[tuple[str, ...]] = ()
     steps: ClassVar[int] = 300  # control steps that it may take
+    repeatable: ClassVar[bool] = False  # may it be done to each thing of a group, one after the other?
     bracketed = ()
     least = (1, 1)
     colour = "#f9dfb5"
@@ -81,87 +103,11 @@ class Deed(Act, abstract=True):
         looks = [attempt.look(part) for part in cls.casting]
         return lambda when: cls(*(Select(when[look]) for look in looks))
 
-
-@dataclass(frozen=True)
-class PutOn(Deed):
-    """Put one thing on another."""
-
-    thing: Select
-    on: Select
-
-    command = "put {thing} on {on}"
-    casting = (MOVED, CARRIER)
-
-    def goal(self, stage: Stage) -> Goal:
-        return OnTop(stage.name(self.thing), stage.name(self.on))
-
-    def resting(self) -> tuple[tuple[Operator, Operator], ...]:
-        return ((self.thing, self.on),)
-
-
-@dataclass(frozen=True)
-class PutIn(Deed):
-    """Put a thing into an area."""
-
-    thing: Select
-    into: Select
-
-    command = "bring {thing} into {into}"
-    casting = (MOVED, ONTO_AREA)
-
-    def goal(self, stage: Stage) -> Goal:
-        return Inside(stage.name(self.thing), stage.name(self.into))
-
-    def resting(self) -> tuple[tuple[Operator, Operator], ...]:
-        return ((self.thing, self.into),)
-
-
-@dataclass(frozen=True)
-class PushTowards(Deed):
-    """Push a thing towards where another one stands."""
-
-    thing: Select
-    towards: Select
-
-    command = "push {thing} towards {towards}"
-    casting = (PUSHED, AIM)
-
-    def goal(self, stage: Stage) -> Goal:
-        return Once(PushedTowards(stage.name(self.thing), stage.place(self.towards)))
-
-
-@dataclass(frozen=True)
-class Touch(Deed):
-    """Touch a thing without moving it."""
-
-    thing: Select
-
-    command = "touch {thing}"
-    casting = (TOUCHED,)
-    steps = 200
-
-    def goal(self, stage: Stage) -> Goal:
-        return Once(Touched(stage.name(self.thing)))
-
-
-@dataclass(frozen=True)
-class Tower(Deed):
-    """Build a tower of three things."""
-
-    bottom: Select
-    middle: Select
-    top: Select
-
-    command = "build a tower of {bottom}, {middle} and {top}"
-    casting = (CARRIER, MOVED, MOVED)
-    steps = 600
-
-    def goal(self, stage: Stage) -> Goal:
-        bottom, middle, top = map(stage.name, (self.bottom, self.middle, self.top))
-        return Sequence((OnTop(middle, bottom), OnTop(top, middle)))
-
-    def resting(self) -> tuple[tuple[Operator, Operator], ...]:
-        return (self.middle, self.bottom), (self.top, self.middle)
+    @classmethod
+    def drawn_for_each(cls, attempt: GraphAttempt) -> Maker:
+        """With it for the first of its parts."""
+        looks = [attempt.look(part) for part in cls.casting[1:]]
+        return lambda when: cls(*(It(), *(Select(when[look]) for look in looks)))
 
 
 @dataclass(frozen=True)
@@ -207,3 +153,74 @@ class InAnyOrder(_JoinedActs):
 def row(node: InOrder | InAnyOrder) -> list[Operator]:
     """The members of acts of one kind that follow each other: first a, then (first b, then c)."""
     return [node.left, *(row(node.right) if isinstance(node.right, type(node)) else [node.right])]
+
+
+class OneOf(_JoinedActs):
+    """The one or the other, whichever is liked better."""
+
+    commutative = True
+    command = "either {left} or {right}"
+
+    def goal(self, stage: Stage) -> Goal:
+        return Either((stage.goal(self.left), stage.goal(self.right)))
+
+
+@dataclass(frozen=True)
+class Without(Act):
+    """An act during which, and ever after, a thing is left alone."""
+
+    thing: Select
+    act: Operator
+
+    command = "without ever touching {thing}, {act}"
+    bracketed = (EXACT, FLUENT)
+    colour = "#f4d3cf"
+
+    def kind(self) -> Kind:
+        if self.thing.kind() != "objects" or self.act.kind() != ACT:
+            raise EtudeError(f"Without takes a thing and what is to be done, not {self.thing.kind()} and {self.act.kind()}")
+        return ACT
+
+    def goal(self, stage: Stage) -> Goal:
+        return All((Always(Untouched((stage.name(self.thing),))), stage.goal(self.act)))
+
+    @classmethod
+    def fits(cls, attempt: GraphAttempt, joins: int, depth: int) -> bool:
+        return attempt.depth(joins, ACT) < depth
+
+    @classmethod
+    def drawn(cls, attempt: GraphAttempt, joins: int, depth: int) -> Maker:
+        among = tuple(name for name in attempt.drawable(ACT) if name != cls.json_kind)
+        look, act = attempt.look(AVOIDED), attempt.below(ACT, among, joins, depth - 1)
+        return lambda when: cls(Select(when[look]), act(when))
+
+
+@dataclass(frozen=True)
+class ForEach(Act):
+    """The same for each thing of a group, in whatever order."""
+
+    things: Group
+    act: Operator
+
+    command = "for each {things}, {act}"
+    bracketed = (EXACT, FLUENT)
+    least = (2, 2)
+
+    def kind(self) -> Kind:
+        if not isinstance(self.things, Group) or self.act.kind() != ACT:
+            raise EtudeError(f"ForEach takes a group of things and what is to be done, not {self.things.json_kind} and {self.act.kind()}")
+        if not any(isinstance(node, It) for node in walk(self.act)):
+            raise EtudeError("ForEach asks for the same again and again: what is to be done does not speak of it")
+        return ACT
+
+    def goal(self, stage: Stage) -> Goal:
+        return All(tuple(one.goal(self.act) for one in stage.each(self.things)))
+
+    @classmethod
+    def drawn(cls, attempt: GraphAttempt, joins: int, depth: int) -> Maker:
+        deeds = [kind for kind in map(operator_class, attempt.drawable(ACT)) if issubclass(kind, Deed) and kind.repeatable]
+        if not deeds:
+            raise Unfit
+        deed = attempt.stream.choice(deeds)
+        look, act = attempt.look(f"{EACH}{deed.casting[0]}"), deed.drawn_for_each(attempt)
+        return lambda when: cls(Group(when[look]), act(when))

@@ -13,10 +13,11 @@ from etude.scene.placement import NoRoom
 from etude.scene.scene import Scene
 from etude.suites.clevrskills.stage import REACH, A, ClevrActor, ClevrSceneBuilder
 from etude.suites.clevrskills.touching import past, pushable
-from etude.suites.etudes.acts import Deed, PushTowards
+from etude.suites.etudes.acts import Deed, ForEach
 from etude.suites.etudes.composing import DEEDS, composed
+from etude.suites.etudes.deeds import PushTowards
 from etude.suites.etudes.meaning import SetTable, goal_of
-from etude.suites.etudes.solving import Solved, conditions, solved
+from etude.suites.etudes.solving import MOST_EACH, Solved, conditions, solved
 from etude.suites.etudes.suite import etudes
 from etude.suites.etudes.telling import GRAMMARS, told
 from etude.suites.etudes.things import AREA, item
@@ -110,4 +111,6 @@ def _steps(node: Operator) -> int:
     """Control steps for the longest way through it."""
     if isinstance(node, Switch):
         return max(_steps(node.then), _steps(node.otherwise))
-    return node.steps if isinstance(node, Deed) else int(total(map(_steps, node.inputs())))
+    if isinstance(node, Deed):
+        return node.steps
+    return (MOST_EACH if isinstance(node, ForEach) else 1) * total(map(_steps, node.inputs()))

@@ -12,11 +12,11 @@ from etude.decisions.logic import Switch
 from etude.decisions.looks import Const, Select, ValueComparison
 from etude.decisions.operator import ACT, Operator
 from etude.names import EtudeError, Stream
-from etude.suites.etudes.acts import ONTO_AREA, SHAREABLE, Deed
+from etude.suites.etudes.acts import EACH, ONTO_AREA, SHAREABLE, Deed
 from etude.suites.etudes.things import COLOUR, LOOKS, SHAPE
 
-DEEDS = ("PutOn", "PutIn", "PushTowards", "Touch", "Tower")
-JOINS = ("InOrder", "InAnyOrder", "Switch")
+DEEDS = ("PutOn", "PutIn", "PushTowards", "Touch", "Tower", "TakeOver", "ThereAndBack")
+JOINS = ("InOrder", "InAnyOrder", "OneOf", "Without", "ForEach", "Switch")
 TRUTHS = ("IsSame", "NotSame", "And", "Or", "Xor", "Not")
 MOST_THINGS = 6  # that an étude speaks of: more would stand in each other's way
 ATTEMPTS = 2000
@@ -58,6 +58,8 @@ class ActAttempt(GraphAttempt):
 
     def _fit(self, one: int, other: int) -> bool:
         first, second = sorted((self.looks_for(one), self.looks_for(other)), key=lambda part: part not in ASKED)
+        if first.startswith(EACH) or second.startswith(EACH):
+            return False
         if first not in ASKED:
             parts = {first, second}
             return (parts <= {*SHAREABLE} or parts == {ONTO_AREA}) and self._alternative(one, other)
@@ -92,7 +94,7 @@ def _resting(node: Operator) -> set[tuple[Operator, Operator]]:
 
 def is_held_out(root: Operator) -> bool:
     """Is its form one of the last fifth, whatever things it speaks of?"""
-    return fifth(rebuilt(root, lambda node: Select(0) if isinstance(node, Select) else node)) == FIFTHS
+    return fifth(rebuilt(root, lambda node: type(node)(0) if isinstance(node, Select) else node)) == FIFTHS
 
 
 def composed(skills: Sequence[str], joins: tuple[int, int], depth: int, stream: Stream, held_out: bool) -> Unsolved:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import cast
 
@@ -17,7 +17,7 @@ from etude.goals.goal import All, Either, Goal, Not
 from etude.names import EtudeError, canonical_json, from_json
 from etude.pose import Vec3
 from etude.scene.scene import Body, Scene
-from etude.suites.etudes.acts import Act
+from etude.suites.etudes.acts import Act, Group, It
 from etude.suites.etudes.things import CATALOGUE, SHAPE, TABLE, bodies, item_of
 
 
@@ -46,6 +46,7 @@ class SetTable:
     """A table with things on it, as an étude speaks of it."""
 
     bodies: tuple[Body, ...]
+    it: str = ""  # the thing of a group whose turn it is
 
     @classmethod
     def of(cls, scene: Scene) -> SetTable:
@@ -59,6 +60,10 @@ class SetTable:
 
     def body(self, select: Select) -> Body:
         """The one thing that is meant."""
+        if isinstance(select, It):
+            if not self.it:
+                raise EtudeError("the étude speaks of 'it', but not within 'for each'")
+            return next(body for body in self.bodies if body.name == self.it)
         found = self.view.selected(select) or []
         if len(found) != 1:
             told = " ".join(m.value.value for m in select.matches if isinstance(m.value, Const)) or "thing"
@@ -72,6 +77,14 @@ class SetTable:
     def place(self, select: Select) -> Vec3:
         """Where it stands at the start (m, world)."""
         return self.body(select).pose.position
+
+    def each(self, group: Group) -> list[SetTable]:
+        """The same for each thing of a group, which is then it."""
+        found = self.view.selected(group)
+        if not found:
+            raise EtudeError("the étude speaks of each thing of a group, but there is none on the table")
+        members = sorted((self.bodies[thing.location] for thing in found), key=lambda body: (body.texture, body.shape, body.name))
+        return [replace(self, it=body.name) for body in members]  # whatever order a scene lists its things in
 
     def goal(self, node: Operator) -> Goal:
         """What an act asks for: one node of the goal for each of the graph's."""

@@ -15,13 +15,15 @@ from etude.decisions.meaning import FrameView
 from etude.decisions.operator import Operator
 from etude.decisions.space import SeenThing
 from etude.names import EtudeError, Stream
-from etude.suites.etudes.acts import ONTO_AREA
+from etude.suites.etudes.acts import EACH, MOVED, ONTO_AREA, Group, It
 from etude.suites.etudes.composing import Unsolved
 from etude.suites.etudes.meaning import EtudeGraph
 from etude.suites.etudes.things import AREA, COLOUR, COLOURS, LOOKS, PRISMS, SHAPE, TABLE, number
 
 DISTRACTORS = (1, 2)
 TRIES = 200
+LEAST_EACH, MOST_EACH = 2, 3  # things of a group; an area has room for two
+MOST_ON_TABLE = 9
 
 
 @dataclass(frozen=True)
@@ -45,15 +47,36 @@ def solved(unsolved: Unsolved, outcomes: Sequence[bool], stream: Stream) -> Solv
     linked = LinkedQuestions(questions, LOOKS, stream)
     for _ in range(TRIES):
         seen = linked.objects(wishes, adapt=False)[0] if questions else {}
-        looks = [_look(parts, seen.get(count - 1 - k), stream) for k, parts in enumerate(unsolved.parts)]
+        things = [_things(parts, seen.get(count - 1 - k), stream) for k, parts in enumerate(unsolved.parts)]
+        references = [reference for reference, _ in things]
+        looks = [look for _, each in things for look in each]
         looks += [(stream.choice(COLOURS), stream.choice(tuple(PRISMS))) for _ in range(stream.integer(*DISTRACTORS))]
-        references = [_reference(parts, look) for parts, look in zip(unsolved.parts, looks, strict=False)]
         view = FrameView([[SeenThing(number(*look), k) for k, look in enumerate(looks)]], TABLE, 0)
-        if len(set(looks)) == len(looks) and all(view.one(reference) for reference in references):
-            etude = EtudeGraph(rebuilt(unsolved.root, lambda node, by=references: by[node.when] if isinstance(node, Select) else node))  # type: ignore[misc]
+        told_apart = all(len(view.selected(reference) or ()) == len(each) for reference, each in things)
+        if told_apart and len(set(looks)) == len(looks) <= MOST_ON_TABLE:
+            etude = EtudeGraph(rebuilt(unsolved.root, lambda node, by=references: _settled(node, by)))  # type: ignore[misc]
             assert [node.evaluate(view) for node in conditions(etude.root)] == list(outcomes[: len(questions)])
             return Solved(etude, tuple(looks))
     raise EtudeError(f"no things found in {TRIES} attempts that can be told apart")
+
+
+def _settled(node: Operator, references: Sequence[Select]) -> Operator:
+    return references[node.when] if isinstance(node, Select) and not isinstance(node, It) else node
+
+
+def _things(parts: frozenset[str], seen: SeenThing | None, stream: Stream) -> tuple[Select, list[tuple[str, str]]]:
+    """What is told of a thing of these parts, and its look; or those of a group that has one property in common."""
+    each = next((part.removeprefix(EACH) for part in parts if part.startswith(EACH)), "")
+    if not each:
+        look = _look(parts, seen, stream)
+        return _reference(parts, look), [look]
+    colour, shape = stream.choice(COLOURS), stream.choice(tuple(PRISMS))
+    size = LEAST_EACH if each == MOVED else stream.integer(LEAST_EACH, MOST_EACH)
+    if stream.chance(0.5):
+        told, looks = (COLOUR, colour), [(colour, other) for other in stream.sample(tuple(PRISMS), size)]
+    else:
+        told, looks = (SHAPE, shape), [(other, shape) for other in stream.sample(COLOURS, size)]
+    return Group(0, (Match(told[0], Const(*told)),)), looks
 
 
 def _look(parts: frozenset[str], seen: SeenThing | None, stream: Stream) -> tuple[str, str]:

@@ -19,7 +19,7 @@ from etude.decisions.reading import SentenceReader
 from etude.decisions.templates import COMMAND, EXACT, FLUENT, TextPiece
 from etude.decisions.wording import Exact, Fluent, SentenceWriter
 from etude.names import EtudeError, pick
-from etude.suites.etudes.acts import Act, InAnyOrder, InOrder, row
+from etude.suites.etudes.acts import Act, Group, InOrder, It, row
 from etude.suites.etudes.meaning import EtudeGraph
 from etude.suites.etudes.things import COLOUR, SHAPE, TABLE
 
@@ -30,13 +30,16 @@ class _Telling(SentenceWriter):
     """Things by what they look like, and acts within acts in brackets."""
 
     def select(self, select: Select) -> str:
+        if isinstance(select, It):
+            return "it"
         told = {m.property: self.value(m.value) for m in select.matches if isinstance(m.value, Const)}
         if select.when or len(told) < len(select.matches) or not told.keys() <= {COLOUR, SHAPE}:
             raise EtudeError("a thing on a table is told by its colour, its shape, or both")
-        return " ".join(["the", *([told[COLOUR]] if COLOUR in told else []), told.get(SHAPE, THING)])
+        words = [*([told[COLOUR]] if COLOUR in told else []), told.get(SHAPE, THING)]
+        return " ".join(words if isinstance(select, Group) else ["the", *words])
 
     def part(self, node: Operator) -> str:
-        return f"({node.written(self)})" if isinstance(node, (Switch, InOrder, InAnyOrder)) else super().part(node)
+        return f"({node.written(self)})" if isinstance(node, Switch) or (node.bracketed and isinstance(node, Act)) else super().part(node)
 
     def switched(self, node: Switch) -> str:
         return f"if {node.condition.written(self)}, then {self.part(node.then)}, otherwise {self.part(node.otherwise)}"
@@ -108,20 +111,27 @@ class _Reading(SentenceReader):
         return found
 
     def field(self, kind: type[Operator], piece: TextPiece) -> Any:
-        """Within acts stand acts."""
+        """Within acts stand acts, things and groups."""
+        if field_types(kind)[piece.name] is Group:
+            return Group(0, self._look())
         return self.act() if issubclass(kind, Act) and field_types(kind)[piece.name] is Operator else super().field(kind, piece)
 
     def select(self) -> Select:
         """A thing on the table."""
+        if self.tokens.accept("it"):
+            return It()
+        self.tokens.expect("the")
+        return Select(0, self._look())
+
+    def _look(self) -> tuple[Match, ...]:
         tokens = self.tokens
-        tokens.expect("the")
         matches = []
         for prop in (COLOUR, SHAPE):
             if tokens.peek().key in TABLE.values(prop):
                 matches.append(Match(prop, Const(prop, tokens.take().key)))
         if not any(m.property == SHAPE for m in matches) and not tokens.accept(THING):
             raise tokens.wrong(f"a colour ({', '.join(TABLE.values(COLOUR))}), a shape ({', '.join(TABLE.values(SHAPE))}) or {THING!r}")
-        return Select(0, tuple(matches))
+        return tuple(matches)
 
 
 class _ExactReading(_Reading, ExactReader):
