@@ -68,6 +68,13 @@ def _drawable(operators: tuple[str, ...], gives: str) -> tuple[str, ...]:
     return tuple(name for name in operators if operator_class(name).gives == gives)
 
 
+@functools.cache
+def _least_leaf(operators: tuple[str, ...], gives: str) -> tuple[int, int]:
+    """The least depth and number of nodes of what joins nothing."""
+    leaves = [kind.least for kind in map(operator_class, _drawable(operators, gives)) if not issubclass(kind, Joining)]
+    return min((depth for depth, _ in leaves), default=99), min((size for _, size in leaves), default=99)
+
+
 class GraphAttempt:
     """One attempt at a task. Operators draw themselves, and ask here for looks at objects and for what is below them."""
 
@@ -76,12 +83,7 @@ class GraphAttempt:
         self.spare = 0
         self.alternatives: list[tuple[range, range]] = []  # looks of which only the ones or the others will be needed
         self._looks: list[_Look] = []
-        self._least = {gives: self._least_leaf(gives) for gives in ("truth", "act")}
-
-    def _least_leaf(self, gives: str) -> tuple[int, int]:
-        """The least depth and number of nodes of what joins nothing."""
-        leaves = [kind.least for kind in map(operator_class, self.drawable(gives)) if not issubclass(kind, Joining)]
-        return min((depth for depth, _ in leaves), default=99), min((size for _, size in leaves), default=99)
+        self._least = {gives: _least_leaf(settings.operators, gives) for gives in ("truth", "act")}
 
     # ---------------------------------------------------------------------------------------- operators
 
@@ -185,7 +187,11 @@ class GraphAttempt:
 
     def together(self, look: int, others: Sequence[int]) -> bool:
         """May a look go to the object that these others go to? So it may if they are for other properties."""
-        return all(self.looks_for(look) != self.looks_for(other) for other in others)
+        looks, prop = self._looks, self._looks[look].property
+        for other in others:  # not all(…): this is asked very often
+            if looks[other].property == prop:
+                return False
+        return True
 
     def objects(self) -> list[int]:
         """The object each look goes to: another one, or one at which it may look together with others."""

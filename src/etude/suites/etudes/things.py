@@ -22,6 +22,7 @@ PRISMS = {
 AREA: Final = "area"
 AREA_SHAPE = "solid square"
 SIDE, HEIGHT = 0.08, 0.05  # m, of a prism
+SLENDER = {"diamond": (0.1, 0.06)}  # m: as wide as long it would be a cube
 AREA_SIDE, AREA_HEIGHT = 0.18, 0.01  # m
 CATALOGUE = PRISMS | {AREA: AREA_SHAPE}
 WORDS = {shape: word for word, shape in CATALOGUE.items()}
@@ -43,7 +44,7 @@ def item(word: str) -> Item:
     """The thing of a word, in the size it has here. Cylinders get rolling friction, or a pushed one would wobble on its rim."""
     if word == AREA:
         return Item(AREA, AREA_SHAPE, (AREA_SIDE, AREA_SIDE, AREA_HEIGHT))
-    return Item(word, PRISMS[word], (SIDE, SIDE, HEIGHT), rolls=word == "cylinder")
+    return Item(word, PRISMS[word], (*SLENDER.get(word, (SIDE, SIDE)), HEIGHT), rolls=word == "cylinder")
 
 
 def number(colour: str, word: str) -> int:
