@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from etude.arithmetic import total
@@ -185,19 +185,15 @@ class GraphAttempt:
         """The property that a look is for."""
         return self._looks[look].property
 
-    def together(self, look: int, others: Sequence[int]) -> bool:
-        """May a look go to the object that these others go to? So it may if they are for other properties."""
-        looks, prop = self._looks, self._looks[look].property
-        for other in others:  # not all(…): this is asked very often
-            if looks[other].property == prop:
-                return False
-        return True
+    def together(self, look: int, others: Mapping[int, str]) -> bool:
+        """May a look go to the object that these others go to, each with its property? So it may if they are for other properties."""
+        return self._looks[look].property not in others.values()
 
     def objects(self) -> list[int]:
         """The object each look goes to: another one, or one at which it may look together with others."""
         (shortest, longest), (fewest, most) = self.settings.frames, self.settings.delays
         least, limit = shortest - most, longest - fewest
-        read: list[list[int]] = []
+        read: list[dict[int, str]] = []
         found = []
         for k in range(self.looked()):
             pool = [o for o, others in enumerate(read) if self.together(k, others)]
@@ -208,8 +204,8 @@ class GraphAttempt:
                 chosen = self.stream.choice(pool)
             else:
                 chosen = len(read)
-                read.append([])
-            read[chosen].append(k)
+                read.append({})
+            read[chosen][k] = self._looks[k].property
             found.append(chosen)
         return found
 

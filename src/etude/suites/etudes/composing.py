@@ -3,7 +3,7 @@ these are is decided when a scene is solved for it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from etude.decisions.connectivity import GraphAttempt, TaskSpace, Unfit
@@ -52,7 +52,7 @@ def settings(skills: Sequence[str]) -> TaskSpace:
 class ActAttempt(GraphAttempt):
     """One attempt at an étude."""
 
-    def together(self, look: int, others: Sequence[int]) -> bool:
+    def together(self, look: int, others: Mapping[int, str]) -> bool:
         """A thing plays one part, or one in each branch of a condition; one property may be asked of it too, it is told by the other."""
         return all(self._fit(look, other) for other in others)
 
