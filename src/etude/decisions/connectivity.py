@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from etude.arithmetic import total
-from etude.decisions.logic import Connective
+from etude.decisions.logic import Joining
 from etude.decisions.operator import Operator, operator_class
 from etude.decisions.space import LOCATION, StimulusSpace
 from etude.names import Stream
@@ -68,31 +68,37 @@ def _drawable(operators: tuple[str, ...], gives: str) -> tuple[str, ...]:
     return tuple(name for name in operators if operator_class(name).gives == gives)
 
 
+@functools.cache
+def _least_leaf(operators: tuple[str, ...], gives: str) -> tuple[int, int]:
+    """The least depth and number of nodes of what joins nothing."""
+    leaves = [kind.least for kind in map(operator_class, _drawable(operators, gives)) if not issubclass(kind, Joining)]
+    return min((depth for depth, _ in leaves), default=99), min((size for _, size in leaves), default=99)
+
+
 class GraphAttempt:
     """One attempt at a task. Operators draw themselves, and ask here for looks at objects and for what is below them."""
 
     def __init__(self, settings: TaskSpace, stream: Stream, space: StimulusSpace) -> None:
         self.settings, self.stream, self.space = settings, stream, space
         self.spare = 0
+        self.alternatives: list[tuple[range, range]] = []  # looks of which only the ones or the others will be needed
         self._looks: list[_Look] = []
-        leaves = [kind for kind in map(operator_class, self.drawable("truth")) if not issubclass(kind, Connective)]
-        self._leaf_depth = min((kind.least[0] for kind in leaves), default=99)
-        self._leaf_size = min((kind.least[1] for kind in leaves), default=99)
+        self._least = {gives: _least_leaf(settings.operators, gives) for gives in ("truth", "act")}
 
     # ---------------------------------------------------------------------------------------- operators
 
     def drawable(self, gives: str) -> tuple[str, ...]:
-        """The operators that may be drawn as a "truth" or a "value", by name, in the order of the settings."""
+        """The operators that may be drawn as a "truth", a "value" or an "act", by name, in the order of the settings."""
         return _drawable(self.settings.operators, gives)
 
     def part(self, among: tuple[str, ...], joins: int) -> Maker:
         """A question, or condition, that is true or false and has this many joins."""
         self.spare = self.settings.max_operators - self._size(joins)
-        return self.truth(among, joins, self.settings.max_depth)
+        return self.below("truth", among, joins, self.settings.max_depth)
 
-    def truth(self, among: tuple[str, ...], joins: int, depth: int) -> Maker:
-        """An operator that is true or false, and what is below it."""
-        allowed = self.drawable("truth")
+    def below(self, gives: str, among: tuple[str, ...], joins: int, depth: int) -> Maker:
+        """An operator that gives a "truth" or an "act", and what is below it."""
+        allowed = self.drawable(gives)
         options = [name for name in among if name in allowed and operator_class(name).fits(self, joins, depth)]
         if not options:
             raise Unfit
@@ -113,20 +119,20 @@ class GraphAttempt:
         return joins
 
     def _size(self, joins: int) -> int:
-        return joins + (joins + 1) * self._leaf_size
+        return joins + (joins + 1) * self._least["truth"][1]
 
-    def depth(self, joins: int) -> int:
+    def depth(self, joins: int, gives: str = "truth") -> int:
         """The least depth with this many joins, each with two inputs."""
-        return joins.bit_length() + self._leaf_depth
+        return joins.bit_length() + self._least[gives][0]
 
-    def shares(self, joins: int, inputs: int, depth: int) -> list[tuple[int, ...]]:
+    def shares(self, joins: int, inputs: int, depth: int, gives: str = "truth") -> list[tuple[int, ...]]:
         """Every way to share out joins over inputs of at most this depth."""
         if joins < 0 or inputs == 0:
             return []
         if inputs == 1:
-            return [(joins,)] if self.depth(joins) <= depth else []
-        firsts = [k for k in range(joins + 1) if self.depth(k) <= depth]
-        return [(first, *rest) for first in firsts for rest in self.shares(joins - first, inputs - 1, depth)]
+            return [(joins,)] if self.depth(joins, gives) <= depth else []
+        firsts = [k for k in range(joins + 1) if self.depth(k, gives) <= depth]
+        return [(first, *rest) for first in firsts for rest in self.shares(joins - first, inputs - 1, depth, gives)]
 
     def property(self) -> str:
         """One of the properties, by their weights."""
@@ -150,7 +156,7 @@ class GraphAttempt:
 
     def frames(self) -> tuple[list[int], int]:
         """How many frames back each look goes, and the number of frames."""
-        objects = self._objects()
+        objects = self.objects()
         count = max(objects) + 1
         (shortest, longest), (fewest, most) = self.settings.frames, self.settings.delays
         most = most if count > 1 else 0
@@ -171,23 +177,35 @@ class GraphAttempt:
         order = self._order(objects)
         return [length - 1 - times[order[o]] for o in objects], length
 
-    def _objects(self) -> list[int]:
-        """The object each look goes to: another one, or one that is looked at for other properties only."""
+    def looked(self) -> int:
+        """How many looks there are by now."""
+        return len(self._looks)
+
+    def looks_for(self, look: int) -> str:
+        """The property that a look is for."""
+        return self._looks[look].property
+
+    def together(self, look: int, others: Mapping[int, str]) -> bool:
+        """May a look go to the object that these others go to, each with its property? So it may if they are for other properties."""
+        return self._looks[look].property not in others.values()
+
+    def objects(self) -> list[int]:
+        """The object each look goes to: another one, or one at which it may look together with others."""
         (shortest, longest), (fewest, most) = self.settings.frames, self.settings.delays
         least, limit = shortest - most, longest - fewest
-        read: list[set[str]] = []
+        read: list[dict[int, str]] = []
         found = []
-        for k, look in enumerate(self._looks):
-            pool = [o for o, properties in enumerate(read) if look.property not in properties]
-            needed = len(read) + len(self._looks) - k <= least
+        for k in range(self.looked()):
+            pool = [o for o, others in enumerate(read) if self.together(k, others)]
+            needed = len(read) + self.looked() - k <= least
             if len(read) >= limit or (pool and not needed and self.stream.chance(self.settings.sharing)):
                 if not pool:
                     raise Unfit
                 chosen = self.stream.choice(pool)
             else:
                 chosen = len(read)
-                read.append(set())
-            read[chosen].add(look.property)
+                read.append({})
+            read[chosen][k] = self._looks[k].property
             found.append(chosen)
         return found
 

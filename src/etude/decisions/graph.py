@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import etude.decisions.logic  # noqa: F401  (a task that is read from JSON may have its operators)
 from etude.decisions.looks import Select
-from etude.decisions.operator import Operator
+from etude.decisions.operator import ACT, Operator
 from etude.names import EtudeError, canonical_json, from_json
 
 
@@ -26,8 +26,8 @@ class DecisionGraph:
 
     def __post_init__(self) -> None:
         kind = self.root.kind()
-        if kind == "objects":
-            raise EtudeError("the root of a task must be a question with an answer, not a Select")
+        if kind in ("objects", ACT):
+            raise EtudeError(f"the root of a task must be a question with an answer, not {self.root.json_kind}")
         longest = max((s.when for s in selects(self.root)), default=-1)
         if longest < 0:
             raise EtudeError("a task must look at something")

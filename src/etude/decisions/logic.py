@@ -18,11 +18,42 @@ if TYPE_CHECKING:
     from etude.decisions.wording import Fluent, SentenceWriter
 
 
-class Connective(Operator, abstract=True):
+class Joining(Operator, abstract=True):
+    """An operator that joins several of one kind, truths or acts, to one more of that kind: how AutoTask shares out what is below it."""
+
+    colour = "#e6dbf1"
+
+    @classmethod
+    def joins(cls) -> int:
+        return len(layout_of(cls).fields) - 1
+
+    @classmethod
+    def takes(cls, attempt: GraphAttempt, place: int) -> tuple[str, ...]:
+        """The operators that AutoTask may draw as its input of this number."""
+        return attempt.drawable(cls.gives)
+
+    @classmethod
+    def fits(cls, attempt: GraphAttempt, joins: int, depth: int) -> bool:
+        if cls.joins() == 0:
+            return attempt.spare > 0 and attempt.depth(joins, cls.gives) < depth
+        return bool(attempt.shares(joins - cls.joins(), cls.joins() + 1, depth - 1, cls.gives))
+
+    @classmethod
+    def drawn(cls, attempt: GraphAttempt, joins: int, depth: int) -> Maker:
+        """Its joins are shared out over its inputs."""
+        if cls.joins() == 0:
+            attempt.spare -= 1
+            shares: tuple[int, ...] = (joins,)
+        else:
+            shares = attempt.stream.choice(attempt.shares(joins - cls.joins(), cls.joins() + 1, depth - 1, cls.gives))
+        parts = [attempt.below(cls.gives, cls.takes(attempt, k), share, depth - 1) for k, share in enumerate(shares)]
+        return lambda when: cls(*(part(when) for part in parts))
+
+
+class Connective(Joining, abstract=True):
     """An operator of truths. A new one is its fields, its words, and ``combined``: evaluation, inversion and AutoTask follow."""
 
     gives = "truth"
-    colour = "#e6dbf1"
 
     def combined(self, *parts: Formula) -> Formula:
         """It as a formula over its parts."""
@@ -44,32 +75,6 @@ class Connective(Operator, abstract=True):
     def reads(self) -> tuple[tuple[Select, str], ...]:
         return ()
 
-    @classmethod
-    def joins(cls) -> int:
-        return len(layout_of(cls).fields) - 1
-
-    @classmethod
-    def takes(cls, attempt: GraphAttempt) -> tuple[str, ...]:
-        """The operators that AutoTask may draw below it."""
-        return attempt.drawable("truth")
-
-    @classmethod
-    def fits(cls, attempt: GraphAttempt, joins: int, depth: int) -> bool:
-        if cls.joins() == 0:
-            return attempt.spare > 0 and attempt.depth(joins) < depth
-        return bool(attempt.shares(joins - cls.joins(), cls.joins() + 1, depth - 1))
-
-    @classmethod
-    def drawn(cls, attempt: GraphAttempt, joins: int, depth: int) -> Maker:
-        """Its joins are shared out over its inputs."""
-        if cls.joins() == 0:
-            attempt.spare -= 1
-            shares: tuple[int, ...] = (joins,)
-        else:
-            shares = attempt.stream.choice(attempt.shares(joins - cls.joins(), cls.joins() + 1, depth - 1))
-        parts = [attempt.truth(cls.takes(attempt), share, depth - 1) for share in shares]
-        return lambda when: cls(*(part(when) for part in parts))
-
 
 @dataclass(frozen=True)
 class Negation(Connective, kind="Not"):
@@ -86,7 +91,7 @@ class Negation(Connective, kind="Not"):
         return negated(parts[0])
 
     @classmethod
-    def takes(cls, attempt: GraphAttempt) -> tuple[str, ...]:
+    def takes(cls, attempt: GraphAttempt, place: int) -> tuple[str, ...]:
         return tuple(name for name in attempt.drawable("truth") if name != cls.json_kind)
 
 
@@ -128,14 +133,16 @@ class Xor(_Pair):
 
 
 @dataclass(frozen=True)
-class Switch(Operator):
-    """One question or the other, depending on a condition."""
+class Switch(Joining):
+    """One question or the other, or one act or the other, depending on a condition. AutoTask draws it among acts; for questions it sees
+    itself to their ends."""
 
     condition: Operator
     then: Operator
     otherwise: Operator
 
     bracketed = (EXACT,)
+    gives = "act"
     colour = "#f4d3cf"
 
     def kind(self) -> Kind:
@@ -170,3 +177,18 @@ class Switch(Operator):
 
     def edge_label(self, role: str) -> str:
         return {"condition": "if", "then": "then", "otherwise": "else"}[role]
+
+    @classmethod
+    def joins(cls) -> int:
+        return 1
+
+    @classmethod
+    def drawn(cls, attempt: GraphAttempt, joins: int, depth: int) -> Maker:
+        """A condition with as many joins as the settings allow one, and two acts of which one is to be done."""
+        condition = attempt.part(attempt.settings.booleans, attempt.stream.integer(*attempt.settings.joins))
+        marks, parts = [attempt.looked()], []
+        for place, share in enumerate(attempt.stream.choice(attempt.shares(joins - 1, 2, depth - 1, cls.gives))):
+            parts.append(attempt.below(cls.gives, cls.takes(attempt, place), share, depth - 1))
+            marks.append(attempt.looked())
+        attempt.alternatives.append((range(*marks[:2]), range(*marks[1:])))
+        return lambda when: cls(condition(when), *(part(when) for part in parts))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from etude.decisions.formulas import Atom, Branch, Formula, Outcome, exactly, negated
-from etude.decisions.operator import Kind, Operator, Value, operator_class
+from etude.decisions.operator import ACT, Kind, Operator, Value, operator_class
 from etude.decisions.space import LOCATION, NUMBER, RELATIONS, StimulusSpace
 from etude.decisions.templates import EXACT, FLUENT, ORIGINAL
 from etude.names import EtudeError, json_string
@@ -268,7 +268,7 @@ class ValueComparison(Operator, abstract=True):
 
     def kind(self) -> Kind:
         left, right = self.left.kind(), self.right.kind()
-        if left != right or left in ("objects", "bool"):
+        if left != right or left in ("objects", "bool", ACT):
             raise EtudeError(f"{self.json_kind} compares two values of one property, not {left} with {right}")
         if isinstance(self.left, Const) and isinstance(self.right, Const):
             raise EtudeError(f"{self.json_kind} compares two constants")

@@ -13,11 +13,11 @@ import typing
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
 
 from etude.decisions.formulas import Atom, Branch, Formula, Outcome
 from etude.decisions.space import StimulusSpace
-from etude.decisions.templates import EXACT, FLUENT, QUESTION, claim, free
+from etude.decisions.templates import COMMAND, EXACT, FLUENT, QUESTION, claim, free
 from etude.names import EtudeError, Family, canonical_json, json_string, pick
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from etude.decisions.meaning import FormulaReader, FrameView
     from etude.decisions.wording import Fluent, SentenceWriter
 
-Kind = str  # "objects", "bool", "number", or the name of a property
+ACT: Final = "act"
+Kind = str  # "objects", "bool", "number", "act" for what is to be done, or the name of a property
 Value = bool | tuple[str, int]  # a truth, or a property (or "number") with the number of its value
 
 
@@ -41,11 +42,13 @@ class Operator(Family):
     """The same in whole sentences."""
     fluent_question: ClassVar[str] = ""
     """Its fluent words as a question of its own, where "is it true that …?" is not good enough."""
+    command: ClassVar[str] = ""
+    """The words for what is to be done, in the exact and in the fluent grammar: of operators that give an act."""
     spellings: ClassVar[Mapping[str, Mapping[str, str]]] = {}
     """By grammar, words for values of its settings."""
     bracketed: ClassVar[tuple[str, ...]] = (EXACT, FLUENT)
     """The grammars in which it stands in brackets within another."""
-    gives: ClassVar[Literal["truth", "value", ""]] = ""
+    gives: ClassVar[Literal["truth", "value", "act", ""]] = ""
     """As what AutoTask may draw it; "" if only as a part of others."""
     least: ClassVar[tuple[int, int]] = (2, 3)
     """The least depth and number of nodes from it down, for AutoTask."""
@@ -63,7 +66,7 @@ class Operator(Family):
     @classmethod
     def patterns(cls) -> list[tuple[str, str]]:
         """The patterns of its words, each with its grammar."""
-        return [(grammar, getattr(cls, grammar)) for grammar in (EXACT, FLUENT, QUESTION) if getattr(cls, grammar)]
+        return [(grammar, getattr(cls, grammar)) for grammar in (EXACT, FLUENT, QUESTION, COMMAND) if getattr(cls, grammar)]
 
     # ---------------------------------------------------------------------------------------- inputs
 

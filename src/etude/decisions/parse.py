@@ -27,7 +27,9 @@ def parse(text: str, space: StimulusSpace, grammar: str = "exact") -> tuple[Plac
     return pick("grammar", grammar, _READERS)(text, space).placed()
 
 
-class _Exact(SentenceReader):
+class ExactReader(SentenceReader):
+    """Reads what :class:`~etude.decisions.wording.Exact` writes."""
+
     def question(self) -> Operator:
         found = self.within()
         self.tokens.expect("?")
@@ -72,7 +74,7 @@ class _Exact(SentenceReader):
         return Get(self.property(words), self.select()) if tokens.accept("of") else words
 
 
-class _Original(_Exact):
+class _Original(ExactReader):
     grammar = ORIGINAL
 
     def branch(self) -> Operator:
@@ -129,7 +131,9 @@ class _Original(_Exact):
         super().asked()
 
 
-class _Fluent(SentenceReader):
+class FluentReader(SentenceReader):
+    """Reads what :class:`~etude.decisions.wording.Fluent` writes."""
+
     grammar = FLUENT
     look = ("look", "at")
     wait = "wait"
@@ -221,4 +225,4 @@ class _Fluent(SentenceReader):
         return self.compared(sign, subject, self._operand())
 
 
-_READERS: dict[str, type[SentenceReader]] = {EXACT: _Exact, FLUENT: _Fluent, ORIGINAL: _Original}
+_READERS: dict[str, type[SentenceReader]] = {EXACT: ExactReader, FLUENT: FluentReader, ORIGINAL: _Original}

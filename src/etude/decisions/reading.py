@@ -205,14 +205,15 @@ class SentenceReader(ABC):
             given: dict[str, Any] = {} if before is None else {pattern.given: before}
             for piece in pattern.rest:
                 if piece.name:
-                    given[piece.name] = self._field(pattern.kind, piece)
+                    given[piece.name] = self.field(pattern.kind, piece)
                 else:
                     self.tokens.expect(*piece.keys)
             self.leave()
             return pattern.kind(**given)
         return None
 
-    def _field(self, kind: type[Operator], piece: TextPiece) -> Any:
+    def field(self, kind: type[Operator], piece: TextPiece) -> Any:
+        """A field of an operator whose words are being read."""
         hint = field_types(kind)[piece.name]
         if typing.get_origin(hint) is tuple:
             return self._several(typing.get_args(hint)[0])

@@ -17,6 +17,7 @@ from etude.names import EtudeError
 
 EXACT, FLUENT, ORIGINAL = "exact", "fluent", "original"
 QUESTION = "fluent_question"
+COMMAND = "command"
 ANSWERS = ("true", "false")  # are told as they are, even where an operator has them among its words
 TOKEN = re.compile(r'\s*(?:(?P<quoted>"(?:[^"\\]|\\.)*")|(?P<sign>[(),.;:?])|(?P<word>[^\s(),.;:?"]+))')
 
@@ -72,10 +73,12 @@ def free(owner: str, patterns: Iterable[tuple[str, str]]) -> None:
 
 
 def claim(owner: str, patterns: Iterable[tuple[str, str]]) -> None:
-    """From now on these patterns are the owner's, and their words are not part of names."""
+    """From now on these patterns are the owner's, and their words are not part of names; those of commands may be: no name stands where a
+    command can end, and what questions are called must not depend on which commands there are."""
     for grammar, pattern in patterns:
         _CLAIMED[_beginning(grammar, pattern)] = owner
-        RESERVED.update(key for piece in pieces(pattern) for key in piece.keys if key[0].isalpha() and key not in ANSWERS)
+        if grammar != COMMAND:
+            RESERVED.update(key for piece in pieces(pattern) for key in piece.keys if key[0].isalpha() and key not in ANSWERS)
 
 
 def _beginning(grammar: str, pattern: str) -> tuple[str, bool, tuple[str, ...]]:

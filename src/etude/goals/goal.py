@@ -54,6 +54,15 @@ class GoalNode:
     begun: bool = False
     reached: bool = False
 
+    @classmethod
+    def of(cls, goal: Goal, path: str) -> GoalNode:
+        """A goal and all below it, each with a memory that is still empty."""
+        return cls(goal, path, [cls.of(part, f"{path}.{i}") for i, part in enumerate(goal.parts())])
+
+    def listed(self) -> list[GoalNode]:
+        """The node and all below it, parents first."""
+        return [self, *(one for member in self.members for one in member.listed())]
+
     def judge(self, watch: Watch) -> Status:
         """Look again; a goal that is looked at for the first time begins now."""
         if not self.begun:

@@ -13,23 +13,14 @@ from etude.scene.world import World
 Memory = tuple[GoalNode, tuple[Array, Array] | None]
 
 
-def _node(goal: Goal, path: str) -> GoalNode:
-    return GoalNode(goal, path, [_node(part, f"{path}.{i}") for i, part in enumerate(goal.parts())])
-
-
-def _listed(node: GoalNode) -> list[GoalNode]:
-    """A node and all below it, parents first."""
-    return [node, *(one for member in node.members for one in _listed(member))]
-
-
 class Monitor:
     """Watches one goal in one world. ``update`` after every control step; everything else reads what it found."""
 
     def __init__(self, goal: Goal, world: World) -> None:
         self.goal = goal
         self._world = world
-        self.root = _node(goal, "goal")
-        self._nodes = _listed(self.root)
+        self.root = GoalNode.of(goal, "goal")
+        self._nodes = self.root.listed()
         self.watch = Watch(world)
         self.interventions = 0  # times that somebody else has moved a thing
         self.root.judge(self.watch)
@@ -54,7 +45,7 @@ class Monitor:
         """Take up what was remembered; the world must stand as it did then."""
         root, earlier = saved
         self.root = copy.deepcopy(root)
-        self._nodes = _listed(self.root)
+        self._nodes = self.root.listed()
         self.watch = Watch(self._world)
         self.watch.earlier = earlier
 

@@ -128,14 +128,14 @@ def _detour(stage: ClevrSceneBuilder, first: Vec3, second: Vec3) -> Vec3:
     for _ in range(BUFFERS):
         place = (stream.uniform(x0, x1), stream.uniform(y0, y1), first[2])
         corners = (first, second, place)
-        if all(_past(c, a, b) >= PASSING for a, b, c in permutations(corners)) and all(
-            _pushable(stage.base, *push) for push in ((first, place, second), (second, first, place), (place, second, first))
+        if all(past(c, a, b) >= PASSING for a, b, c in permutations(corners)) and all(
+            pushable(stage.base, *push) for push in ((first, place, second), (second, first, place), (place, second, first))
         ):
             return place
     raise NoRoom("no place from which two things can be pushed past each other; another layout may have one")
 
 
-def _past(point: Vec3, start: Vec3, end: Vec3) -> float:
+def past(point: Vec3, start: Vec3, end: Vec3) -> float:
     """Distance in plan view from a point to the way from ``start`` to ``end``."""
     length = math.dist(start[:2], end[:2])
     ux, uy = (end[0] - start[0]) / length, (end[1] - start[1]) / length
@@ -143,7 +143,7 @@ def _past(point: Vec3, start: Vec3, end: Vec3) -> float:
     return math.dist(point[:2], (start[0] + along * ux, start[1] + along * uy))
 
 
-def _pushable(base: Vec2, start: Vec3, end: Vec3, other: Vec3) -> bool:
+def pushable(base: Vec2, start: Vec3, end: Vec3, other: Vec3) -> bool:
     """Can the hand get behind a thing at ``start``, and push it to ``end`` while another thing stands at ``other``?"""
     length = math.dist(start[:2], end[:2])
     ux, uy = (end[0] - start[0]) / length, (end[1] - start[1]) / length

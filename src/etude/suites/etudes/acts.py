@@ -1,0 +1,226 @@
+"""What an étude is composed of: acts, and what joins them. Deeds are in :mod:`etude.suites.etudes.deeds`; conditions and branches are
+those of decisions.
+
+All are operators of one family with decisions: typed in the same way, drawn, told and read by the same code. What they give is an act.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Protocol
+
+from etude.decisions.connectivity import Unfit
+from etude.decisions.graph import walk
+from etude.decisions.logic import Joining
+from etude.decisions.looks import Match, Select
+from etude.decisions.operator import ACT, Kind, Operator, operator_class
+from etude.decisions.templates import EXACT, FLUENT
+from etude.goals.branching import Succession
+from etude.goals.goal import All, Always, Either, Goal
+from etude.goals.leaves import Untouched
+from etude.names import EtudeError
+from etude.pose import Vec3
+
+if TYPE_CHECKING:
+    from etude.decisions.connectivity import GraphAttempt, Maker
+    from etude.decisions.wording import SentenceWriter
+
+# The parts that things play. Only the first two may be played by one thing in the two branches of a condition: the others leave traces
+# that could be taken for the other branch.
+MOVED, CARRIER, ONTO_AREA, TOUCHED, PUSHED, AIM, AVOIDED = "moved", "carrier", "area", "touched", "pushed", "aim", "avoided"
+SHAREABLE = (MOVED, CARRIER)
+EACH = "each "  # before the part of several things
+
+
+@dataclass(frozen=True)
+class Group(Select):
+    """All things that match, for each of which something is to be done."""
+
+
+@dataclass(frozen=True)
+class It(Select):
+    """The thing of a group whose turn it is."""
+
+    when: int = 0
+    matches: tuple[Match, ...] = ()
+
+
+class Stage(Protocol):
+    """What acts are carried out on: which thing is meant, where it stands, and what a part of the étude is as a goal."""
+
+    def name(self, select: Select) -> str:
+        """The one thing that is meant."""
+
+    def place(self, select: Select) -> Vec3:
+        """Where it stands at the start (m, world)."""
+
+    def goal(self, node: Operator) -> Goal:
+        """What an act asks for."""
+
+    def each(self, group: Group) -> Sequence[Stage]:
+        """The same for each thing of a group, which is then it."""
+
+
+class Act(Operator, abstract=True):
+    """Something to be done."""
+
+    gives = ACT
+
+    def goal(self, stage: Stage) -> Goal:
+        """What it asks for."""
+        raise self.lacks("goal: what it asks for")
+
+    def written(self, say: SentenceWriter) -> str:
+        return say.filled(self, self.command)
+
+
+class Deed(Act, abstract=True):
+    """A leaf: something to be done to things. ``casting`` are the parts they play, in the order of its fields."""
+
+    casting: ClassVar[tuple[str, ...]] = ()
+    steps: ClassVar[int] = 300  # control steps that it may take
+    repeatable: ClassVar[bool] = False  # may it be done to each thing of a group, one after the other?
+    bracketed = ()
+    least = (1, 1)
+    colour = "#f9dfb5"
+
+    def kind(self) -> Kind:
+        for part in self.inputs():
+            if part.kind() != "objects":
+                raise EtudeError(f"{self.json_kind} is done to things, not to {part.kind()}")
+        if len(set(self.inputs())) < len(self.inputs()):
+            raise EtudeError(f"{self.json_kind} needs different things")
+        return ACT
+
+    def resting(self) -> tuple[tuple[Operator, Operator], ...]:
+        """What rests on what when it is done."""
+        return ()
+
+    @classmethod
+    def drawn(cls, attempt: GraphAttempt, joins: int, depth: int) -> Maker:
+        """With a thing for each of its parts."""
+        looks = [attempt.look(part) for part in cls.casting]
+        return lambda when: cls(*(Select(when[look]) for look in looks))
+
+    @classmethod
+    def drawn_for_each(cls, attempt: GraphAttempt) -> Maker:
+        """With it for the first of its parts."""
+        looks = [attempt.look(part) for part in cls.casting[1:]]
+        return lambda when: cls(*(It(), *(Select(when[look]) for look in looks)))
+
+
+@dataclass(frozen=True)
+class _JoinedActs(Joining, Act):
+    """Two acts that make one."""
+
+    left: Operator
+    right: Operator
+
+    bracketed = (EXACT, FLUENT)
+
+    def kind(self) -> Kind:
+        for part in self.inputs():
+            if part.kind() != ACT:
+                raise EtudeError(f"{self.json_kind} joins what is to be done, not {part.kind()}")
+        return ACT
+
+    @classmethod
+    def takes(cls, attempt: GraphAttempt, place: int) -> tuple[str, ...]:
+        """Rows of one kind lean to the right: the other way they mean the same."""
+        return tuple(name for name in attempt.drawable(ACT) if place > 0 or name != cls.json_kind)
+
+
+class InOrder(_JoinedActs):
+    """First the one, then the other."""
+
+    command = "first {left}, then {right}"
+
+    def goal(self, stage: Stage) -> Goal:
+        return Succession(tuple(stage.goal(part) for part in row(self)))
+
+
+class InAnyOrder(_JoinedActs):
+    """Both, in whatever order."""
+
+    commutative = True
+    command = "both {left} and {right}"
+
+    def goal(self, stage: Stage) -> Goal:
+        return All(tuple(stage.goal(part) for part in row(self)))
+
+
+def row(node: InOrder | InAnyOrder) -> list[Operator]:
+    """The members of acts of one kind that follow each other: first a, then (first b, then c)."""
+    return [node.left, *(row(node.right) if isinstance(node.right, type(node)) else [node.right])]
+
+
+class OneOf(_JoinedActs):
+    """The one or the other, whichever is liked better."""
+
+    commutative = True
+    command = "either {left} or {right}"
+
+    def goal(self, stage: Stage) -> Goal:
+        return Either((stage.goal(self.left), stage.goal(self.right)))
+
+
+@dataclass(frozen=True)
+class Without(Act):
+    """An act during which, and ever after, a thing is left alone."""
+
+    thing: Select
+    act: Operator
+
+    command = "without ever touching {thing}, {act}"
+    bracketed = (EXACT, FLUENT)
+    colour = "#f4d3cf"
+
+    def kind(self) -> Kind:
+        if self.thing.kind() != "objects" or self.act.kind() != ACT:
+            raise EtudeError(f"Without takes a thing and what is to be done, not {self.thing.kind()} and {self.act.kind()}")
+        return ACT
+
+    def goal(self, stage: Stage) -> Goal:
+        return All((Always(Untouched((stage.name(self.thing),))), stage.goal(self.act)))
+
+    @classmethod
+    def fits(cls, attempt: GraphAttempt, joins: int, depth: int) -> bool:
+        return attempt.depth(joins, ACT) < depth
+
+    @classmethod
+    def drawn(cls, attempt: GraphAttempt, joins: int, depth: int) -> Maker:
+        among = tuple(name for name in attempt.drawable(ACT) if name != cls.json_kind)
+        look, act = attempt.look(AVOIDED), attempt.below(ACT, among, joins, depth - 1)
+        return lambda when: cls(Select(when[look]), act(when))
+
+
+@dataclass(frozen=True)
+class ForEach(Act):
+    """The same for each thing of a group, in whatever order."""
+
+    things: Group
+    act: Operator
+
+    command = "for each {things}, {act}"
+    bracketed = (EXACT, FLUENT)
+    least = (2, 2)
+
+    def kind(self) -> Kind:
+        if not isinstance(self.things, Group) or self.act.kind() != ACT:
+            raise EtudeError(f"ForEach takes a group of things and what is to be done, not {self.things.json_kind} and {self.act.kind()}")
+        if not any(isinstance(node, It) for node in walk(self.act)):
+            raise EtudeError("ForEach asks for the same again and again: what is to be done does not speak of it")
+        return ACT
+
+    def goal(self, stage: Stage) -> Goal:
+        return All(tuple(one.goal(self.act) for one in stage.each(self.things)))
+
+    @classmethod
+    def drawn(cls, attempt: GraphAttempt, joins: int, depth: int) -> Maker:
+        deeds = [kind for kind in map(operator_class, attempt.drawable(ACT)) if issubclass(kind, Deed) and kind.repeatable]
+        if not deeds:
+            raise Unfit
+        deed = attempt.stream.choice(deeds)
+        look, act = attempt.look(f"{EACH}{deed.casting[0]}"), deed.drawn_for_each(attempt)
+        return lambda when: cls(Group(when[look]), act(when))

@@ -1,0 +1,136 @@
+"""Deeds: the leaves of études, each with its words, the goal it is, and what it leaves behind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from etude.decisions.looks import Select
+from etude.decisions.operator import Operator
+from etude.goals.branching import Succession
+from etude.goals.goal import Goal, Once, Sequence
+from etude.goals.leaves import AtPosition, Inside, OnTop, PushedTowards, Touched
+from etude.suites.etudes.acts import AIM, CARRIER, MOVED, ONTO_AREA, PUSHED, TOUCHED, Deed, Stage
+
+
+@dataclass(frozen=True)
+class PutOn(Deed):
+    """Put one thing on another."""
+
+    thing: Select
+    on: Select
+
+    command = "put {thing} on {on}"
+    casting = (MOVED, CARRIER)
+
+    def goal(self, stage: Stage) -> Goal:
+        return OnTop(stage.name(self.thing), stage.name(self.on))
+
+    def resting(self) -> tuple[tuple[Operator, Operator], ...]:
+        return ((self.thing, self.on),)
+
+
+@dataclass(frozen=True)
+class PutIn(Deed):
+    """Put a thing into an area."""
+
+    thing: Select
+    into: Select
+
+    command = "bring {thing} into {into}"
+    casting = (MOVED, ONTO_AREA)
+    repeatable = True
+
+    def goal(self, stage: Stage) -> Goal:
+        return Inside(stage.name(self.thing), stage.name(self.into))
+
+    def resting(self) -> tuple[tuple[Operator, Operator], ...]:
+        return ((self.thing, self.into),)
+
+
+@dataclass(frozen=True)
+class PushTowards(Deed):
+    """Push a thing towards where another one stands."""
+
+    thing: Select
+    towards: Select
+
+    command = "push {thing} towards {towards}"
+    casting = (PUSHED, AIM)
+
+    def goal(self, stage: Stage) -> Goal:
+        return Once(PushedTowards(stage.name(self.thing), stage.place(self.towards)))
+
+
+@dataclass(frozen=True)
+class Touch(Deed):
+    """Touch a thing without moving it."""
+
+    thing: Select
+
+    command = "touch {thing}"
+    casting = (TOUCHED,)
+    repeatable = True
+    steps = 200
+
+    def goal(self, stage: Stage) -> Goal:
+        return Once(Touched(stage.name(self.thing)))
+
+
+@dataclass(frozen=True)
+class Tower(Deed):
+    """Build a tower of three things."""
+
+    bottom: Select
+    middle: Select
+    top: Select
+
+    command = "build a tower of {bottom}, {middle} and {top}"
+    casting = (CARRIER, MOVED, MOVED)
+    steps = 600
+
+    def goal(self, stage: Stage) -> Goal:
+        bottom, middle, top = map(stage.name, (self.bottom, self.middle, self.top))
+        return Sequence((OnTop(middle, bottom), OnTop(top, middle)))
+
+    def resting(self) -> tuple[tuple[Operator, Operator], ...]:
+        return (self.middle, self.bottom), (self.top, self.middle)
+
+
+@dataclass(frozen=True)
+class TakeOver(Deed):
+    """Put a thing on another, and a third to where the first stood at the start: by then nothing shows the place any more."""
+
+    first: Select
+    on: Select
+    second: Select
+
+    command = "move {first} onto {on} and {second} to where it stood"
+    casting = (MOVED, CARRIER, MOVED)
+    steps = 600
+
+    def goal(self, stage: Stage) -> Goal:
+        return Succession(
+            (OnTop(stage.name(self.first), stage.name(self.on)), AtPosition(stage.name(self.second), stage.place(self.first)))
+        )
+
+    def resting(self) -> tuple[tuple[Operator, Operator], ...]:
+        return ((self.first, self.on),)
+
+
+@dataclass(frozen=True)
+class ThereAndBack(Deed):
+    """Put a thing on another, and undo that."""
+
+    thing: Select
+    on: Select
+
+    command = "take {thing} to {on} and back again"
+    casting = (MOVED, CARRIER)
+    steps = 500
+
+    def goal(self, stage: Stage) -> Goal:
+        thing = stage.name(self.thing)
+        return Succession((Once(OnTop(thing, stage.name(self.on))), AtPosition(thing, stage.place(self.thing))))
+
+    def resting(self) -> tuple[tuple[Operator, Operator], ...]:
+        return ((self.thing, self.on),)

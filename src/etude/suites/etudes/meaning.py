@@ -1,0 +1,139 @@
+"""What an étude means at a table: which things its words stand for, whether its conditions hold, and the goal that it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import cast
+
+from etude.decisions.formulas import Formula
+from etude.decisions.logic import Connective, Switch
+from etude.decisions.looks import Const, Get, IsSame, NotSame, Select, ValueComparison
+from etude.decisions.meaning import FrameView
+from etude.decisions.operator import ACT, Operator
+from etude.decisions.space import SeenThing
+from etude.goals.branching import Conditional, Look, LooksAlike, LooksLike
+from etude.goals.goal import All, Either, Goal, Not
+from etude.names import EtudeError, canonical_json, from_json
+from etude.pose import Vec3
+from etude.scene.scene import Body, Scene
+from etude.suites.etudes.acts import Act, Group, It
+from etude.suites.etudes.things import CATALOGUE, SHAPE, TABLE, bodies, item_of
+
+
+@dataclass(frozen=True)
+class EtudeGraph:
+    """An étude: a graph of acts, conditions and looks at the things that stand on the table now."""
+
+    root: Operator
+
+    def __post_init__(self) -> None:
+        if self.root.kind() != ACT:
+            raise EtudeError(f"an étude asks for something to be done, not for {self.root.kind()}")
+
+    def to_json(self) -> str:
+        """The canonical text."""
+        return canonical_json(self)
+
+    @classmethod
+    def from_json(cls, text: str) -> EtudeGraph:
+        """The étude written as ``text``."""
+        return from_json(cls, text)
+
+
+@dataclass(frozen=True)
+class SetTable:
+    """A table with things on it, as an étude speaks of it."""
+
+    bodies: tuple[Body, ...]
+    it: str = ""  # the thing of a group whose turn it is
+
+    @classmethod
+    def of(cls, scene: Scene) -> SetTable:
+        """The table of a scene."""
+        return cls(tuple(bodies(scene)))
+
+    @cached_property
+    def view(self) -> FrameView:
+        """All things on one frame, as decisions see them; the place of each is its number."""
+        return FrameView([[SeenThing(item_of(body), k) for k, body in enumerate(self.bodies)]], TABLE, 0)
+
+    def body(self, select: Select) -> Body:
+        """The one thing that is meant."""
+        if isinstance(select, It):
+            if not self.it:
+                raise EtudeError("the étude speaks of 'it', but not within 'for each'")
+            return next(body for body in self.bodies if body.name == self.it)
+        found = self.view.selected(select) or []
+        if len(found) != 1:
+            told = " ".join(m.value.value for m in select.matches if isinstance(m.value, Const)) or "thing"
+            raise EtudeError(f"the étude speaks of one thing, 'the {told}', but on the table there are {len(found)}")
+        return self.bodies[found[0].location]
+
+    def name(self, select: Select) -> str:
+        """The name of the one thing that is meant."""
+        return self.body(select).name
+
+    def place(self, select: Select) -> Vec3:
+        """Where it stands at the start (m, world)."""
+        return self.body(select).pose.position
+
+    def each(self, group: Group) -> list[SetTable]:
+        """The same for each thing of a group, which is then it."""
+        found = self.view.selected(group)
+        if not found:
+            raise EtudeError("the étude speaks of each thing of a group, but there is none on the table")
+        members = sorted((self.bodies[thing.location] for thing in found), key=lambda body: (body.texture, body.shape, body.name))
+        return [replace(self, it=body.name) for body in members]  # whatever order a scene lists its things in
+
+    def goal(self, node: Operator) -> Goal:
+        """What an act asks for: one node of the goal for each of the graph's."""
+        if isinstance(node, Switch):
+            return Conditional(self.fact(node.condition), self.goal(node.then), self.goal(node.otherwise))
+        if not isinstance(node, Act):
+            raise EtudeError(f"{node.json_kind} is nothing that can be done")
+        return node.goal(self)
+
+    def fact(self, node: Operator) -> Goal:
+        """When a condition holds, as a goal that nobody has to bring about."""
+        if isinstance(node, IsSame):
+            return self._same(node)
+        if isinstance(node, NotSame):
+            return Not(self._same(node))
+        if isinstance(node, Connective):
+            # Its formula over the numbers of its inputs: whatever connects truths is understood.
+            return _fact(node.combined(*range(len(node.inputs()))), [self.fact(part) for part in node.inputs()])
+        raise EtudeError(f"{node.json_kind} is no condition that can be seen on a table")
+
+    def _same(self, node: ValueComparison) -> Goal:
+        sides = sorted(node.inputs(), key=lambda side: isinstance(side, Const))
+        left, right = sides
+        if not isinstance(left, Get) or not isinstance(right, (Get, Const)):
+            raise EtudeError(f"{node.json_kind} compares what things on a table look like, with each other or with a name")
+        look = cast(Look, left.property)
+        if isinstance(right, Get):
+            return LooksAlike(self.name(left.of), self.name(right.of), look)
+        return LooksLike(self.name(left.of), look, CATALOGUE[right.value] if look == SHAPE else right.value)
+
+
+def _fact(formula: Formula, parts: list[Goal]) -> Goal:
+    if isinstance(formula, bool):
+        return All(()) if formula else Not(All(()))
+    if isinstance(formula, int):
+        return parts[formula]
+    sign, *below = formula
+    inner = [_fact(one, parts) for one in below]
+    if sign == "not":
+        return Not(inner[0])
+    if sign == "and":
+        return All(tuple(inner))
+    if sign == "or":
+        return Either(tuple(inner))
+    if sign == "xor":
+        return Either((All((inner[0], Not(inner[1]))), All((Not(inner[0]), inner[1]))))
+    return Either((All((inner[0], inner[1])), All((Not(inner[0]), inner[2]))))
+
+
+def goal_of(etude: EtudeGraph, scene: Scene) -> Goal:
+    """The goal that an étude is in a scene."""
+    return SetTable.of(scene).goal(etude.root)

@@ -1,0 +1,64 @@
+"""What stands on the table of an étude: prisms and flat areas in plain colours, and the same as decisions see it."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Final
+
+from etude.decisions.solver import Domain
+from etude.decisions.space import StimulusSpace
+from etude.names import EtudeError
+from etude.scene.scene import Body, Scene
+from etude.suites.clevrskills.things import Item
+
+COLOUR: Final = "colour"
+SHAPE: Final = "shape"
+COLOURS = ("red", "green", "blue", "yellow", "cyan", "magenta", "orange", "white")
+# Words → shapes of the catalogue.
+PRISMS = {
+    "cube": "cube", "cylinder": "cylinder", "triangle": "triangle", "hexagon": "hexagon", "star": "six-pointed star", "heart": "heart",
+    "diamond": "diamond",
+}  # fmt: skip
+AREA: Final = "area"
+AREA_SHAPE = "solid square"
+SIDE, HEIGHT = 0.08, 0.05  # m, of a prism
+SLENDER = {"diamond": (0.1, 0.06)}  # m: as wide as long it would be a cube
+AREA_SIDE, AREA_HEIGHT = 0.18, 0.01  # m
+CATALOGUE = PRISMS | {AREA: AREA_SHAPE}
+WORDS = {shape: word for word, shape in CATALOGUE.items()}
+
+
+def _space(shapes: tuple[str, ...]) -> StimulusSpace:
+    looks = list(product(range(len(COLOURS)), range(len(shapes))))
+    classes = {COLOUR: tuple(colour for colour, _ in looks), SHAPE: tuple(shape for _, shape in looks)}
+    return StimulusSpace(classes, {COLOUR: COLOURS, SHAPE: shapes}, views=1, grid=(1, 1))
+
+
+TABLE = _space(tuple(CATALOGUE))
+"""All that is seen on a table and told of it."""
+LOOKS = Domain(_space(tuple(PRISMS)))
+"""What is decided by: an area is one by its part in the étude, so nobody asks for its shape."""
+
+
+def item(word: str) -> Item:
+    """The thing of a word, in the size it has here. Cylinders get rolling friction, or a pushed one would wobble on its rim."""
+    if word == AREA:
+        return Item(AREA, AREA_SHAPE, (AREA_SIDE, AREA_SIDE, AREA_HEIGHT))
+    return Item(word, PRISMS[word], (*SLENDER.get(word, (SIDE, SIDE)), HEIGHT), rolls=word == "cylinder")
+
+
+def number(colour: str, word: str) -> int:
+    """The item of the table's space with this look."""
+    return TABLE.value(COLOUR, colour) * len(CATALOGUE) + TABLE.value(SHAPE, word)
+
+
+def bodies(scene: Scene) -> list[Body]:
+    """The things of a scene that an étude can speak of."""
+    return [one for one in scene.entities if isinstance(one, Body) and one.texture in COLOURS and one.shape in WORDS]
+
+
+def item_of(body: Body) -> int:
+    """The item of the table's space that a body is."""
+    if body.texture not in COLOURS or body.shape not in WORDS:
+        raise EtudeError(f"{body.name!r} is nothing that an étude has words for: its colour is {body.texture}, its shape {body.shape}")
+    return number(body.texture, WORDS[body.shape])

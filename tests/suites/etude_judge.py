@@ -1,0 +1,123 @@
+"""A second opinion on études that shares no code with the first: from the JSON of a graph, the things of a scene and what was seen of a
+play, it says whether what was due was done."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from etude.envs.simulation import Simulation
+from etude.scene.scene import Body, Scene
+
+Node = dict[str, Any]
+Looks = dict[str, dict[str, str]]
+SHAPES = {"solid square": "area", "six-pointed star": "star"}
+
+
+def looks(scene: Scene) -> Looks:
+    """Of every thing, its colour and its shape."""
+    things = [one for one in scene.entities if isinstance(one, Body)]
+    return {one.name: {"colour": one.texture, "shape": SHAPES.get(one.shape, one.shape)} for one in things}
+
+
+def meant(select: Node, seen: Looks) -> list[str]:
+    """The things that a reference fits."""
+    wanted = {match["property"]: match["value"]["value"] for match in select["matches"]}
+    return [name for name, look in seen.items() if all(look[prop] == value for prop, value in wanted.items())]
+
+
+def holds(node: Node, seen: Looks) -> bool:
+    """Is a condition true?"""
+    kind = node["kind"]
+    if kind == "Not":
+        return not holds(node["of"], seen)
+    if kind in ("And", "Or", "Xor"):
+        truths = [holds(node["left"], seen), holds(node["right"], seen)]
+        return {"And": all(truths), "Or": any(truths), "Xor": truths[0] != truths[1]}[kind]
+    sides = []
+    for side in (node["left"], node["right"]):
+        sides.append(side["value"] if side["kind"] == "Const" else seen[meant(side["of"], seen)[0]][side["property"]])
+    return (sides[0] == sides[1]) is (kind == "IsSame")
+
+
+def parts(node: Node) -> list[Node]:
+    """A node and all below it."""
+    found = [node]
+    for value in node.values():
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, dict):
+                found += parts(one)
+    return [one for one in found if "kind" in one]
+
+
+@dataclass
+class Seen:
+    """What was seen of a play: where every thing was after each step (m, world), and which of them the hand touched or held."""
+
+    places: list[dict[str, tuple[float, float, float]]] = field(default_factory=list)
+    touched: list[set[str]] = field(default_factory=list)
+    held: list[str | None] = field(default_factory=list)
+
+    def look(self, simulation: Simulation) -> None:
+        """Once after every step."""
+        names = [one.name for one in simulation.world.scene.entities if isinstance(one, Body)]
+        world = simulation.world
+        self.places.append({name: tuple(world.frame(name)[0].tolist()) for name in names})
+        self.touched.append({name for name in names if world.touches(name, "hand")})
+        self.held.append(simulation.robot.held)
+
+    def rests(self, top: str, bottom: str, within: float, height: float, step: int = -1) -> bool:
+        """Does one thing stand on the other, let go?"""
+        (x, y, z), (u, v, w) = self.places[step][top], self.places[step][bottom]
+        return math.hypot(x - u, y - v) < within and abs(z - w - height) < 0.006 and self.held[step] not in (top, bottom)
+
+    def moved(self, thing: str) -> float:
+        """How far it has been moved, m."""
+        return math.dist(self.places[0][thing], self.places[-1][thing])
+
+
+def done(deed: Node, seen: Looks, play: Seen, it: str) -> bool:
+    """Was the deed done, and does it last? ``it`` is the thing of a group whose turn it is."""
+    names = {key: it if value["kind"] == "It" else meant(value, seen)[0] for key, value in deed.items() if isinstance(value, dict)}
+    steps = range(len(play.places))
+    match deed["kind"]:
+        case "PutOn":
+            return play.rests(names["thing"], names["on"], 0.06, 0.05)
+        case "PutIn":
+            return play.rests(names["thing"], names["into"], 0.13, 0.03)
+        case "Tower":
+            tower = [names["bottom"], names["middle"], names["top"]]
+            return all(play.rests(top, bottom, 0.06, 0.05) for bottom, top in pairwise(tower))
+        case "Touch":
+            thing = names["thing"]
+            return any(thing in touched for touched in play.touched) and thing not in play.held and play.moved(thing) < 0.03
+        case "PushTowards":
+            aim, start, end = play.places[0][names["towards"]], play.places[0][names["thing"]], play.places[-1][names["thing"]]
+            return math.dist(end[:2], aim[:2]) < 0.7 * math.dist(start[:2], aim[:2]) and names["thing"] not in play.held
+        case "TakeOver":
+            end, place = play.places[-1][names["second"]], play.places[0][names["first"]]
+            there = math.dist(end, place) < 0.055 and play.held[-1] != names["second"]
+            return there and play.rests(names["first"], names["on"], 0.06, 0.05)
+        case "ThereAndBack":
+            was_there = any(play.rests(names["thing"], names["on"], 0.06, 0.05, step) for step in steps)
+            return was_there and play.moved(names["thing"]) < 0.055 and play.held[-1] != names["thing"]
+    raise AssertionError(deed["kind"])
+
+
+def verdict(node: Node, seen: Looks, play: Seen, it: str = "") -> bool:
+    """Has come about what was asked for, as far as the end of a play tells? In which order is not looked at."""
+    match node["kind"]:
+        case "Switch":
+            due, left = ("then", "otherwise") if holds(node["condition"], seen) else ("otherwise", "then")
+            return verdict(node[due], seen, play, it) and not verdict(node[left], seen, play, it)
+        case "InOrder" | "InAnyOrder":
+            return all(verdict(node[side], seen, play, it) for side in ("left", "right"))
+        case "OneOf":
+            return any(verdict(node[side], seen, play, it) for side in ("left", "right"))
+        case "Without":
+            return verdict(node["act"], seen, play, it) and not any(meant(node["thing"], seen)[0] in touched for touched in play.touched)
+        case "ForEach":
+            return all(verdict(node["act"], seen, play, name) for name in meant(node["things"], seen))
+    return done(node, seen, play, it)
