@@ -25,7 +25,7 @@ from etude.library import prompts
 from etude.names import EpisodeName, EtudeError, rng
 from etude.skills.aim import delta_action
 from etude.skills.oracle import Oracle
-from etude.suites.etudes.acts import ForEach, Group, InAnyOrder, InOrder, It, OneOf, Without
+from etude.suites.etudes.acts import EveryThing, ForEach, InAnyOrder, InOrder, It, OneOf, Without
 from etude.suites.etudes.composing import DEEDS, JOINS, composed, is_held_out
 from etude.suites.etudes.deeds import PutOn, Touch
 from etude.suites.etudes.meaning import EtudeGraph, goal_of
@@ -107,7 +107,7 @@ IF = Switch(IsSame(Get("shape", A), Get("shape", B)), Touch(A), Touch(B))
     InOrder(IF, InOrder(Touch(C), IF)),
     InOrder(InAnyOrder(Touch(A), InOrder(Touch(B), Touch(C))), Touch(A)),
     InAnyOrder(InOrder(Touch(A), Touch(B)), InAnyOrder(IF, InOrder(Touch(B), Touch(C)))),
-    OneOf(Without(C, IF), ForEach(Group(0, A.matches), InOrder(Touch(It()), Without(It(), Touch(B))))),
+    OneOf(Without(C, IF), ForEach(EveryThing(0, A.matches), InOrder(Touch(It()), Without(It(), Touch(B))))),
     Switch(NotSame(Get("shape", A), Const("shape", "star")), IF, InOrder(Touch(A), Switch(IF.condition, Touch(C), IF))),
 ])  # fmt: skip
 def test_acts_within_acts_have_one_reading(root):

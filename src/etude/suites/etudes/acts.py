@@ -34,7 +34,7 @@ EACH = "each "  # before the part of several things
 
 
 @dataclass(frozen=True)
-class Group(Select):
+class EveryThing(Select, kind="Group"):
     """All things that match, for each of which something is to be done."""
 
 
@@ -58,7 +58,7 @@ class Stage(Protocol):
     def goal(self, node: Operator) -> Goal:
         """What an act asks for."""
 
-    def each(self, group: Group) -> Sequence[Stage]:
+    def each(self, group: EveryThing) -> Sequence[Stage]:
         """The same for each thing of a group, which is then it."""
 
 
@@ -199,7 +199,7 @@ class Without(Act):
 class ForEach(Act):
     """The same for each thing of a group, in whatever order."""
 
-    things: Group
+    things: EveryThing
     act: Operator
 
     command = "for each {things}, {act}"
@@ -207,7 +207,7 @@ class ForEach(Act):
     least = (2, 2)
 
     def kind(self) -> Kind:
-        if not isinstance(self.things, Group) or self.act.kind() != ACT:
+        if not isinstance(self.things, EveryThing) or self.act.kind() != ACT:
             raise EtudeError(f"ForEach takes a group of things and what is to be done, not {self.things.json_kind} and {self.act.kind()}")
         if not any(isinstance(node, It) for node in walk(self.act)):
             raise EtudeError("ForEach asks for the same again and again: what is to be done does not speak of it")
@@ -223,4 +223,4 @@ class ForEach(Act):
             raise Unfit
         deed = attempt.stream.choice(deeds)
         look, act = attempt.look(f"{EACH}{deed.casting[0]}"), deed.drawn_for_each(attempt)
-        return lambda when: cls(Group(when[look]), act(when))
+        return lambda when: cls(EveryThing(when[look]), act(when))

@@ -17,7 +17,7 @@ from etude.goals.goal import All, Either, Goal, Not
 from etude.names import EtudeError, canonical_json, from_json
 from etude.pose import Vec3
 from etude.scene.scene import Body, Scene
-from etude.suites.etudes.acts import Act, Group, It
+from etude.suites.etudes.acts import Act, EveryThing, It
 from etude.suites.etudes.things import CATALOGUE, SHAPE, TABLE, bodies, item_of
 
 
@@ -78,7 +78,7 @@ class SetTable:
         """Where it stands at the start (m, world)."""
         return self.body(select).pose.position
 
-    def each(self, group: Group) -> list[SetTable]:
+    def each(self, group: EveryThing) -> list[SetTable]:
         """The same for each thing of a group, which is then it."""
         found = self.view.selected(group)
         if not found:

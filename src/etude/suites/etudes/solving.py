@@ -15,7 +15,7 @@ from etude.decisions.meaning import FrameView
 from etude.decisions.operator import Operator
 from etude.decisions.space import SeenThing
 from etude.names import EtudeError, Stream
-from etude.suites.etudes.acts import EACH, MOVED, ONTO_AREA, Group, It
+from etude.suites.etudes.acts import EACH, MOVED, ONTO_AREA, EveryThing, It
 from etude.suites.etudes.composing import Unsolved
 from etude.suites.etudes.meaning import EtudeGraph
 from etude.suites.etudes.things import AREA, COLOUR, COLOURS, LOOKS, PRISMS, SHAPE, TABLE, number
@@ -76,7 +76,7 @@ def _things(parts: frozenset[str], seen: SeenThing | None, stream: Stream) -> tu
         told, looks = (COLOUR, colour), [(colour, other) for other in stream.sample(tuple(PRISMS), size)]
     else:
         told, looks = (SHAPE, shape), [(other, shape) for other in stream.sample(COLOURS, size)]
-    return Group(0, (Match(told[0], Const(*told)),)), looks
+    return EveryThing(0, (Match(told[0], Const(*told)),)), looks
 
 
 def _look(parts: frozenset[str], seen: SeenThing | None, stream: Stream) -> tuple[str, str]:

@@ -19,7 +19,7 @@ from etude.decisions.reading import SentenceReader
 from etude.decisions.templates import COMMAND, EXACT, FLUENT, TextPiece
 from etude.decisions.wording import Exact, Fluent, SentenceWriter
 from etude.names import EtudeError, pick
-from etude.suites.etudes.acts import Act, Group, InOrder, It, row
+from etude.suites.etudes.acts import Act, EveryThing, InOrder, It, row
 from etude.suites.etudes.meaning import EtudeGraph
 from etude.suites.etudes.things import COLOUR, SHAPE, TABLE
 
@@ -36,7 +36,7 @@ class _Telling(SentenceWriter):
         if select.when or len(told) < len(select.matches) or not told.keys() <= {COLOUR, SHAPE}:
             raise EtudeError("a thing on a table is told by its colour, its shape, or both")
         words = [*([told[COLOUR]] if COLOUR in told else []), told.get(SHAPE, THING)]
-        return " ".join(words if isinstance(select, Group) else ["the", *words])
+        return " ".join(words if isinstance(select, EveryThing) else ["the", *words])
 
     def part(self, node: Operator) -> str:
         return f"({node.written(self)})" if isinstance(node, Switch) or (node.bracketed and isinstance(node, Act)) else super().part(node)
@@ -112,8 +112,8 @@ class _Reading(SentenceReader):
 
     def field(self, kind: type[Operator], piece: TextPiece) -> Any:
         """Within acts stand acts, things and groups."""
-        if field_types(kind)[piece.name] is Group:
-            return Group(0, self._look())
+        if field_types(kind)[piece.name] is EveryThing:
+            return EveryThing(0, self._look())
         return self.act() if issubclass(kind, Act) and field_types(kind)[piece.name] is Operator else super().field(kind, piece)
 
     def select(self) -> Select:
