@@ -6,6 +6,7 @@ import pytest
 
 import etude
 from etude.evaluation.choosing import choose
+from etude.index import INDEX
 from etude.names import EpisodeName, EtudeError
 from etude.suites.clevrskills.things import textures
 from etude.suites.suite import PURPOSES, SUITES, Suite
@@ -15,7 +16,7 @@ def splits_of(names):
     return {(name.suite, name.split) for name in map(EpisodeName.parse, names)}
 
 
-@pytest.mark.parametrize("name", list(SUITES))
+@pytest.mark.parametrize("name", list(INDEX))
 def test_every_split_has_a_purpose_and_every_task_can_be_tested(name):
     suite = SUITES[name]
     assert set(suite.splits.values()) <= set(PURPOSES)
