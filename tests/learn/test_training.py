@@ -119,6 +119,17 @@ def test_resuming_gives_the_losses_of_a_run_that_was_never_stopped(tmp_path):
     assert whole.done == second.done == 8
 
 
+def test_going_on_by_the_clock_waits_for_what_was_there_before_if_it_is_read_again(tmp_path):
+    first = Trainer(recipe_named("vima/objects-xattn", [*SETTINGS, "data.start=2"]))
+    first.buffer.add([one for _, _, one in demonstrations()])
+    first.step(0.0)
+    first.save(tmp_path, clock=True)
+    second = Trainer(first.recipe)
+    second.resume(tmp_path, clock=True, saved=True)
+    assert list(train(second, GivenSamples(demonstrations()), minutes=60, asked=lambda: second.done > first.done))
+    assert second.there == second.episodes == first.episodes == 20
+
+
 def test_training_takes_from_the_stream_what_each_step_asks_for():
     recipe = recipe_named("vima/objects-xattn", [*SETTINGS, "data.start=4", "data.fresh=2", "schedule.steps=3"])
     trainer = Trainer(recipe)

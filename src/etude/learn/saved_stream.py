@@ -14,11 +14,9 @@ import zlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
-
-import numpy as np
 
 from etude.evaluation.store import write_whole
 from etude.evaluation.worker import one_thread
@@ -116,20 +114,19 @@ def _play_shard(plan_data: object, place: str, shard: int) -> int:
     plan: StreamPlan = decode(StreamPlan, plan_data, "plan")
     os.nice(max(0, 10 - os.nice(0)))  # trainings that learn from it come first
     lots: list[list[Demonstration]] = [[] for _ in plan.looks]
-    numbers, reasons = [], []
+    reasons = []
     for number in range(shard * SHARD, min((shard + 1) * SHARD, plan.episodes)):
         try:
             found = demonstrated(plan.names(number), plan.looks, plan.source.recovery, plan.source.language)
         except EtudeError as error:
             reasons.append(str(error))
             continue
-        numbers.append(number)
         for k in range(len(plan.looks)):
             lots[k] += found[k * len(plan.perturbs) : (k + 1) * len(plan.perturbs)]
     if len(reasons) >= PATIENCE:
         raise EtudeError(f"{len(reasons)} of {SHARD} episodes have no demonstration; the last: {reasons[-1]}")
     for look, lot in zip(plan.looks, lots, strict=True):
-        data = in_a_row([np.array(numbers, np.int64), *(getattr(columns_of(lot), f.name) for f in fields(Columns))])
+        data = in_a_row(vars(columns_of(lot)).values())
         path = _file(Path(place), look, shard)
         part = path.with_suffix(".part")
         part.write_bytes(zlib.crc32(data).to_bytes(_CHECK, "big") + data)
@@ -189,8 +186,7 @@ def read_columns(path: Path) -> Columns:
     data = path.read_bytes()
     if zlib.crc32(memoryview(data)[_CHECK:]) != int.from_bytes(data[:_CHECK], "big"):
         raise EtudeError(f"{path} is damaged; remove it, and 'etude stream' plays it again")
-    _, *arrays = arrays_in(memoryview(data)[_CHECK:])
-    return Columns(*arrays)
+    return Columns(*arrays_in(memoryview(data)[_CHECK:]))
 
 
 def _difference(source: Source, plan: StreamPlan) -> str:

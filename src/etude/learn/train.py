@@ -55,6 +55,7 @@ class Trainer:
         self.there = 0  # episodes that the last step drew from, of all ranks
         self.next = 0  # the number of the episode that a stream goes on with
         self.earlier = 0  # episodes that were in the buffer before training was stopped, and are no more
+        self.again = 0  # episodes that were there before, and are read again before training goes on by the clock
 
     def wanted(self, step: int) -> int:
         """Episodes that shall be there before a step."""
@@ -155,6 +156,8 @@ class Trainer:
         self.over, self.seconds = float(history["over"]), float(history["seconds"])
         if clock and not saved and self.recipe.data.source.count is None:
             self.next, self.earlier = int(history["next"]), int(history["episodes"])
+        elif clock:
+            self.again = int(history["episodes"])
 
 
 def train(
@@ -197,7 +200,7 @@ def train(
 def _fill(trainer: Trainer, source: Samples, by_the_clock: bool, asked: Callable[[], bool]) -> None:
     """Take demonstrations for the next step: those it asks for, or, by the clock, all that are there."""
     buffer, data, ranks = trainer.buffer, trainer.recipe.data, trainer.ranks
-    wanted = data.start if by_the_clock else trainer.wanted(trainer.done)
+    wanted = max(data.start, trainer.again) if by_the_clock else trainer.wanted(trainer.done)
     own, most = (max(1, (n - ranks.number + ranks.count - 1) // ranks.count) for n in (wanted, data.most))  # of so many, every n-th
     trainer.allowed = most if by_the_clock else own
     if by_the_clock and len(buffer) < most and not source.ended:

@@ -1,4 +1,5 @@
-"""A recurrent head: an LSTM over what was made of each look. The arm is learned by squared error, the hand by cross-entropy."""
+"""Controllers with a recurrent head: an LSTM over what was made of each look. The arm is learned by squared error, the hand by
+cross-entropy."""
 
 from __future__ import annotations
 
@@ -6,7 +7,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from etude.learn.models.controller import mean_over
+from etude.learn.control import ControlSource
+from etude.learn.control_buffer import ControlBatch
+from etude.learn.models.controller import Controller, ControlMemory, appended, mean_over
+from etude.learn.network_recipes import ControllerRecipe
+
+LATENTS = 8  # tokens that look
 
 
 class RecurrentHead(nn.Module):
@@ -35,3 +41,32 @@ class RecurrentHead(nn.Module):
         """Chunks (B, K, H, A) to be carried out: the hand closes or opens."""
         found: Tensor = self(row)
         return torch.cat([found[..., :-1], torch.where(found[..., -1:] > 0, 1.0, -1.0)], -1)
+
+
+class RecurrentController(Controller):
+    """A few ``latents`` look at the frames of a moment; the greatest of what they make of a look is a row, and an LSTM reads the rows."""
+
+    onwards = True
+
+    def __init__(self, recipe: ControllerRecipe, source: ControlSource) -> None:
+        super().__init__(recipe, source)
+        self.latents = nn.Parameter(0.02 * torch.randn(LATENTS, self.width))
+        self.head = RecurrentHead(self.width, recipe.hidden, self.chunk, self.numbers)
+
+    def rows(self, batch: ControlBatch) -> Tensor:
+        """What is made (B, K, width) of every look of a batch."""
+        raise NotImplementedError
+
+    def losses(self, batch: ControlBatch) -> Tensor:
+        return self.head.losses(self.rows(batch), self.scaled(batch.labels, batch.felt), batch.counts)
+
+    def chunks(self, batch: ControlBatch) -> tuple[Tensor, Tensor, Tensor]:
+        found, wanted = self.head.answers(self.rows(batch)), self.scaled(batch.labels, batch.felt)
+        return found[batch.there], wanted[batch.there], batch.counts[batch.there]
+
+    def answered(self, memory: ControlMemory, made: Tensor, felt: Tensor) -> tuple[Tensor, ControlMemory]:
+        """The actions after a look of which this (B, width) was made, and what is remembered then."""
+        count = memory["count"]
+        row, last = appended(memory["row"], count, made), count.clamp(max=self.kept - 1)
+        found = self.head.answers(row)[torch.arange(len(last), device=last.device), last]
+        return self.actions(found, felt), {**memory, "row": row, "count": count + 1}

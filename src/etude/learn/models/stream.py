@@ -12,12 +12,10 @@ from torch import Tensor, nn
 
 from etude.learn.control import ControlSource
 from etude.learn.control_buffer import ControlBatch, ControlPrompts
-from etude.learn.models.controller import Controller, ControlMemory, appended, filled
-from etude.learn.models.recurrent import RecurrentHead
+from etude.learn.models.controller import ControlMemory, appended, filled
+from etude.learn.models.recurrent import LATENTS, RecurrentController
 from etude.learn.models.trunk import RATIO, Attention
 from etude.learn.network_recipes import ControllerRecipe
-
-LATENTS = 8  # tokens that a look adds to the stream
 
 
 class StreamBlock(nn.Module):
@@ -49,17 +47,12 @@ class StreamBlock(nn.Module):
         return out, own
 
 
-class StreamController(Controller):
+class StreamController(RecurrentController):
     """The stream, and an LSTM over what was made of each look."""
-
-    onwards = True
 
     def __init__(self, recipe: ControllerRecipe, source: ControlSource) -> None:
         super().__init__(recipe, source)
-        width = self.width
-        self.latents = nn.Parameter(0.02 * torch.randn(LATENTS, width))
-        self.trunk = nn.ModuleList(StreamBlock(width, recipe.heads, recipe.dropout, recipe.looks) for _ in range(recipe.layers))
-        self.head = RecurrentHead(width, recipe.hidden, self.chunk, self.numbers)
+        self.trunk = nn.ModuleList(StreamBlock(self.width, recipe.heads, recipe.dropout, recipe.looks) for _ in range(recipe.layers))
 
     def _told_known(self, prompts: ControlPrompts) -> tuple[Tensor, Tensor]:
         """Keys and values of prompts (B, layers, L, 2 width), the beginning of the stream, and which are there (B, L)."""
@@ -71,7 +64,7 @@ class StreamController(Controller):
             known.append(own)
         return torch.stack(known, 1), told
 
-    def _rows(self, batch: ControlBatch) -> Tensor:
+    def rows(self, batch: ControlBatch) -> Tensor:
         known, told = self._told_known(batch.prompts)
         looks = self.seen(batch.frames.flatten(0, 1), batch.felt.flatten(0, 1))
         count = len(told)
@@ -84,13 +77,6 @@ class StreamController(Controller):
             bias = torch.cat([wide.expand(-1, bias.shape[1], bias.shape[2], -1), bias], 3)
             x, _ = block(x, known[:, layer], bias, looks)
         return x.unflatten(1, (self.kept, LATENTS)).amax(2)
-
-    def losses(self, batch: ControlBatch) -> Tensor:
-        return self.head.losses(self._rows(batch), self.scaled(batch.labels, batch.felt), batch.counts)
-
-    def chunks(self, batch: ControlBatch) -> tuple[Tensor, Tensor, Tensor]:
-        found, wanted = self.head.answers(self._rows(batch)), self.scaled(batch.labels, batch.felt)
-        return found[batch.there], wanted[batch.there], batch.counts[batch.there]
 
     def begin(self, prompts: ControlPrompts, start: Tensor) -> ControlMemory:
         heard, told = self._told_known(prompts)
@@ -123,6 +109,4 @@ class StreamController(Controller):
             fresh.append(own)
         here = (torch.arange(self.kept, device=x.device) == last[:, None])[:, :, None, None, None]
         known = torch.where(here, torch.stack(fresh, 1)[:, None].to(known.dtype), known)
-        row = appended(memory["row"], count, x.amax(1))
-        found = self.head.answers(row)[torch.arange(len(last), device=last.device), last]
-        return self.actions(found, felt), {**memory, "known": known, "row": row, "count": count + 1}
+        return self.answered({**memory, "known": known}, x.amax(1), felt)
