@@ -6,7 +6,7 @@ from pathlib import Path
 import etude
 from etude.suites.himan.tables import cost_rows, planner_rows, set_rows
 
-MODES = ("offline", "rule", "coupled", "coupled:privileged")
+MODES = ("offline", "rule", "coupled")
 FAULTS = ("planning", "execution")
 PLANNER = "oracle:wrong=0.2"  # wrong with this probability, each time it is asked
 

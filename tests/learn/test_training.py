@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed (extra 'learn')")
@@ -9,6 +12,7 @@ pytest.importorskip("safetensors", reason="safetensors is not installed (extra '
 
 from toys import SETTINGS, demonstrations  # noqa: E402
 
+from etude.learn import buffer  # noqa: E402
 from etude.learn.buffer import DemonstrationBuffer  # noqa: E402
 from etude.learn.checkpoint import load_model  # noqa: E402
 from etude.learn.demonstrating import demonstrate  # noqa: E402
@@ -48,6 +52,23 @@ def test_a_toy_learns_twenty_demonstrations_by_heart(name):
 def test_a_model_with_words_of_its_own_is_the_one_it_was(name, numbers, wanted):
     trainer, losses = trained(3, name)
     assert parameters_of(trainer.model) == numbers and losses == pytest.approx(wanted, abs=1e-3)
+
+
+def test_a_batch_in_lots_of_like_length_is_learned_from_as_if_it_were_whole(monkeypatch):
+    monkeypatch.setattr(buffer, "LEAST", 4)
+    short = [one for _, _, one in demonstrations()][:6]
+    twice = [replace(d, seen=d.seen * 2, **{k: np.concatenate([getattr(d, k)] * 2) for k in ("done", "labels", "counts")}) for d in short]
+    found = []
+    for lots in (1, 3):
+        monkeypatch.setattr(buffer, "LOTS", lots)
+        trainer = Trainer(recipe_named("vima/objects-xattn", [*SETTINGS, "model.dropout=0", "model.jitter=0"]))
+        trainer.buffer.add(twice + short)
+        drawn = trainer.buffer.lots(torch.arange(12))
+        assert len(drawn) == lots and sorted(torch.cat(list(drawn)).tolist()) == list(range(12))
+        steps = [trainer.buffer.batch(lot).seen.shape[1] for lot in drawn]
+        found.append(([float(trainer.step(0.0).sum()) for _ in range(3)], steps))
+    (whole, wide), (divided, rising) = found
+    assert divided == pytest.approx(whole, abs=1e-4) and wide == [max(rising)] and rising[0] < rising[-1]
 
 
 @pytest.mark.parametrize("changed", [{"chained": "false"}, {"pointing": "false"}, {"slot_positions": "true"}])

@@ -18,6 +18,10 @@ from etude.learn.columns import NONE, Columns, columns_of
 from etude.learn.samples import NUMBERS, Demonstration
 from etude.render.tokens import SIDE
 
+LOTS = 4  # into which a batch is divided, at most
+LEAST = 64  # episodes in each
+WIDE = 60_000  # tokens that a GPU computes at once in hardly more time than fewer
+
 
 @dataclass(frozen=True, eq=False)
 class Batch:
@@ -113,6 +117,15 @@ class DemonstrationBuffer:
         self._spans.append(columns.spans)
         self._counts.append(columns.counts)
         self._episodes.append(columns.episodes + np.array(at, np.int32))
+
+    def lots(self, chosen: Tensor) -> Sequence[Tensor]:
+        """These episodes (B,) in lots of like length: a batch is as wide as its longest history, and most are short."""
+        _, length, step, steps, _, _ = self._episodes.values.numpy()[chosen.numpy()].astype(np.int64).T
+        count = min(LOTS, len(chosen) // LEAST)
+        if self.device.type == "cuda":
+            slots = self._spans.values.numpy()[ranges(step, steps)[0], 1].max()
+            count = min(count, len(chosen) * (length.max() + steps.max() * slots) // WIDE)
+        return chosen[np.lexsort((length, steps))].tensor_split(max(1, count))
 
     def batch(self, chosen: Tensor, shuffle: torch.Generator | None = None) -> Batch:
         """The episodes with these numbers (B,); with a generator, the things of every observation are in a random order."""

@@ -75,6 +75,10 @@ class ControlBuffer:
             self._felt.append(one.felt)
             self._labels.append(one.labels)
 
+    def lots(self, chosen: Tensor) -> Sequence[Tensor]:
+        """All at once."""
+        return [chosen]
+
     def batch(self, chosen: Tensor, shuffle: torch.Generator | None = None) -> ControlBatch:
         """A window of each of these episodes: around a moment that is drawn, or around its middle."""
         lengths = np.array([self._spans[k][1] for k in chosen.tolist()])

@@ -52,6 +52,10 @@ class KeyposeBuffer:
             self._kept.append(_Kept(*(torch.from_numpy(np.ascontiguousarray(a)).to(self.device) for a in arrays)))
             self._words.append(one.words)
 
+    def lots(self, chosen: Tensor) -> Sequence[Tensor]:
+        """All at once."""
+        return [chosen]
+
     def batch(self, chosen: Tensor, shuffle: torch.Generator | None = None) -> KeyposeBatch:
         """A keypose of each of these episodes: one that is drawn, with words that are drawn, or the first, told by its task."""
         lengths = np.array([len(self._words[k]) for k in chosen.tolist()])

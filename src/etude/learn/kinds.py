@@ -44,6 +44,9 @@ class SampleBuffer(Protocol):
     def add(self, samples: Sequence[Any], /) -> None:
         """Append samples in their order."""
 
+    def lots(self, chosen: Tensor, /) -> Sequence[Tensor]:
+        """These samples divided into those whose batches are computed one after the other: their gradients are added up."""
+
     def batch(self, chosen: Tensor, shuffle: torch.Generator | None = None) -> Any:
         """What a model learns from: the samples with these numbers; with a generator, what has no order of its own is in a random one."""
 

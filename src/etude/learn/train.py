@@ -87,14 +87,14 @@ class Trainer:
         for group in self.optimizer.param_groups:
             group["lr"] = self.rate(share)
         parameters = list(self.model.parameters())
-        losses, count = torch.zeros(0, device=self.device), torch.zeros(1, device=self.device)
-        if len(chosen):
-            batch = self.buffer.batch(chosen, shuffle)
+        losses, count = torch.zeros(self.kind.parts, device=self.device), torch.zeros(1, device=self.device)
+        for lot in self.buffer.lots(chosen) if len(chosen) else ():
+            batch = self.buffer.batch(lot, shuffle)
             with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
                 found = self.model.losses(batch).float()
-            losses, count = found.sum(0), count + len(found)
-            losses.sum().backward()
-        losses = self._added_up(parameters, losses.detach(), count)
+            found.sum().backward()
+            losses, count = losses + found.detach().sum(0), count + len(found)
+        losses = self._added_up(parameters, losses, count)
         torch.nn.utils.clip_grad_norm_(parameters, schedule.clip)
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
@@ -111,7 +111,6 @@ class Trainer:
             for parameter in parameters:
                 if parameter.grad is None:
                     parameter.grad = torch.zeros_like(parameter)
-            losses = losses if len(losses) else torch.zeros(self.kind.parts, device=self.device)
         gradients = [p.grad for p in parameters if p.grad is not None]
         self.ranks.add_up([losses, count, *gradients])
         torch._foreach_mul_(gradients, 1 / count.squeeze())

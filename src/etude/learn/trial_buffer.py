@@ -82,6 +82,10 @@ class TrialBuffer:
         self._asked.append(np.concatenate([np.stack([one.asked, one.right], 1) for one in trials]))
         self._trials.append(np.array(spans, np.int32))
 
+    def lots(self, chosen: Tensor) -> Sequence[Tensor]:
+        """All at once."""
+        return [chosen]
+
     def batch(self, chosen: Tensor, shuffle: torch.Generator | None = None) -> TrialBatch:
         """All answers that are due in the trials with these numbers (B,). Nothing in them has an order that could be shuffled."""
         word, length, frame, _, choice, choices, first, answers = self._trials.values.numpy()[chosen.numpy()].astype(np.int64).T

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 RATIO = 3.5  # of the hidden width to the width
+torch.backends.cuda.enable_cudnn_sdp(False)  # cuDNN plans attention anew for every shape, and batches have many
 
 
 class Attention(nn.Module):
