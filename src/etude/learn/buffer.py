@@ -125,7 +125,8 @@ class DemonstrationBuffer:
         if self.device.type == "cuda":
             slots = self._spans.values.numpy()[ranges(step, steps)[0], 1].max()
             count = min(count, len(chosen) * (length.max() + steps.max() * slots) // WIDE)
-        return chosen[np.lexsort((length, steps))].tensor_split(max(1, count))
+        order = torch.from_numpy(np.lexsort((length, steps)))
+        return torch.tensor_split(chosen[order], max(1, int(count)))
 
     def batch(self, chosen: Tensor, shuffle: torch.Generator | None = None) -> Batch:
         """The episodes with these numbers (B,); with a generator, the things of every observation are in a random order."""
