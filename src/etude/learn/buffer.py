@@ -126,7 +126,8 @@ class DemonstrationBuffer:
             slots = self._spans.values.numpy()[ranges(step, steps)[0], 1].max()
             count = min(count, len(chosen) * (length.max() + steps.max() * slots) // WIDE)
         order = torch.from_numpy(np.lexsort((length, steps)))
-        return torch.tensor_split(chosen[order], max(1, int(count)))
+        found: Sequence[Tensor] = torch.tensor_split(chosen[order], max(1, int(count)))
+        return found
 
     def batch(self, chosen: Tensor, shuffle: torch.Generator | None = None) -> Batch:
         """The episodes with these numbers (B,); with a generator, the things of every observation are in a random order."""
