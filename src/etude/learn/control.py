@@ -204,7 +204,7 @@ def plain_source(suite: str, views: int) -> ControlSource:
     return ControlSource(suite, cameras=(fixed[0], *second[:1])[:views], joints=len(arm(scene.robot.arm).links))
 
 
-class Hand(Protocol):
+class OtherHand(Protocol):
     """Moves in an episode that is learned from, otherwise than the oracle wants."""
 
     def reset(self, instruction: str, pictures: Sequence[Any], episode: str) -> None:
@@ -234,7 +234,7 @@ class _ShakenHand:
         return converted(np.append(np.clip(wanted[:6] + self._off, -1.0, 1.0), wanted[6:]), simulation)
 
 
-def demonstrated(name: str, source: ControlSource, hand: Hand | None = None) -> ControlDemonstration | None:
+def demonstrated(name: str, source: ControlSource, hand: OtherHand | None = None) -> ControlDemonstration | None:
     """Play an episode with the oracle, or with the ``hand`` of somebody else, to whom it says at every step what would be right. One that
     the oracle does not solve is no demonstration; None where it was not alone."""
     refuse_tests(name)
