@@ -7,11 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from controls import SETTINGS, SOURCE, demonstrations
+from typer.testing import CliRunner
 
+from etude.cli import app
 from etude.learn.control_plan import ControlPlan, squeezed, unsqueezed
 from etude.learn.packing import in_a_row
 from etude.learn.recipes import recipe_named
-from etude.learn.saved_stream import SavedStream, read_plan, save_stream
+from etude.learn.saved_stream import SavedStream, read_plan
 from etude.names import EtudeError
 
 COUNT = 4
@@ -30,7 +32,10 @@ class Kept:
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
     folder = tmp_path_factory.mktemp("control") / "stream"
-    assert save_stream(ControlPlan(SOURCE, COUNT), folder, 1) == 0
+    source = [word for one in ("seed=3", "tasks=touch", "size=32") for word in ("--set", one)]
+    typed = ["stream", "clevrskills", "--look", "frames", *source, "--episodes", str(COUNT), "--workers", "1", "--out", str(folder)]
+    done = CliRunner().invoke(app, typed)
+    assert done.exit_code == 0, done.output
     return folder
 
 

@@ -7,15 +7,18 @@ import shutil
 import numpy as np
 import pytest
 from controls import SETTINGS, SOURCE, recipe
+from typer.testing import CliRunner
 
 torch = pytest.importorskip("torch", reason="torch is not installed (extra 'learn')")
 pytest.importorskip("safetensors", reason="safetensors is not installed (extra 'learn')")
 
+from etude.cli import app  # noqa: E402
 from etude.learn.checkpoint import load_model, save_model  # noqa: E402
 from etude.learn.control import Shaking, demonstrated  # noqa: E402
 from etude.learn.control_buffer import ControlBuffer  # noqa: E402
 from etude.learn.control_plan import ControlPlan  # noqa: E402
 from etude.learn.dagger import FIRST, LearnerHand, round_folder, round_names  # noqa: E402
+from etude.learn.header import checkpoint_bytes, digest_of  # noqa: E402
 from etude.learn.packing import in_a_row  # noqa: E402
 from etude.learn.recipes import Recipe, recipe_named  # noqa: E402
 from etude.learn.saved_stream import save_stream  # noqa: E402
@@ -125,6 +128,16 @@ def test_fine_tuning_begins_with_the_weights_of_another_run_and_goes_on_without_
     assert all(torch.equal(theirs[key], value) for key, value in tuned.model.state_dict().items())
     with pytest.raises(EtudeError, match="another network"):
         Trainer(recipe("window")).begin(place / "run")
+
+
+def test_both_are_options_of_the_command_line(trained, tmp_path):
+    _, place = trained
+    settings = [word for one in (*SETTINGS, *TOY, "data.dagger.every=3", "schedule.steps=1") for word in ("--set", one)]
+    typed = ["train", "clevrskills/stream", *settings, "--stream", str(place / "stream"), "--device", "cpu", "--out", str(tmp_path / "run")]
+    done = CliRunner().invoke(app, [*typed, "--from", str(place / "run"), "--dagger"])
+    assert done.exit_code == 0, done.output
+    made = load_model(tmp_path / "run")[1]
+    assert made.dagger.share == 0.5 and made.begun == digest_of(checkpoint_bytes(place / "run" / "model.safetensors"))
 
 
 def test_recipes_say_what_the_policy_plays_and_are_written_as_before_where_it_does_not():

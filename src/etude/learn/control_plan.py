@@ -23,6 +23,7 @@ from etude.learn.stream_plans import StreamPlan, differing
 from etude.library import episode
 from etude.machine import cores
 from etude.names import EtudeError
+from etude.policies.halves import Arrays
 
 QUICK = 1  # level of compression: a step of two 128×128 cameras takes some 29 kB; the best level takes a tenth off, in ten times the time
 FRAMES = "frames"  # the way of seeing
@@ -46,18 +47,18 @@ def squeezed(one: ControlDemonstration) -> list[NDArray[Any]]:
 def unsqueezed(arrays: Sequence[NDArray[Any]]) -> ControlDemonstration:
     """The demonstration that :func:`squeezed` was given."""
     plain, pixels = arrays[: len(PLAIN)], arrays[len(PLAIN) :]
-    shown = {name: _unsqueezed(*pixels[2 * k : 2 * k + 2]) for k, name in enumerate(PIXELS)}
-    return ControlDemonstration(**dict(zip(PLAIN, plain, strict=True)), **shown)
+    found: Arrays = {name: _unsqueezed(*pixels[2 * k : 2 * k + 2]) for k, name in enumerate(PIXELS)}
+    return ControlDemonstration(**found, **dict(zip(PLAIN, plain, strict=True)))
 
 
 def _squeezed(pictures: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
     changes = pictures.copy()
     changes[1:] -= pictures[:-1]
-    return np.array(pictures.shape), np.frombuffer(zlib.compress(changes, QUICK), np.uint8)
+    return np.array(pictures.shape), np.frombuffer(zlib.compress(changes.data, QUICK), np.uint8)
 
 
 def _unsqueezed(shape: NDArray[np.int64], data: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    changes = np.frombuffer(bytearray(zlib.decompress(data)), np.uint8).reshape(shape)
+    changes = np.frombuffer(bytearray(zlib.decompress(data.data)), np.uint8).reshape(shape)
     for before, here in pairwise(changes):
         here += before
     return changes
@@ -121,7 +122,7 @@ class ControlPlan(StreamPlan, kind="control"):
         views = [self.source.cameras.index(camera) for camera in source.cameras]
 
         def made(row: NDArray[np.uint8]) -> ControlDemonstration:
-            arrays = arrays_in(memoryview(row))
+            arrays = arrays_in(row.data)
             one = unsqueezed(arrays[len(WORDED) :])
             if views != [*range(len(self.source.cameras))]:
                 one = replace(one, frames=np.ascontiguousarray(one.frames[:, views]))

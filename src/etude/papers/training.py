@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -63,6 +64,7 @@ class ModelTraining:
             if model.begins:
                 begin = self.folder / model.begins
             run(recipe, self.folder / model.name, self.device, TrainingSettings(self.workers, stream=stream, begin=begin), self.say)
+            gc.collect()  # what the model before had on the device is no garbage until then, and too much to be there twice
 
     def _save(self, name: str, folder: Path) -> None:
         """Have a stream played, as far as it is not there, in all ways in which any model of the paper sees it."""
