@@ -83,7 +83,7 @@ def test_a_run_that_is_interrupted_twice_has_the_curve_of_one_that_was_not(kept,
     assert list(parts) == sorted(parts) and len(parts) > 2
     recipe = recipe_named("vima/objects-xattn", [*TINY, "schedule.steps=100000", f"data.stored={kept}"])
 
-    whole = train(Trainer(recipe), GivenSamples(stored(kept)), every=1)
+    whole = train(Trainer(recipe), GivenSamples(stored(kept)), every=(1,))
     steps = {}
     for point in whole:
         steps[point.step] = point.loss
@@ -126,7 +126,7 @@ def test_two_processes_have_the_losses_of_one(kept, tmp_path, capsys, monkeypatc
 def test_points_after_the_state_that_is_gone_on_from_are_forgotten(tmp_path):
     trainer = Trainer(recipe_named("vima/objects-xattn", [*TINY, "schedule.steps=4"]))
     curve = Curve(tmp_path, 0)
-    for point in train(trainer, GivenSamples(demonstrations()), every=1):
+    for point in train(trainer, GivenSamples(demonstrations()), every=(1,)):
         curve.add(point)
     with (tmp_path / CURVE).open("a") as file:
         file.write('{"step": 5, "lo')  # as of a process that was killed

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from toys import SETTINGS, SOURCE
 
-from etude.learn.columns import columns_of
+from etude.learn.columns import Columns, columns_of
 from etude.learn.demonstrating import demonstrate
-from etude.learn.saved_stream import PLAN, SavedStream, StreamPlan, read_columns, read_plan, save_stream
+from etude.learn.packing import arrays_in
+from etude.learn.saved_stream import PLAN, SavedStream, read_checked, read_plan, save_stream
+from etude.learn.stream_plans import StrokePlan
 from etude.names import EtudeError
 
 COUNT = 5
@@ -20,7 +22,7 @@ COUNT = 5
 def saved(tmp_path_factory):
     """The first few demonstrations of a stream, in every look and also paraphrased."""
     folder = tmp_path_factory.mktemp("saved") / "stream"
-    assert save_stream(StreamPlan(SOURCE, COUNT, perturbs=("", "paraphrase")), folder, 1) == 0
+    assert save_stream(StrokePlan(SOURCE, COUNT, perturbs=("", "paraphrase")), folder, 1) == 0
     return folder
 
 
@@ -70,7 +72,7 @@ def test_what_is_missing_is_played_again_and_nothing_else(saved):
     again.unlink()
     save_stream(read_plan(saved), saved, 1)
     assert again.exists() and kept.read_bytes() == before
-    assert len(read_columns(again)) == 2 * COUNT
+    assert len(Columns(*arrays_in(read_checked(again)))) == 2 * COUNT
 
 
 def test_it_can_be_learned_from_while_it_grows(saved, tmp_path):
@@ -112,10 +114,10 @@ def test_what_does_not_fit_gets_one_line(saved, tmp_path):
     with pytest.raises(EtudeError, match="no saved stream"):
         SavedStream(tmp_path, SOURCE)
     with pytest.raises(EtudeError, match="another stream"):
-        save_stream(StreamPlan(replace(SOURCE, seed=4), COUNT), saved, 1)
+        save_stream(StrokePlan(replace(SOURCE, seed=4), COUNT), saved, 1)
     with pytest.raises(EtudeError, match="other words"):
-        save_stream(StreamPlan(SOURCE, 1, ("objects",), ("", "light_color")), tmp_path / "lit", 1)
+        save_stream(StrokePlan(SOURCE, 1, ("objects",), ("", "light_color")), tmp_path / "lit", 1)
     damaged = tmp_path / "objects-000000.demos"
     damaged.write_bytes((saved / "objects-000000.demos").read_bytes()[:-1])
     with pytest.raises(EtudeError, match="damaged"):
-        read_columns(damaged)
+        read_checked(damaged)

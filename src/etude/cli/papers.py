@@ -11,11 +11,12 @@ import typer
 
 from etude.cli.app import app, notes, print_json, say
 from etude.cli.evaluating import PLANNER, POLICY, AsJson, ProgressBar, Timeout, Workers
+from etude.machine import cores
 from etude.names import PROTOCOL, EtudeError, pick
 
 if TYPE_CHECKING:
     from etude.papers.playing import PolicyLine
-    from etude.suites.paper import PaperTable
+    from etude.suites.paper import PaperModel, PaperTable
 
 
 @app.command()
@@ -28,6 +29,11 @@ def paper(
             help="a folder with the paper's models, trained here, who play; without --out, what there is and how to train the rest"
         ),
     ] = None,
+    model: Annotated[list[str] | None, typer.Option(help="of --models these alone, such as 'stream-*' or '*-L0'; repeat")] = None,
+    train: Annotated[
+        bool, typer.Option("--train", help="train those of --models that are not trained yet; the same command goes on")
+    ] = False,
+    settings: Annotated[list[str] | None, typer.Option("--set", help="key=value of the recipes of --models, besides their own")] = None,
     device: Annotated[str, typer.Option(help="cuda or cpu, for --models", show_default="cuda where there is one")] = "",
     policy: Annotated[list[str] | None, typer.Option(help=f"{POLICY}; TRAINED=POLICY says what it was trained on; repeat")] = None,
     planner: Annotated[str | None, typer.Option(help=PLANNER)] = None,
@@ -48,7 +54,7 @@ def paper(
     from etude.evaluation.run import RunSettings
     from etude.papers.concluding import conclusions
     from etude.papers.filling import filled, write
-    from etude.papers.models import index
+    from etude.papers.models import chosen_models, index
     from etude.papers.page import write_pages
     from etude.papers.playing import chosen_tables, episode_counts, play, tables_of
     from etude.suites.suite import SUITES
@@ -57,20 +63,27 @@ def paper(
     if listed:
         _tell_tables(suite, as_json)
         return
+    known: Sequence[PaperModel] = ()
+    if models is not None:
+        known = chosen_models(suite, model or (), settings or ())
+    elif train or model or settings:
+        raise EtudeError("--train, --model and --set are about the paper's models: say with --models FOLDER where they are")
+    if models is not None and train:
+        _train(suite, known, models, settings or (), device, workers)
     if models is not None and out is None:
-        _tell_models(suite, models, as_json)
+        _tell_models(suite, models, known, as_json)
         return
     if not (policy or models) or out is None:
         raise EtudeError("say who plays and where results go: --policy POLICY --out FOLDER; --list shows what there is")
     for name in task or ():
         pick(f"task of {suite}", name, SUITES[suite].tasks)
-    chosen, lines = chosen_tables(every, tables or ()), _lines(suite, policy or [], models, device, every)
+    chosen, lines = chosen_tables(every, tables or ()), _lines(suite, policy or [], models, known, device, every)
     chosen = tuple(table for table in chosen if any(line.plays(block) for block in table.blocks for line in lines))
     with ProgressBar(out) as shown:
         played = play(
             chosen, lines, out, planner=planner, episodes=episode_counts(episodes or (), every), task=task or (), shard=shard,
             settings=RunSettings(workers, timeout), progress=shown,
-            told=lambda text: notes.print(text, highlight=False, soft_wrap=True, markup=False),
+            told=_note,
         )  # fmt: skip
     runs = [{"policy": who, "mode": mode, "run": str(folder)} for (who, mode), folder in played.folders.items()]
     if shard is not None:
@@ -78,8 +91,10 @@ def paper(
         return
     found = [filled(table, lines, played) for table in chosen]
     claims = conclusions(SUITES[suite].paper_claims(), lines, played) if models is not None else []
-    typed = _typed(models=models, policy=policy, planner=planner, tables=tables, task=task, episodes=episodes, out=out)
-    own = index(suite, models) if models is not None else None
+    typed = _typed(
+        models=models, model=model, set=settings, policy=policy, planner=planner, tables=tables, task=task, episodes=episodes, out=out
+    )
+    own = index(suite, models, known) if models is not None else None
     results, title = page or out / "results.md", f"{SUITES[suite].title}: the paper's tables"
     files = [*write(found, out / "tables"), *write_pages(results, title, f"etude paper {suite} {typed}", found, claims, own)]
     if as_json:
@@ -108,14 +123,28 @@ def _tell_tables(suite: str, as_json: bool) -> None:
         say(f"{about}\n{found}")
 
 
-def _tell_models(suite: str, models: Path, as_json: bool) -> None:
+def _note(text: str) -> None:
+    notes.print(text, highlight=False, soft_wrap=True, markup=False)
+
+
+def _train(suite: str, known: Sequence[PaperModel], models: Path, settings: Sequence[str], device: str, workers: int) -> None:
+    try:
+        from etude.learn.mind import device_named
+        from etude.papers.training import ModelTraining
+    except ModuleNotFoundError as error:
+        raise EtudeError(f"training needs {error.name!r}, which is not installed: pip install 'etude[learn]'") from None
+
+    ModelTraining(suite, models, device_named(device), workers or cores(), tuple(settings), _note).train(known)
+
+
+def _tell_models(suite: str, models: Path, known: Sequence[PaperModel], as_json: bool) -> None:
     from etude.papers.models import index
 
-    known = index(suite, models)
+    found = index(suite, models, known)
     if as_json:
-        print_json({"suite": suite, "models": list(known.rows)})
+        print_json({"suite": suite, "models": list(found.rows)})
     else:
-        say(known)
+        say(found)
 
 
 def _tell_shard(suite: str, shard: str, out: Path, runs: list[dict[str, str]], as_json: bool) -> None:
@@ -125,7 +154,9 @@ def _tell_shard(suite: str, shard: str, out: Path, runs: list[dict[str, str]], a
         say(f"shard {shard} is in {out}; when all are there, the command without --shard joins them")
 
 
-def _lines(suite: str, policies: list[str], models: Path | None, device: str, tables: Sequence[PaperTable]) -> list[PolicyLine]:
+def _lines(
+    suite: str, policies: list[str], models: Path | None, known: Sequence[PaperModel], device: str, tables: Sequence[PaperTable]
+) -> list[PolicyLine]:
     """Who stands in the tables: the paper's models first, then those who are given."""
     from etude.papers.models import model_lines, trained_models
     from etude.papers.playing import policy_lines
@@ -133,7 +164,7 @@ def _lines(suite: str, policies: list[str], models: Path | None, device: str, ta
     given = policy_lines(policies, tables)
     if models is None:
         return given
-    trained = trained_models(suite, models)
+    trained = trained_models(suite, models, known)
     if not (trained or given):
         raise EtudeError(f"{models} has none of the paper's models; etude paper {suite} --models {models} tells how they are trained")
     return [*model_lines(trained, device), *given]

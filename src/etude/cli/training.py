@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -25,6 +26,10 @@ def train(
     steps: Annotated[int | None, typer.Option(help="train so many steps; the same seed gives the same curve")] = None,
     data: Annotated[Path | None, typer.Option(help="a data set to learn from instead of a stream")] = None,
     stream: Annotated[Path | None, typer.Option(help="a stream that 'etude stream' saves, instead of playing it anew")] = None,
+    begin: Annotated[Path | None, typer.Option("--from", help="fine-tune the weights of this run or checkpoint")] = None,
+    dagger: Annotated[
+        bool, typer.Option("--dagger", help="half of what is learned from is what the policy itself came to; --set data.dagger.… says more")
+    ] = False,
     validate: Annotated[int, typer.Option(help="held-out episodes of the training split to play afterwards", min=0)] = 0,
     every: Annotated[int, typer.Option(help="also play them after every so many steps", min=0)] = 0,
     state: Annotated[str, typer.Option(help="full: goes on exactly; compact: nearly, from 10 bytes for each weight")] = "full",
@@ -35,6 +40,7 @@ def train(
     if minutes is not None and steps is not None:
         raise EtudeError("training lasts so many --minutes or so many --steps, not both")
     try:
+        from etude.learn.header import checkpoint_bytes, checkpoint_file, digest_of
         from etude.learn.mind import device_named
         from etude.learn.ranks import local_count
         from etude.learn.recipes import recipe_named
@@ -44,10 +50,12 @@ def train(
         raise EtudeError(f"training needs {error.name!r}, which is not installed: pip install 'etude[learn]'") from None
 
     more = [f"schedule.steps={steps}"] * (steps is not None) + [f"data.stored={data}"] * (data is not None)
-    found = recipe_named(recipe, [*(settings or ()), *more])
+    found = recipe_named(recipe, [*["data.dagger.share=0.5"] * dagger, *(settings or ()), *more])
+    if begin is not None:
+        found = replace(found, begun=digest_of(checkpoint_bytes(checkpoint_file(begin))))
     team = workers or max(1, (cores() - 1) // local_count())
     form = pick("form of a state", state, {form: form for form in STATE_FORMS})
-    run(found, out, device_named(device), TrainingSettings(team, minutes, validate, every, form, keep, stream), say)
+    run(found, out, device_named(device), TrainingSettings(team, minutes, validate, every, form, keep, stream, begin), say)
 
 
 @app.command("stream")
@@ -55,18 +63,28 @@ def save(
     suite: Annotated[str, typer.Argument(help="whose training episodes are played")],
     out: Annotated[Path, typer.Option(help="the folder; the same command goes on where it stopped")],
     episodes: Annotated[int, typer.Option(help="so many, from the first on", min=1)],
-    look: Annotated[list[str] | None, typer.Option(help="objects or patches; both if not given")] = None,
+    look: Annotated[
+        list[str] | None, typer.Option(help="objects or patches, both if not given; frames: whole episodes of closed-loop control")
+    ] = None,
     perturb: Annotated[list[str] | None, typer.Option(help="also told under a perturbation of the instruction, such as paraphrase")] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="key=value of a recipe's data.source, such as seed=1")] = None,
     workers: Annotated[int | None, typer.Option(help="processes that play episodes; all cores if not given", min=1)] = None,
 ) -> None:
     """Play a stream of demonstrations once, for many trainings: etude train RECIPE --stream OUT, also while it grows."""
-    from etude.learn.recipes import source_named
+    from etude.learn.control_plan import FRAMES, ControlPlan
+    from etude.learn.recipes import control_source_named, source_named
     from etude.learn.samples import LOOKS
-    from etude.learn.saved_stream import StreamPlan, save_stream
+    from etude.learn.saved_stream import save_stream
+    from etude.learn.stream_plans import StreamPlan, StrokePlan
 
-    looks = tuple(pick("look", one, {known: known for known in LOOKS}) for one in look or LOOKS)
-    plan = StreamPlan(source_named(suite, settings or ()), episodes, looks, ("", *(perturb or ())))
+    plan: StreamPlan
+    if FRAMES in (look or ()):
+        if len(look or ()) > 1 or perturb:
+            raise EtudeError(f"--look {FRAMES} goes with no other look and no --perturb: --set perturb=… perturbs all of them")
+        plan = ControlPlan(control_source_named(suite, settings or ()), episodes)
+    else:
+        looks = tuple(pick("look", one, {known: known for known in LOOKS}) for one in look or LOOKS)
+        plan = StrokePlan(source_named(suite, settings or ()), episodes, looks, ("", *(perturb or ())))
     begun, told = time.monotonic(), 0.0
 
     def tell(done: int, of: int) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from typing import Any, Literal, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,10 +58,31 @@ class Shaking:
             raise EtudeError(f"the hand is shaken in a share from 0 to 1, by metres from 0 to 0.1 and radians from 0 to 1; got {told}")
 
 
+@dataclass(frozen=True)
+class DaggerRecipe:
+    """Episodes that the policy itself plays while it learns, of which every step is learned as the oracle would go on from there (DAgger).
+
+    After ``every`` so many steps of training its averaged weights play so many ``episodes``, each up to a moment that is drawn, at most at
+    this share of its horizon (``reach``); then the oracle takes over. Of what a step of training draws, this ``share`` is of them.
+    """
+
+    share: float = 0.0
+    every: int = 1000
+    episodes: int = 256
+    reach: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.share < 1 or not 0 < self.reach <= 1:
+            raise EtudeError(f"data.dagger.share is from 0 to below 1 and data.dagger.reach up to 1, got {self.share:g} and {self.reach:g}")
+        if self.every < 1 or self.episodes < 1:
+            raise EtudeError(f"data.dagger.every and data.dagger.episodes are at least 1, got {self.every} and {self.episodes}")
+
+
 @dataclass(frozen=True, eq=False)
 class ControlDemonstration:
     """The prompt as ``kinds`` (L,), ``words`` (L, 2), ``places`` (L,) and ``rows`` (L,): cells of ``pictures`` uint8 (P, S, S, 3), 16 of
-    each, −1 for words. Of T steps: ``frames`` uint8 (T, V, S, S, 3), ``felt`` float32 (T, D), ``labels`` float32 (T, A)."""
+    each, −1 for words. Of T steps: ``frames`` uint8 (T, V, S, S, 3), ``felt`` float32 (T, D), ``labels`` float32 (T, A), and ``led`` bool
+    (T,): was that what was carried out?"""
 
     kinds: NDArray[np.uint8]
     words: NDArray[np.int16]
@@ -71,6 +92,7 @@ class ControlDemonstration:
     frames: NDArray[np.uint8]
     felt: NDArray[np.float32]
     labels: NDArray[np.float32]
+    led: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -182,19 +204,51 @@ def plain_source(suite: str, views: int) -> ControlSource:
     return ControlSource(suite, cameras=(fixed[0], *second[:1])[:views], joints=len(arm(scene.robot.arm).links))
 
 
-def demonstrated(name: str, source: ControlSource) -> ControlDemonstration | None:
-    """Play an episode with the oracle. One that it does not solve is no demonstration; None where its hand was shaken."""
+class OtherHand(Protocol):
+    """Moves in an episode that is learned from, otherwise than the oracle wants."""
+
+    def reset(self, instruction: str, pictures: Sequence[Any], episode: str) -> None:
+        """A new episode begins."""
+
+    def moved(self, wanted: Array, seen: Observation, simulation: Simulation) -> Array:
+        """What is carried out where the oracle wants this ``ee_delta`` action (7,), in the episode's own space."""
+
+
+class _ShakenHand:
+    """Somebody pushes it aside now and then."""
+
+    def __init__(self, how: Shaking, stream: Stream) -> None:
+        self._how, self._stream = how, stream
+        self._left, self._off = 0, np.zeros(6)
+
+    def reset(self, instruction: str, pictures: Sequence[Any], episode: str) -> None:
+        """It is as before."""
+
+    def moved(self, wanted: Array, seen: Observation, simulation: Simulation) -> Array:
+        """What is wanted, or off it for a few steps."""
+        if self._left == 0 and self._stream.chance(1 / CALM):
+            self._left, self._off = PUSHED, _push(self._how, self._stream)
+        if not self._left:
+            return converted(wanted, simulation)
+        self._left -= 1
+        return converted(np.append(np.clip(wanted[:6] + self._off, -1.0, 1.0), wanted[6:]), simulation)
+
+
+def demonstrated(name: str, source: ControlSource, hand: OtherHand | None = None) -> ControlDemonstration | None:
+    """Play an episode with the oracle, or with the ``hand`` of somebody else, to whom it says at every step what would be right. One that
+    the oracle does not solve is no demonstration; None where it was not alone."""
     refuse_tests(name)
     found = episode(name).under(source.action)
-    told, pictures = (found.instruction.text, ()) if source.told == "text" else multimodal(found.instruction, told_in(found), source.size)
-    arrays = prompt_arrays_of(told, pictures, source.size)
+    told, pictures = told_of(found, source)
     simulation = Simulation(found)
     observer = Observer(simulation, source.cameras, (source.size, source.size), ("rgb",))
     oracle = Oracle(found, simulation.world, simulation.monitor)
-    stream = rng(found.parsed, "learn/shaking")
-    shaken = stream.chance(source.shaking.share)
-    left, off = 0, np.zeros(6)
-    frames, felt, labels = [], [], []
+    if hand is None:
+        stream = rng(found.parsed, "learn/shaking")
+        hand = _ShakenHand(source.shaking, stream) if stream.chance(source.shaking.share) else None
+    if hand is not None:
+        hand.reset(told, pictures, found.name)
+    frames, felt, labels, led = [], [], [], []
     while not simulation.over:
         seen = observer.look()
         wanted = delta_action(oracle.aim(), simulation.monitor.watch.tip)
@@ -202,18 +256,20 @@ def demonstrated(name: str, source: ControlSource) -> ControlDemonstration | Non
         felt.append(seen["proprioception"])
         right = converted(wanted, simulation)
         labels.append(_near(right, seen["proprioception"], source.action))
-        if shaken:
-            if left == 0 and stream.chance(1 / CALM):
-                left, off = PUSHED, _push(source.shaking, stream)
-            if left:
-                left -= 1
-                right = converted(np.append(np.clip(wanted[:6] + off, -1.0, 1.0), wanted[6:]), simulation)
-        simulation.step(right)
+        done = right if hand is None else hand.moved(wanted, seen, simulation)
+        led.append(np.array_equal(done, right))
+        simulation.step(done)
     if not simulation.status.satisfied:
-        if shaken:
+        if hand is not None:
             return None
         raise EtudeError(f"{name}: the oracle does not solve it")
-    return ControlDemonstration(frames=np.stack(frames), felt=np.stack(felt), labels=np.array(labels, np.float32), **arrays)
+    arrays = prompt_arrays_of(told, pictures, source.size) | {"frames": np.stack(frames), "felt": np.stack(felt)}
+    return ControlDemonstration(**arrays, labels=np.array(labels, np.float32), led=np.array(led))
+
+
+def told_of(found: Episode, source: ControlSource) -> tuple[str, Sequence[NDArray[np.uint8]]]:
+    """What a policy is told of an episode: words with pictures between them, or text alone."""
+    return (found.instruction.text, ()) if source.told == "text" else multimodal(found.instruction, told_in(found), source.size)
 
 
 def _push(how: Shaking, stream: Stream) -> Array:

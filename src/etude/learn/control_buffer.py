@@ -13,11 +13,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from etude.learn.buffer import Rows
+from etude.learn.buffer import Rows, ranges, sent_to
 from etude.learn.control import PICTURE_TOKENS, ControlDemonstration, ControlSource
 from etude.learn.network_recipes import ControllerRecipe
 
-ROWS = 4096  # of a block: 400 MB, for two cameras of 128×128
+ROWS = 16_384  # of a block: 1.6 GB, for two cameras of 128×128
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,14 +35,16 @@ class ControlPrompts:
 class ControlBatch:
     """B windows of K looks, as many control steps apart as a policy carries out between two looks, oldest first.
 
-    ``frames`` uint8 (B, K, V, S, S, 3) and ``felt`` (B, K, D); ``labels`` (B, K, H, A): what the oracle did at each look and after it;
-    ``counts`` (B, K, H): is there such an action? ``there`` (B, K): is there such a look?
+    ``frames`` uint8 (B, K, V, S, S, 3) and ``felt`` (B, K, D); ``labels`` (B, K, H, A): what the oracle wants at each look and after it;
+    ``counts`` (B, K, H): is there such an action, and was all done as the oracle wants until then? ``there`` (B, K): is there such a look?
+    ``where`` (N,): which looks of all in a row.
     """
 
     prompts: ControlPrompts
     frames: Tensor
     felt: Tensor
     there: Tensor
+    where: Tensor
     labels: Tensor
     counts: Tensor
 
@@ -59,21 +61,28 @@ class ControlBuffer:
         self._pictures = _Blocks((source.size, source.size, 3), self.device)
         self._felt = Rows((source.feels,), torch.float32, self.device)
         self._labels = Rows((source.acts,), torch.float32, self.device)
-        self._tokens: list[NDArray[np.int32]] = []  # kind, two buckets, place, row
-        self._spans: list[tuple[int, int, int, int]] = []  # first step and how many, first picture and how many
+        here = torch.device("cpu")
+        self._tokens = Rows((5,), torch.int32, here)  # kind, two buckets, place, row
+        self._spans = Rows((6,), torch.int64, here)  # first and how many: steps, pictures, tokens
+        self._led = Rows((), torch.int64, here)  # of a step: so many from there on are as the oracle wants
 
     def __len__(self) -> int:
-        return len(self._spans)
+        return self._spans.count
 
     def add(self, demonstrations: Sequence[ControlDemonstration]) -> None:
         """Append episodes in their order."""
         for one in demonstrations:
-            self._spans.append((self._felt.count, len(one.labels), self._pictures.count, len(one.pictures)))
+            firsts = self._felt.count, self._pictures.count, self._tokens.count
+            counts = len(one.labels), len(one.pictures), len(one.kinds)
+            self._spans.append(np.array([[n for pair in zip(firsts, counts, strict=True) for n in pair]]))
             self._tokens.append(np.column_stack([one.kinds, one.words, one.places, one.rows]).astype(np.int32))
             self._frames.append(one.frames)
             self._pictures.append(one.pictures)
             self._felt.append(one.felt)
             self._labels.append(one.labels)
+            off = np.append(np.flatnonzero(~one.led), len(one.led))
+            steps = np.arange(len(one.led))
+            self._led.append(off[np.searchsorted(off, steps)] - steps)
 
     def lots(self, chosen: Tensor) -> Sequence[Tensor]:
         """All at once."""
@@ -81,15 +90,16 @@ class ControlBuffer:
 
     def batch(self, chosen: Tensor, shuffle: torch.Generator | None = None) -> ControlBatch:
         """A window of each of these episodes: around a moment that is drawn, or around its middle."""
-        lengths = np.array([self._spans[k][1] for k in chosen.tolist()])
+        lengths = self._spans.values.numpy()[chosen.numpy(), 1]
         share = np.full(len(lengths), 0.5)
-        if shuffle is not None:
-            share = torch.rand(len(lengths), generator=shuffle, device=self.device).cpu().numpy()
-        return self.windows(chosen.tolist(), np.minimum((share * lengths).astype(np.int64), lengths - 1))
+        if shuffle is not None:  # drawn here by the same seed, for a device would have to be waited for
+            share = torch.rand(len(lengths), generator=torch.Generator().manual_seed(shuffle.initial_seed())).numpy()
+        return self.windows(chosen.numpy(), np.minimum((share * lengths).astype(np.int64), lengths - 1))
 
-    def windows(self, episodes: Sequence[int], moments: NDArray[np.int64]) -> ControlBatch:
+    def windows(self, episodes: Sequence[int] | NDArray[np.int64], moments: NDArray[np.int64]) -> ControlBatch:
         """Windows around these moments of these episodes. Which rows they have is reckoned here, not on the device: nothing waits."""
-        first, length = (np.array([self._spans[k][i] for k in episodes]) for i in (0, 1))
+        chosen = np.asarray(episodes, np.int64)
+        first, length = self._spans.values.numpy()[chosen, :2].T
         begin = moments - (self._looks - 1) * self._stride
         if self._onwards:
             begin = np.maximum(begin, moments % self._stride)
@@ -98,38 +108,33 @@ class ControlBuffer:
         at = first[:, None] + np.where(there, steps, 0)
         wanted = steps[..., None] + np.arange(self._chunk)
         counts = there[..., None] & (wanted < length[:, None, None])
+        counts &= np.arange(self._chunk) <= self._led.values.numpy()[at][..., None]  # what follows a push is an answer to it
         labels = first[:, None, None] + np.where(counts, wanted, 0)
         return ControlBatch(
-            self._prompts(episodes),
+            self._prompts(chosen),
             self._frames.gathered(at.ravel()).unflatten(0, at.shape),
-            self._felt.values[self._moved(at)],
-            self._moved(there),
-            self._labels.values[self._moved(labels)],
-            self._moved(counts),
+            self._felt.values[self._sent(at)],
+            self._sent(there),
+            self._sent(np.flatnonzero(there)),
+            self._labels.values[self._sent(labels)],
+            self._sent(counts),
         )
 
-    def _prompts(self, episodes: Sequence[int]) -> ControlPrompts:
-        longest = max(1, *(len(self._tokens[k]) for k in episodes))
-        tokens = np.zeros((len(episodes), longest, 5), np.int64)
-        tokens[..., 4] = -1
-        used: dict[int, int] = {}  # an episode that was drawn twice has its pictures encoded once
-        pictures: list[NDArray[np.int64]] = []
-        count = 0
-        for row, k in enumerate(episodes):
-            _, _, first, shown = self._spans[k]
-            if k not in used:
-                used[k] = count
-                pictures.append(np.arange(first, first + shown))
-                count += shown
-            told = self._tokens[k]
-            tokens[row, : len(told)] = told
-            tokens[row, : len(told), 4] += np.where(told[:, 4] >= 0, used[k] * PICTURE_TOKENS, 0)
-        moved = self._moved(tokens)
-        found = self._pictures.gathered(np.concatenate(pictures))
-        return ControlPrompts(moved[..., 0], moved[..., 1:3], moved[..., 3], moved[..., 4], found)
+    def _prompts(self, episodes: NDArray[np.int64]) -> ControlPrompts:
+        # An episode that was drawn twice has its pictures encoded once; in the order of drawing, whatever their places in the buffer.
+        _, first, which = np.unique(episodes, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        _, _, picture, shown, token, length = self._spans.values.numpy()[episodes[first[order]]].T
+        at, told = ranges(token, length)
+        tokens = np.where(told[..., None], self._tokens.values.numpy()[at].astype(np.int64), [0, 0, 0, 0, -1])
+        before = PICTURE_TOKENS * (np.cumsum(shown) - shown)  # cells of those that come first
+        tokens[..., 4] += np.where(tokens[..., 4] >= 0, before[:, None], 0)
+        moved = self._sent(tokens[np.argsort(order)[which]])
+        pictures, there = ranges(picture, shown)
+        return ControlPrompts(moved[..., 0], moved[..., 1:3], moved[..., 3], moved[..., 4], self._pictures.gathered(pictures[there]))
 
-    def _moved(self, values: NDArray[np.int64] | NDArray[np.bool_]) -> Tensor:
-        return torch.from_numpy(np.ascontiguousarray(values)).to(self.device, non_blocking=True)
+    def _sent(self, values: NDArray[np.int64] | NDArray[np.bool_]) -> Tensor:
+        return sent_to(self.device, values)
 
 
 class _Blocks:
@@ -153,11 +158,12 @@ class _Blocks:
             self.count, done = self.count + len(part), done + len(part)
 
     def gathered(self, rows: NDArray[np.int64]) -> Tensor:
-        """The rows (N, …) with these numbers."""
+        """The rows (N, …) with these numbers: block by block, then in their order. Nothing waits for the device."""
+        order = np.argsort(rows, kind="stable")
+        inside, back = (sent_to(self._device, part) for part in (rows[order] % self._rows, np.argsort(order)))
+        ends = np.cumsum(np.bincount(rows // self._rows, minlength=len(self._blocks))).tolist()
         found = torch.empty((len(rows), *self._shape), dtype=torch.uint8, device=self._device)
-        blocks = rows // self._rows
-        for block in np.unique(blocks).tolist():
-            mine = np.flatnonzero(blocks == block)
-            inside = torch.from_numpy(rows[mine] - block * self._rows).to(self._device)
-            found[torch.from_numpy(mine).to(self._device)] = self._blocks[block][inside]
-        return found
+        for block, begin, end in zip(self._blocks, [0, *ends], ends, strict=False):
+            if end > begin:
+                torch.index_select(block, 0, inside[begin:end], out=found[begin:end])
+        return found[back]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Literal
 
-from etude.learn.control import ControlSource, plain_source
+from etude.learn.control import ControlSource, DaggerRecipe, plain_source
 from etude.learn.keyposes import KeyposeSource, plain_keypose_source
 from etude.learn.network_recipes import ControllerRecipe, DeciderRecipe, HeatmapRecipe, ModelRecipe
 from etude.learn.samples import Look, contract_for
@@ -65,12 +65,14 @@ class KeyposeData(DataRecipe):
 
 @dataclass(frozen=True)
 class ControlData(DataRecipe):
-    """Whole episodes of closed-loop control: each has many windows to learn from, and takes megabytes."""
+    """Whole episodes of closed-loop control: each has many windows to learn from, and takes megabytes. ``dagger``: some that the policy
+    plays itself."""
 
     source: ControlSource
     start: int = 200
     fresh: int = 1
     most: int = 6000
+    dagger: DaggerRecipe = field(default=DaggerRecipe(), metadata=SPARSE)
 
 
 @dataclass(frozen=True)
@@ -90,11 +92,12 @@ class ScheduleRecipe:
 @dataclass(frozen=True)
 class Recipe(Family):
     """A training run. Its kind says what is learned, and with that which model, samples and buffer are its own
-    (:mod:`etude.learn.kinds`)."""
+    (:mod:`etude.learn.kinds`). ``begun``: the digest of the weights that it goes on from, as a training of its own."""
 
     model: ModelRecipe | DeciderRecipe | ControllerRecipe | HeatmapRecipe
     data: DataRecipe
     schedule: ScheduleRecipe = field(default_factory=ScheduleRecipe)
+    begun: str = field(default="", metadata=SPARSE)
 
     def __post_init__(self) -> None:
         if self.data.source.seed == HELD_OUT:
@@ -128,6 +131,11 @@ class Recipe(Family):
     def language(self) -> str:
         """Whose words are read (:mod:`etude.learn.wording`)."""
         return ""
+
+    @property
+    def dagger(self) -> DaggerRecipe | None:
+        """What the policy plays itself while it is trained."""
+        return None
 
     def to_data(self) -> dict[str, Any]:
         """As plain JSON data."""
@@ -243,6 +251,11 @@ class ControlRecipe(Recipe, kind="control"):
         return self.data.source.contract(self.model.chunk, self.model.execute)
 
     @property
+    def dagger(self) -> DaggerRecipe | None:
+        """Rounds of episodes, where a share of what is drawn shall be of them."""
+        return self.data.dagger if self.data.dagger.share else None
+
+    @property
     def shuffles(self) -> bool:
         """The moments that are learned from are drawn."""
         return True
@@ -303,6 +316,13 @@ def source_named(suite: str, settings: Sequence[str] = ()) -> Source:
     return found
 
 
+def control_source_named(suite: str, settings: Sequence[str] = ()) -> ControlSource:
+    """The same of closed-loop control, seen by two cameras."""
+    pick("suite", suite, SUITES)
+    found: ControlSource = decode(ControlSource, _changed(plain_source(suite, 2), settings, "levels=L0"), "source")
+    return found
+
+
 def _changed(found: Any, settings: Sequence[str], example: str) -> dict[str, Any]:
     data: dict[str, Any] = encode(found)
     for setting in settings:
@@ -344,7 +364,7 @@ def _set(value: Any, data: dict[str, Any], key: str, path: Sequence[str], text: 
     if len(path) > 1:
         if not is_dataclass(old):
             raise EtudeError(f"{key}: {path[0]!r} has no parts")
-        _set(old, data[path[0]], key, path[1:], text)
+        _set(old, data.setdefault(path[0], encode(old)), key, path[1:], text)  # it may be one that is not written at its default
     elif is_dataclass(old):
         raise EtudeError(f"{key} has parts of its own: {', '.join(f'{key}.{f.name}' for f in fields(old))}")
     else:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from etude.learn.checkpoint import metadata_of, save_model
+from etude.learn.checkpoint import load_model, metadata_of, save_model
 from etude.learn.curve import CurvePoint
 from etude.learn.gpu_meter import GpuMeter, card_of
 from etude.learn.header import NAME
@@ -56,6 +56,7 @@ class Trainer:
         self.next = 0  # the number of the episode that a stream goes on with
         self.earlier = 0  # episodes that were in the buffer before training was stopped, and are no more
         self.again = 0  # episodes that were there before, and are read again before training goes on by the clock
+        self.own = torch.zeros(0, dtype=torch.long)  # places in the buffer of episodes that the policy played itself
 
     def wanted(self, step: int) -> int:
         """Episodes that shall be there before a step."""
@@ -69,6 +70,31 @@ class Trainer:
         return schedule.rate * warm * (LEAST_RATE + (1 - LEAST_RATE) * 0.5 * (1 + math.cos(math.pi * min(1.0, share))))
 
     @property
+    def stock(self) -> int:
+        """Episodes of the stream in the buffer."""
+        return len(self.buffer) - len(self.own)
+
+    def add_own(self, samples: Sequence[Any]) -> None:
+        """Episodes that the policy played itself, which are drawn by their own share."""
+        before = len(self.buffer)
+        self.buffer.add(samples)
+        self.own = torch.cat([self.own, torch.arange(before, len(self.buffer))])
+
+    def _chosen(self, seed: int) -> Tensor:
+        """The places in the buffer of the episodes that a step draws from all ranks' (B,)."""
+        count, generator = self.recipe.schedule.batch, torch.Generator().manual_seed(seed)
+        chosen = torch.randint(self.there, (count,), generator=generator)
+        dagger = self.recipe.dagger
+        if dagger is None or not len(self.own):
+            return chosen
+        theirs = torch.ones(len(self.buffer), dtype=torch.bool)
+        theirs[self.own] = False
+        chosen = theirs.nonzero()[chosen, 0]
+        some = round(dagger.share * count)
+        chosen[:some] = self.own[torch.randint(len(self.own), (some,), generator=generator)]
+        return chosen
+
+    @property
     def episodes(self) -> int:
         """Distinct ones that steps have drawn from so far."""
         return self.earlier + self.there
@@ -78,8 +104,8 @@ class Trainer:
         schedule, ranks = self.recipe.schedule, self.ranks
         seed = (schedule.seed << 32) + self.done
         # Of all ranks' episodes the k-th is the first's, the next the second's, and so on in turn: as far as none is missing.
-        self.there = int(ranks.least(min(self.allowed, len(self.buffer)) * ranks.count + ranks.number)[0])
-        chosen = torch.randint(self.there, (schedule.batch,), generator=torch.Generator().manual_seed(seed))
+        self.there = int(ranks.least(min(self.allowed, self.stock) * ranks.count + ranks.number)[0])
+        chosen = self._chosen(seed)
         chosen = chosen[chosen % ranks.count == ranks.number] // ranks.count
         shuffle = torch.Generator(self.device).manual_seed(seed) if self.recipe.shuffles else None
         torch.manual_seed((SEEDS << 32) * ranks.number + seed)  # dropout
@@ -129,6 +155,16 @@ class Trainer:
         write_state(folder, compacted(tensors) if form == "compact" else tensors, metadata_of(self.recipe, **about, **where))
         save_model(folder / NAME, self.averaged, self.recipe, **about)
 
+    def begin(self, path: Path) -> None:
+        """Go on from the weights of a checkpoint, as a training of its own."""
+        found, other, _ = load_model(path, self.device)
+        try:
+            for model in (self.model, self.averaged):
+                model.load_state_dict(found.state_dict())
+        except RuntimeError as error:
+            why = " ".join(str(error).split())[:160]
+            raise EtudeError(f"the weights of {path} are of another network ({other.json_kind}) than this recipe's: {why}") from None
+
     def resume(self, folder: Path, clock: bool = False, saved: bool = False) -> None:
         """Go on from a saved state of the same recipe. By the clock, a stream goes on too that is not ``saved`` and has no end;
         otherwise it has to be played, or read, again."""
@@ -163,12 +199,13 @@ def train(
     trainer: Trainer,
     source: Samples,
     minutes: float | None = None,
-    every: int = 0,
+    every: Sequence[int] = (),
     asked: Callable[[], bool] = lambda: False,
     workers: int = 1,
 ) -> Iterator[CurvePoint]:
     """Train to the end of the schedule, or until somebody has ``asked`` for an end; gives points of the curve, also for ``every`` so many
-    steps. What happens between two points takes no time. With ``minutes`` the clock is the schedule, and all that is ready is taken."""
+    steps of any of these. What happens between two points takes no time. With ``minutes`` the clock is the schedule, and all that is
+    ready is taken."""
     schedule, ranks = trainer.recipe.schedule, trainer.ranks
     span = _Span(trainer)
     meter = GpuMeter(card_of(trainer.device))
@@ -187,7 +224,7 @@ def train(
             if share >= 1 or not going:
                 break
             span.add(trainer.step(share))
-            if trainer.done % EVERY == 0 or (every and trainer.done % every == 0):
+            if any(trainer.done % count == 0 for count in (EVERY, *every)):
                 yield span.point(share, meter.idle(), workers)
                 span, last = _Span(trainer), time.perf_counter()
         if span.count:
@@ -202,11 +239,11 @@ def _fill(trainer: Trainer, source: Samples, by_the_clock: bool, asked: Callable
     wanted = max(data.start, trainer.again) if by_the_clock else trainer.wanted(trainer.done)
     own, most = (max(1, (n - ranks.number + ranks.count - 1) // ranks.count) for n in (wanted, data.most))  # of so many, every n-th
     trainer.allowed = most if by_the_clock else own
-    if by_the_clock and len(buffer) < most and not source.ended:
+    if by_the_clock and trainer.stock < most and not source.ended:
         source.fill(buffer)
-    while len(buffer) < own and not source.ended and not asked():
+    while trainer.stock < own and not source.ended and not asked():
         source.fill(buffer, LOOK)
-    if not len(buffer) and not asked():
+    if not trainer.stock and not asked():
         raise EtudeError("there is no demonstration to learn from")
 
 

@@ -20,14 +20,17 @@ import torch
 from etude.evaluation.plan import Plan
 from etude.evaluation.run import Quiet, RunSettings, evaluate
 from etude.evaluation.store import read_run, write_whole
+from etude.learn.checkpoint import save_model
+from etude.learn.control import ControlSource
 from etude.learn.curve import Curve, CurvePoint, measured, write_page
+from etude.learn.dagger import played_round
 from etude.learn.models.cogelot import parameters_of
 from etude.learn.ranks import Ranks
 from etude.learn.recipes import Recipe
 from etude.learn.saved_stream import SavedStream
 from etude.learn.state import StateForm, has_state
 from etude.learn.stored import stored
-from etude.learn.stream import GivenSamples, Samples, SampleStream, Source
+from etude.learn.stream import GivenSamples, Samples, SampleStream
 from etude.learn.train import EVERY, Trainer, train
 from etude.names import EpisodeName, EtudeError
 
@@ -41,7 +44,8 @@ class TrainingSettings:
 
     ``minutes``: the clock is the schedule. ``validate``: so many episodes of the training split that nobody trains on are played at the
     end, and for ``every`` so many steps. ``state``: "full" goes on exactly, "compact" nearly, from two thirds of the room. ``keep``:
-    minutes of training between two states. ``stream``: the folder of a saved stream that is read instead of being played.
+    minutes of training between two states. ``stream``: the folder of a saved stream that is read instead of being played. ``begin``: the
+    checkpoint whose weights a recipe that has ``begun`` goes on from; where training was begun before, they are not needed any more.
     """
 
     workers: int = 1
@@ -51,6 +55,7 @@ class TrainingSettings:
     state: StateForm = "full"
     keep: float = 5.0
     stream: Path | None = None
+    begin: Path | None = None
 
     def __post_init__(self) -> None:
         if self.minutes is not None and self.minutes <= 0:
@@ -119,6 +124,10 @@ def run(
         clock = settings.minutes is not None
         if has_state(folder):
             trainer.resume(folder, clock, bool(recipe.stored or settings.stream))
+        elif settings.begin is not None:
+            trainer.begin(settings.begin)
+        if recipe.dagger is not None and ranks.count > 1:
+            raise EtudeError("episodes that the policy plays itself (data.dagger) are for one process; train without torchrun")
         if ranks.number:
             for _ in _training(trainer, settings, Stopping()):
                 pass
@@ -146,7 +155,9 @@ def _refuse_misfits(recipe: Recipe) -> None:
 def _training(trainer: Trainer, settings: TrainingSettings, stopping: Stopping) -> Generator[CurvePoint, None, None]:
     """Points of the curve, until the end or an interrupt."""
     with stopping.listening(), _samples(trainer, settings) as source:
-        yield from train(trainer, source, settings.minutes, settings.every, lambda: stopping.asked, settings.workers * trainer.ranks.count)
+        dagger = trainer.recipe.dagger
+        every = [n for n in (settings.every, dagger.every if dagger is not None else 0) if n]
+        yield from train(trainer, source, settings.minutes, every, lambda: stopping.asked, settings.workers * trainer.ranks.count)
 
 
 def _samples(trainer: Trainer, settings: TrainingSettings) -> AbstractContextManager[Samples]:
@@ -161,8 +172,8 @@ def _samples(trainer: Trainer, settings: TrainingSettings) -> AbstractContextMan
 
 
 def _saved(recipe: Recipe, folder: Path, first: int = 0, stride: int = 1) -> SavedStream:
-    if not isinstance(recipe.data.source, Source) or recipe.stored:
-        raise EtudeError("a saved stream holds demonstrations of strokes; this recipe learns from something else")
+    if recipe.stored:
+        raise EtudeError("a recipe learns from a stored set or from a saved stream, not from both")
     return SavedStream(folder, recipe.data.source, first, stride)
 
 
@@ -174,18 +185,22 @@ class _Keeping:
         self._curve = Curve(folder, trainer.done)
         self._stopping = Stopping()
         self._kept = trainer.done if has_state(folder) else -1  # the step of the state
+        self._rounds = 0  # of episodes that the policy played itself, in the buffer
 
     def train(self) -> None:
         """Train to the end, or until somebody asks for one."""
         trainer, settings = self._trainer, self._settings
+        with self._stopping.listening():
+            self._play()
         last = time.monotonic()
         with contextlib.closing(_training(trainer, settings, self._stopping)) as points:
             for point in points:
                 self._curve.add(point)
                 due = bool(settings.every) and point.step % settings.every == 0
-                if due or time.monotonic() - last > 60 * settings.keep:
+                if due or self._behind or time.monotonic() - last > 60 * settings.keep:
                     self._keep()
                     last = time.monotonic()
+                self._play()
                 if due:
                     with contextlib.suppress(KeyboardInterrupt):  # the state is kept already, and training ends at the next look
                         self._validate(point)
@@ -201,6 +216,29 @@ class _Keeping:
                 with self._stopping.listening():
                     self._judge(self._curve.points[-1])
             self._tell()
+
+    @property
+    def _behind(self) -> bool:
+        """Shall the policy play before the next step?"""
+        trainer, dagger = self._trainer, self._trainer.recipe.dagger
+        ends = self._settings.minutes is None and trainer.done >= trainer.recipe.schedule.steps
+        return dagger is not None and not ends and self._rounds < trainer.done // dagger.every
+
+    def _play(self) -> None:
+        """Have the rounds that are due played by the averaged weights, or read again those that were."""
+        trainer, dagger, source = self._trainer, self._trainer.recipe.dagger, self._trainer.recipe.data.source
+        while self._behind and not self._stopping.asked:
+            assert dagger is not None and isinstance(source, ControlSource)
+            number = self._rounds + 1
+            with contextlib.suppress(KeyboardInterrupt), self._stopping.at_once():  # what was played stays, and training ends soon
+
+                def save(path: Path) -> None:
+                    save_model(path, trainer.averaged, trainer.recipe, steps=trainer.done)
+
+                found = played_round(self._folder, number, source, dagger, trainer.device.type, save)
+                trainer.add_own(found)
+                self._rounds = number
+                self._say(f"round {number}: {len(found)} of {dagger.episodes} episodes that the policy played itself are learned from")
 
     def _keep(self) -> None:
         trainer, settings = self._trainer, self._settings

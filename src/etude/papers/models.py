@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from etude.evaluation.result_table import ResultTable
 from etude.learn.header import checkpoint_bytes, checkpoint_file, digest_of, metadata_in, numbers_in
 from etude.learn.recipes import recipe_named
-from etude.names import EtudeError, encode, parse_json
+from etude.names import EtudeError, encode, parse_json, unknown
 from etude.papers.playing import PolicyLine
 from etude.suites.paper import PaperModel
 from etude.suites.suite import SUITES
@@ -40,13 +41,25 @@ def models_of(suite: str) -> tuple[PaperModel, ...]:
     found = tuple(SUITES[suite].paper_models())
     if not found:
         having = [name for name in SUITES if SUITES[name].paper_models()]
-        raise EtudeError(f"{suite} declares no models of a paper; {', '.join(having)} does")
+        raise EtudeError(f"{suite} declares no models of a paper; {', '.join(having)} do")
     return found
 
 
-def trained_models(suite: str, folder: Path) -> list[TrainedModel]:
+def chosen_models(suite: str, wanted: Sequence[str] = (), settings: Sequence[str] = ()) -> tuple[PaperModel, ...]:
+    """Those of them whose names are like one of these, such as "stream-*"; all when none is given. ``settings``: of all of them besides
+    their own."""
+    models = models_of(suite)
+    for pattern in wanted:
+        if not any(fnmatchcase(one.name, pattern) for one in models):
+            raise unknown(f"model of {suite}", pattern, [one.name for one in models])
+    chosen = [one for one in models if not wanted or any(fnmatchcase(one.name, pattern) for pattern in wanted)]
+    return tuple(replace(one, settings=(*one.settings, *settings)) for one in chosen)
+
+
+def trained_models(suite: str, folder: Path, models: Sequence[PaperModel] | None = None) -> list[TrainedModel]:
     """Those that are there, each in a folder of its name. One that was trained in another way than its name says is refused."""
-    return [_trained(suite, one, folder / one.name) for one in models_of(suite) if checkpoint_file(folder / one.name).exists()]
+    known = models_of(suite) if models is None else models
+    return [_trained(suite, one, folder / one.name) for one in known if checkpoint_file(folder / one.name).exists()]
 
 
 def _trained(suite: str, model: PaperModel, folder: Path) -> TrainedModel:
@@ -61,11 +74,11 @@ def _trained(suite: str, model: PaperModel, folder: Path) -> TrainedModel:
 
 def _refuse_other_recipe(model: PaperModel, wanted: Any, there: Any, folder: Path) -> None:
     """What tells a paper's models apart must be as declared; how long and how fast it was trained is free."""
-    keys = ["model.look", "model.conditioning", "data.source.suite", *(one.partition("=")[0] for one in model.settings)]
+    keys = ["model.look", "model.conditioning", "model.form", "data.source.suite", *(one.partition("=")[0] for one in model.settings)]
     for key in keys:
         left, right = wanted, there
         for part in key.split("."):
-            left, right = left[part], right.get(part) if isinstance(right, dict) else None
+            left, right = (side.get(part) if isinstance(side, dict) else None for side in (left, right))
         if left != right:
             raise EtudeError(f"{folder} does not hold {model.name}: its {key} is {right!r}, expected {left!r}")
 
@@ -79,11 +92,12 @@ def model_lines(trained: Sequence[TrainedModel], device: str = "") -> list[Polic
     return [PolicyLine(who, policies, declared=True) for who, policies in found.items()]
 
 
-def index(suite: str, folder: Path) -> ResultTable:
+def index(suite: str, folder: Path, models: Sequence[PaperModel] | None = None) -> ResultTable:
     """What there is of every model. The notes are commands for those that are missing."""
-    trained = {one.model.name: one for one in trained_models(suite, folder)}
+    known = models_of(suite) if models is None else models
+    trained = {one.model.name: one for one in trained_models(suite, folder, known)}
     rows, notes = [], []
-    for model in models_of(suite):
+    for model in known:
         row: dict[str, Any] = {
             "model": model.name, "who": model.who, "trained": model.trained, "paper_id": model.paper_id,
             "command": model.command(suite, str(folder)), "recipe": model.recipe, "settings": list(model.settings),

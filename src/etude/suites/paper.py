@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from etude.evaluation.record import Record
 
 NOT_PRINTED = "not printed"
+STREAMS = "streams"  # the folder beside models that has what they learn from
 Printed = float | str | None  # None: the paper has no number there; a text says why there is none
 Count = Callable[[Sequence["Record"]], float | None]
 Scores = dict[tuple[str, str, int], float]  # by task, level and seed
@@ -136,7 +137,8 @@ class PaperModel:
     """A model that a paper's tables are about, to be trained here under this ``name``: a recipe of the suite, and settings of it.
 
     ``who`` is the paper's line it stands in, ``trained`` the word by which cells ask for it. ``paper_id``: what the paper calls its own.
-    ``ships``: it comes with etude.
+    ``ships``: it comes with etude. ``begins``: the name of the model whose weights it goes on from. ``stream``: the name of the saved
+    stream that it learns from, with all others that name it.
 
     >>> PaperModel("objects-original", "Objects", "original", "objects-xattn", ("data.most=60000",))
     """
@@ -148,11 +150,14 @@ class PaperModel:
     settings: tuple[str, ...] = ()
     paper_id: str = ""
     ships: bool = False
+    begins: str = ""
+    stream: str = ""
 
     def command(self, suite: str, folder: str) -> str:
         """How it is trained."""
-        settings = "".join(f" --set {shlex.quote(one)}" for one in self.settings)
-        return f"etude train {suite}/{self.recipe}{settings} --out {folder}/{self.name}"
+        words = [f"--set {shlex.quote(one)}" for one in self.settings]
+        words += [f"--from {folder}/{self.begins}"] * bool(self.begins) + [f"--stream {folder}/{STREAMS}/{self.stream}"] * bool(self.stream)
+        return " ".join([f"etude train {suite}/{self.recipe}", *words, f"--out {folder}/{self.name}"])
 
 
 @dataclass(frozen=True)

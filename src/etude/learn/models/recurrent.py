@@ -30,12 +30,11 @@ class RecurrentHead(nn.Module):
             read, _ = self.lstm(self.norm(row.float()))
             return self.out(read).unflatten(2, (self.chunk, self.numbers))
 
-    def losses(self, row: Tensor, wanted: Tensor, counts: Tensor) -> Tensor:
-        """How far (N, 2) chunks are from what is ``wanted`` (B, K, H, A), for those that have anything that ``counts`` (B, K, H)."""
-        some = counts.any(-1)
-        found, wanted = self(row)[some], wanted[some]
+    def losses(self, row: Tensor, wanted: Tensor, counts: Tensor, where: Tensor) -> Tensor:
+        """How far (N, 2) chunks are from what is ``wanted`` (B, K, H, A) and ``counts`` (B, K, H), for those that are there (N,)."""
+        found, wanted, counts = (x.flatten(0, 1)[where] for x in (self(row), wanted, counts))
         hand = functional.binary_cross_entropy_with_logits(found[..., -1], (wanted[..., -1] > 0).float(), reduction="none")
-        return mean_over(torch.cat([(found[..., :-1] - wanted[..., :-1]) ** 2, hand[..., None]], -1), counts[some])
+        return mean_over(torch.cat([(found[..., :-1] - wanted[..., :-1]) ** 2, hand[..., None]], -1), counts)
 
     def answers(self, row: Tensor) -> Tensor:
         """Chunks (B, K, H, A) to be carried out: the hand closes or opens."""
@@ -58,7 +57,7 @@ class RecurrentController(Controller):
         raise NotImplementedError
 
     def losses(self, batch: ControlBatch) -> Tensor:
-        return self.head.losses(self.rows(batch), self.scaled(batch.labels, batch.felt), batch.counts)
+        return self.head.losses(self.rows(batch), self.scaled(batch.labels, batch.felt), batch.counts, batch.where)
 
     def chunks(self, batch: ControlBatch) -> tuple[Tensor, Tensor, Tensor]:
         found, wanted = self.head.answers(self.rows(batch)), self.scaled(batch.labels, batch.felt)

@@ -31,8 +31,9 @@ class StreamBlock(nn.Module):
 
     def bias(self, ages: Tensor, allowed: Tensor) -> Tensor:
         """For N tokens that look at M of the looks, so many looks ago (B, N, M), where that is ``allowed``: (B, heads, N, M)."""
-        found = self.ages[:, ages.clamp(0, self.ages.shape[1] - 1)].transpose(0, 1)
-        return found.masked_fill(~allowed[:, None], -torch.inf)
+        # A few numbers are asked for thousands of times: their gradient is summed up by many threads here, by one with plain indexing.
+        found = nn.functional.embedding(ages.clamp(0, self.ages.shape[1] - 1), self.ages.T)
+        return found.permute(0, 3, 1, 2).masked_fill(~allowed[:, None], -torch.inf)
 
     def forward(self, x: Tensor, before: Tensor | None, bias: Tensor, looks: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Tokens (B, N, width) after what stands before them, of which keys and values are known (B, M, 2 width); and their own. Of
@@ -70,11 +71,11 @@ class StreamController(RecurrentController):
         count = len(told)
         x = self.latents.repeat(self.kept, 1).expand(count, -1, -1)
         when = torch.arange(self.kept, device=x.device).repeat_interleave(LATENTS)
-        ages = (when[:, None] - when).expand(count, -1, -1)
+        ages = (when[:, None] - when)[None]  # the same for all
         wide = torch.zeros_like(told, dtype=torch.float32).masked_fill(~told, -torch.inf)[:, None, None]
         for layer, block in enumerate(self.trunk):
             bias = block.bias(ages, ages >= 0)
-            bias = torch.cat([wide.expand(-1, bias.shape[1], bias.shape[2], -1), bias], 3)
+            bias = torch.cat([wide.expand(-1, bias.shape[1], bias.shape[2], -1), bias.expand(count, -1, -1, -1)], 3)
             x, _ = block(x, known[:, layer], bias, looks)
         return x.unflatten(1, (self.kept, LATENTS)).amax(2)
 

@@ -30,6 +30,7 @@ clevrskills = Suite(
     options=("variant", "camera"),
     reword=reword,
     paper_tables=later("etude.suites.clevrskills.paper", "tables"),
+    paper_models=later("etude.suites.clevrskills.models", "MODELS"),
     benches={name: partial(_bench, function) for name, function in BENCHES.items()},
     layout="folders",
     novel={"test": "texture"},  # shapes are new too, but for the blocks of the scale: cubes or cylinders in both halves (A.3, task 1)
