@@ -14,6 +14,8 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed (extra 'learn')")
 pytest.importorskip("safetensors", reason="safetensors is not installed (extra 'learn')")
 
+from toys import CONTROL  # noqa: E402
+
 from etude.envs.observer import Observer  # noqa: E402
 from etude.envs.simulation import Simulation  # noqa: E402
 from etude.evaluation.mind import MindProcess  # noqa: E402
@@ -37,16 +39,10 @@ from etude.policies.loading import halves_of  # noqa: E402
 torch.set_num_threads(1)
 FORMS = tuple(CONTROLLERS)
 CPU = torch.device("cpu")
-SETTINGS = (
-    "model.width=32", "model.heads=2", "model.eye_layers=1", "model.prompt_layers=1", "model.layers=2", "model.hidden=32", "model.looks=4",
-    "model.chunk=4", "model.execute=3", "model.grid=2", "model.dropout=0.0", "model.jitter=0.0", "schedule.batch=8", "schedule.warmup=0",
-    "schedule.rate=0.003", "schedule.ema=0.9", "schedule.steps=60", "data.start=3", "data.most=3", "data.source.seed=3",
-    "data.source.tasks=touch", "data.source.size=32",
-)  # fmt: skip
 
 
 def recipe(form, *settings):
-    return recipe_named(f"clevrskills/{form}", [*SETTINGS, *settings])
+    return recipe_named(f"clevrskills/{form}", [*CONTROL, *settings])
 
 
 SOURCE = recipe("stream").data.source
