@@ -39,7 +39,7 @@ test-lerobot: $(VENV)-lerobot/.installed
 
 # The vector environment in the real Stable-Baselines3, in an environment of its own: it needs torch, and brings matplotlib and pandas.
 test-sb3: $(VENV)-sb3/.installed
-	$(VENV)-sb3/bin/python -m pytest tests/with_sb3
+	$(VENV)-sb3/bin/python -m pytest tests/with_sb3 tests/test_examples.py -k 'sb3 or train_'
 
 # What `python -m build` makes, installed in an empty environment: it holds all it needs, and computes the same bytes.
 test-wheel: $(VENV)-wheel/.installed

@@ -1,4 +1,4 @@
-"""Proximal policy optimisation from state, top to bottom: python examples/train_ppo.py pick --steps 100000 --out runs/pick.csv"""
+"""Proximal policy optimisation from state, top to bottom: python examples/train_ppo.py pick --steps 150000 --out runs/pick.csv"""
 
 import argparse
 from itertools import pairwise
@@ -135,7 +135,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("task", help="of ClevrSkills, with one thing to move towards at a time")
     parser.add_argument("--reward", default="gain", choices=("gain", "sparse", "state"))
-    parser.add_argument("--steps", type=int, default=100_000, help="control steps in all worlds together")
+    parser.add_argument("--steps", type=int, default=150_000, help="control steps in all worlds together")
     parser.add_argument("--judged", type=int, default=50, help="episodes for validation")
     parser.add_argument("--workers", type=int, help="processes; one for each core if not said")
     parser.add_argument("--seed", type=int, default=0)
