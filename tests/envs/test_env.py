@@ -9,7 +9,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-import etude  # noqa: F401  (registers the environments)
+import etude
 from etude.index import INDEX
 from etude.names import EtudeError
 from etude.policies.scripted import OraclePolicy
@@ -179,6 +179,36 @@ def test_the_reward_of_the_paper_pays_for_waiting_and_the_gain_does_not():
     assert finished == pytest.approx(1.0 - _first_progress(), abs=1e-9) and waited < finished
     with pytest.raises(EtudeError, match="unknown reward 'gian'; did you mean 'gain'"):
         gymnasium.make(PICK, reward="gian")
+
+
+def test_a_sparse_reward_is_one_for_success_and_nothing_else():
+    env = gymnasium.make(PICK, cameras=(), reward="sparse", disable_env_checker=True).unwrapped
+    env.reset(seed=3)
+    oracle, paid, ended = OraclePolicy(), [], False
+    oracle.reset("", (), env.simulation.episode.name)
+    while not ended:
+        _, reward, ended, over, info = env.step(oracle.act({"simulation": env.simulation}))
+        paid.append(reward)
+        assert not over
+    assert info["success"] and len(paid) > 1 and paid == [0.0] * (len(paid) - 1) + [1.0]
+
+
+def test_the_state_tells_where_things_are_and_which_the_next_subgoal_names():
+    env = gymnasium.make("etude/clevrskills.touch-v1", cameras=(), state=True).unwrapped
+    name = next(f"clevrskills/touch@train#{k}" for k in range(9) if len(etude.episode(f"clevrskills/touch@train#{k}").goal.members) == 2)
+    seen, _ = env.reset(options={"episode": name})
+    world, names = env.simulation.world, [one.thing for one in env.simulation.episode.goal.members]
+    rows = {row[2:5].tobytes(): row for row in seen["state"] if row[0]}
+    first, second = (rows[np.array(world.pose(thing).position, np.float32).tobytes()] for thing in names)
+    assert len(rows) == 2 and (first[1], second[1]) == (1.0, 0.0) and env.observation_space.contains(seen)
+    oracle = OraclePolicy()
+    oracle.reset("", (), name)
+    asked = set()
+    while not env.simulation.over:
+        seen, *_ = env.step(oracle.act({"simulation": env.simulation}))
+        asked.add(tuple(seen["state"][:2, 1].tolist()))
+    assert asked == {(1.0, 0.0), (0.0, 1.0), (0.0, 0.0)}  # one, then the other, then nothing
+    assert "state" not in gymnasium.make(PICK, cameras=()).reset(seed=0)[0]
 
 
 def _first_progress():

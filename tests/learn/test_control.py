@@ -15,6 +15,7 @@ from controls import SOURCE, demonstrations, recipe
 torch = pytest.importorskip("torch", reason="torch is not installed (extra 'learn')")
 pytest.importorskip("safetensors", reason="safetensors is not installed (extra 'learn')")
 
+
 from etude.envs.observer import Observer  # noqa: E402
 from etude.envs.simulation import Simulation  # noqa: E402
 from etude.evaluation.mind import MindProcess  # noqa: E402

@@ -148,7 +148,7 @@ def test_it_plays_and_other_or_missing_weights_get_one_line(samples, tmp_path):
     moved, *_ = play(Players(f"{policy}&language=t5:{there}"), "vima/rotate@L1#1")
     assert replace(moved, timings={}) == replace(record, timings={})
     tiny_t5(here, seed=5)
-    with pytest.raises(EtudeError, match="another pretrained T5") as other:
+    with pytest.raises(EtudeError, match="another pretrained t5") as other:
         play(Players(policy), "vima/rotate@L1#1")
     with pytest.raises(EtudeError, match="another recipe"):
         trained(language, samples, 0)[0].resume(tmp_path / "run")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from etude.envs.arguments import RENDER_MODES, asked_episode, choice, episode_options, listed, seed_or_none, switch, text
 from etude.envs.boxes import bounding_boxes
-from etude.envs.observer import LONGEST_TEXT, SLOTS, Observation, Observer, key
+from etude.envs.observer import LONGEST_TEXT, SLOTS, STATE, Observation, Observer, key, object_states
 from etude.envs.simulation import Simulation, Snapshot, primitive_bounds
 from etude.episodes import MODALITIES, PRIMITIVES, ActionSpace, Episode, picture_size
 from etude.goals.goal import Status
@@ -29,7 +29,7 @@ from etude.suites.suite import SUITES
 
 CHARSET = string.ascii_letters + string.digits + string.punctuation + " °…’"
 SEEDS = 2**31
-REWARDS = ("state", "gain")
+REWARDS = ("state", "gain", "sparse")
 
 
 class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
@@ -41,11 +41,12 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
     first of a task that has none; ``options`` and ``perturb`` become part of every episode's name. ``modalities`` are some of "rgb",
     "depth", "segmentation", "points", "objects"; with ``smooth``, colour pictures have smooth edges. With ``boxes``, ``info`` has a
     bounding box and the visibility of every body in every camera; with ``labels`` it has the words for what is to be done now, in three
-    levels: the task, the oracle's sub-task, and its next step.
+    levels: the task, the oracle's sub-task, and its next step. With ``state``, observations tell where all objects are and which are asked
+    for (:func:`~etude.envs.observer.object_states`): for learning from state, which no policy that is evaluated is told.
 
     ``reward``: "state" is the goal's own (that of the ClevrSkills paper), which is paid for how things stand at every step: who stops just
     before the end is paid until the horizon, and gets more than who finishes. "gain" is the change of progress, from 0 to 1 in all: nothing
-    is paid for waiting, most for finishing, and a violated goal takes back what was gained.
+    is paid for waiting, most for finishing, and a violated goal takes back what was gained. "sparse" pays 1 for success and nothing else.
 
     Observations: one entry for each camera and modality (``base``, ``base_depth``, ``base_segmentation``), ``proprioception`` (joint
     values and velocities, pose of the tip as position and quaternion wxyz, hand closed, something held, opening in metres), and the
@@ -67,6 +68,7 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         modalities: Sequence[str] = ("rgb",),
         boxes: bool = False,
         labels: bool = False,
+        state: bool = False,
         smooth: bool = False,
         reward: str = REWARDS[0],
         renderer: str = "raster",
@@ -83,6 +85,7 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         extra = "&".join(f"{k}={v}" for k, v in sorted(episode_options(options).items()))
         self._variant = "".join(f"+{one}" for one in listed(perturb, "perturb")) + (f"?{extra}" if extra else "")
         self._boxes, self._labels, self._smooth = switch(boxes, "boxes"), switch(labels, "labels"), switch(smooth, "smooth")
+        self._state = switch(state, "state")
         self._reward = choice(reward, "reward", REWARDS)
         self._size, self._renderer = picture_size(whole.size if size is None else size), choice(renderer, "renderer", RENDERERS)
         self._modalities = tuple(choice(modality, "modality", MODALITIES) for modality in listed(modalities, "modalities"))
@@ -122,6 +125,8 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
             found["objects_crops"] = spaces.Box(0, 255, (*slots, SIDE, SIDE, 3), np.uint8)
             found["objects_boxes"] = spaces.Box(0, max(width, height), (*slots, 4), np.int32)
             found["objects_mask"] = spaces.Box(0, 1, slots, np.bool_)
+        if self._state:
+            found["state"] = spaces.Box(-1000.0, 1000.0, (SLOTS, STATE), np.float32)
         found["proprioception"] = spaces.Box(-100.0, 100.0, (2 * self._joints + 10,), np.float32)
         found["instruction"] = spaces.Text(LONGEST_TEXT, min_length=0, charset=CHARSET)
         return spaces.Dict(found)
@@ -175,8 +180,12 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
             raise EtudeError("the episode is over; call reset()")
         before, status = sim.status, sim.step(action)
         ended = status.satisfied or status.violated
-        reward = status.reward if self._reward == "state" else _worth(status) - _worth(before)
-        return self._observe(), float(reward), ended, sim.over and not ended, self._info(status)
+        return self._observe(), self._paid(before, status), ended, sim.over and not ended, self._info(status)
+
+    def _paid(self, before: Status, status: Status) -> float:
+        if self._reward == "sparse":
+            return float(status.satisfied)
+        return float(status.reward if self._reward == "state" else _worth(status) - _worth(before))
 
     @property
     def simulation(self) -> Simulation:
@@ -189,7 +198,8 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
 
     def _observe(self) -> Observation:
         assert self._observer is not None
-        return self._observer.look()
+        seen = self._observer.look()
+        return {**seen, "state": object_states(self.simulation)} if self._state else seen
 
     def _info(self, status: Status) -> dict[str, Any]:
         sim = self.simulation

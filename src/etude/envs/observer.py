@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from etude.envs.simulation import Simulation
 from etude.episodes import MODALITIES
+from etude.goals.goal import Goal
 from etude.names import EtudeError, unknown
 from etude.perturb.perturbation import observed
 from etude.pose import matrix
@@ -25,6 +27,7 @@ from etude.suites.suite import SUITES
 Observation = dict[str, Any]
 LONGEST_TEXT = 2000
 SLOTS = 24  # for objects: the fullest table of any suite has fewer
+STATE = 9  # numbers of an object in a slot, where environments tell their state
 
 
 def key(camera: str, modality: str) -> str:
@@ -35,6 +38,28 @@ def key(camera: str, modality: str) -> str:
 def object_slots(scene: Scene) -> tuple[str, ...]:
     """The objects of a scene in the order of their slots: all but markers."""
     return tuple(entity.name for entity in scene.entities if not isinstance(entity, Marker))
+
+
+def object_states(simulation: Simulation) -> NDArray[np.float32]:
+    """The objects in their slots as numbers (SLOTS, 9), 0 where there is none: whether one is there, as which thing the sub-goal to be
+    worked on next names it (1 the first, 2 the second, …; 0 not at all), position (m) and quaternion wxyz, world."""
+    found = np.zeros((SLOTS, STATE), np.float32)
+    names, leaf = object_slots(simulation.world.scene), simulation.monitor.next_leaf()
+    if len(names) > SLOTS:
+        raise EtudeError(f"{simulation.episode.name} has {len(names)} objects; the state has room for {SLOTS}")
+    wanted = [] if leaf is None else [name for name in _texts(leaf.goal) if name in names]
+    for slot, name in enumerate(names):
+        pose = simulation.world.pose(name)
+        found[slot] = 1.0, wanted.index(name) + 1 if name in wanted else 0.0, *pose.position, *pose.rotation
+    return found
+
+
+def _texts(goal: Goal) -> list[str]:
+    """The texts in the fields of a goal, in their order, each once."""
+    values = (getattr(goal, field.name) for field in fields(goal))  # type: ignore[arg-type]
+    return list(
+        dict.fromkeys(text for value in values for text in (value if isinstance(value, tuple) else (value,)) if isinstance(text, str))
+    )
 
 
 class Observer:

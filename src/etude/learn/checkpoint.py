@@ -65,11 +65,12 @@ def save_model(path: Path, model: torch.nn.Module, recipe: Recipe, **history: An
     write_tensors(path, {k: v.half() for k, v in model.state_dict().items()}, metadata_of(recipe, **history))
 
 
-def load_model(path: Path, device: str | torch.device = "cpu", language: str = "") -> tuple[Any, Recipe, Contract]:
-    """The model of a checkpoint file or of a run's folder. ``language``: its pretrained language, where that lies elsewhere now."""
+def load_model(path: Path, device: str | torch.device = "cpu", language: str = "", vision: str = "") -> tuple[Any, Recipe, Contract]:
+    """The model of a checkpoint file or of a run's folder. ``language`` and ``vision``: its pretrained parts, where they lie
+    elsewhere now."""
     file = checkpoint_file(path)
     tensors, metadata = read_file(file)
-    recipe = recipe_in(metadata, language)
+    recipe = recipe_in(metadata, language, vision)
     contract = Contract.from_data(parse_json(metadata["contract"]))
     model = kind_of(recipe).model(recipe)
     try:
@@ -79,10 +80,10 @@ def load_model(path: Path, device: str | torch.device = "cpu", language: str = "
     return model.to(device).eval(), recipe, contract
 
 
-def learned_mind(file: Path, device: str, language: str = "") -> Mind:
+def learned_mind(file: Path, device: str, language: str = "", vision: str = "") -> Mind:
     """The mind of a checkpoint, on the device of this name or on the best there is."""
     where = device_named(device)
-    model, recipe, _ = load_model(file, where, language)
+    model, recipe, _ = load_model(file, where, language, vision)
     name = torch.cuda.get_device_name(where) if where.type == "cuda" else "cpu"
     about = {"weights": digest_of(checkpoint_bytes(file)), "backend": f"torch {torch.__version__}", "device": name}
     return kind_of(recipe).mind(model, where, about)

@@ -7,7 +7,7 @@ learned is how the oracle goes on from there.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, Self
 
 import numpy as np
@@ -20,7 +20,7 @@ from etude.learn.packing import arrays_in, in_a_row
 from etude.learn.samples import BLANK, OBJECT, prompt_tokens
 from etude.learn.source import SEEDS, SampleSource, refuse_tests
 from etude.library import episode, tasks, told_in
-from etude.names import EpisodeName, EtudeError, Stream, rng, unknown
+from etude.names import SPARSE, EpisodeName, EtudeError, Stream, rng, unknown
 from etude.policies.contract import Contract, refuse_mismatches
 from etude.policies.halves import Arrays
 from etude.policies.policy import Observation
@@ -98,7 +98,8 @@ class ControlDemonstration:
 @dataclass(frozen=True)
 class ControlSource(SampleSource):
     """Which episodes, seen by which ``cameras`` in square frames of ``size`` pixels, told in words and pictures or in ``text`` alone, in
-    which space of actions. ``levels``: of these alone; ``joints`` of the robot; ``perturb``: perturbations of all of them."""
+    which space of actions. ``levels``: of these alone; ``joints`` of the robot; ``perturb``: perturbations of all of them; ``language``:
+    whose words prompts have."""
 
     levels: tuple[str, ...] = ()
     cameras: tuple[str, ...] = ()
@@ -108,6 +109,7 @@ class ControlSource(SampleSource):
     joints: int = 6
     shaking: Shaking = Shaking()
     perturb: str = ""
+    language: str = field(default="", metadata=SPARSE)
 
     def __post_init__(self) -> None:
         if self.action not in CONTROLS:
@@ -263,7 +265,7 @@ def demonstrated(name: str, source: ControlSource, hand: OtherHand | None = None
         if hand is not None:
             return None
         raise EtudeError(f"{name}: the oracle does not solve it")
-    arrays = prompt_arrays_of(told, pictures, source.size) | {"frames": np.stack(frames), "felt": np.stack(felt)}
+    arrays = prompt_arrays_of(told, pictures, source.size, source.language) | {"frames": np.stack(frames), "felt": np.stack(felt)}
     return ControlDemonstration(**arrays, labels=np.array(labels, np.float32), led=np.array(led))
 
 
@@ -285,10 +287,11 @@ def _near(action: Array, felt: NDArray[np.float32], space: ActionSpace) -> Array
     return action
 
 
-def prompt_arrays_of(text: str, pictures: Sequence[NDArray[np.uint8]], size: int) -> Arrays:
+def prompt_arrays_of(text: str, pictures: Sequence[NDArray[np.uint8]], size: int, language: str = "") -> Arrays:
     """``kinds``, ``words``, ``places``, ``rows`` and ``pictures`` of what is told; who is told nothing hears a blank."""
     silent = not text.strip()
-    found = prompt_tokens("{image:0}", [(BLANK, 0)]) if silent else prompt_tokens(text, [(OBJECT, PICTURE_TOKENS)] * len(pictures))
+    shapes = [(BLANK, 0)] if silent else [(OBJECT, PICTURE_TOKENS)] * len(pictures)
+    found = prompt_tokens("{image:0}" if silent else text, shapes, language)
     if len(found.kinds) > LONGEST or len(found.shown) > PICTURES:
         what = f"{len(found.kinds)} tokens and {len(found.shown)} pictures"
         raise EtudeError(f"the prompt {text!r:.60} has {what}; a learned policy hears {LONGEST} and {PICTURES} at most")
@@ -315,7 +318,8 @@ class ControlEyes:
         """A new episode begins."""
         stream = rng(EpisodeName.parse(episode), "learned/start")
         start = [[stream.normal() for _ in range(self._source.acts)] for _ in range(self.contract.chunk)]
-        return {**prompt_arrays_of(instruction, pictures, self._source.size), "start": np.array(start, np.float32)}
+        told = prompt_arrays_of(instruction, pictures, self._source.size, self._source.language)
+        return {**told, "start": np.array(start, np.float32)}
 
     def saw(self, observation: Observation) -> Arrays:
         """``frames`` (V, S, S, 3) of all cameras, and what the robot ``felt`` (D,)."""

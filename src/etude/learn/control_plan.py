@@ -94,7 +94,7 @@ class ControlPlan(StreamPlan, kind="control"):
             name = self.source.name(number)
             try:
                 one = demonstrated(name, self.source)
-                text = prompt_arrays_of(*told_of(episode(name), replace(self.source, told="text")), self.source.size)
+                text = prompt_arrays_of(*told_of(episode(name), replace(self.source, told="text")), self.source.size, self.source.language)
             except EtudeError as error:
                 reasons.append(str(error))
                 continue

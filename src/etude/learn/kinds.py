@@ -23,6 +23,7 @@ from etude.learn.models.decider import Decider
 from etude.learn.models.frame import FrameController
 from etude.learn.models.heatmaps import PARTS as KEYPOSE_PARTS
 from etude.learn.models.heatmaps import Heatmaps
+from etude.learn.models.language import LanguageFrame, LanguageStream
 from etude.learn.models.readout import ReadoutController
 from etude.learn.models.stream import StreamController
 from etude.learn.models.window import WindowController
@@ -75,6 +76,14 @@ CONTROLLER_MODELS: dict[Form, type[Controller]] = {
     "frame": FrameController,
 }
 
+TRUNKED_MODELS: dict[Form, type[Controller]] = {"stream": LanguageStream, "frame": LanguageFrame}
+"""Those whose trunk is a pretrained language model."""
+
+
+def _controller(recipe: ControlRecipe) -> type[Controller]:
+    return (TRUNKED_MODELS if recipe.model.trunked else CONTROLLER_MODELS)[recipe.model.form]
+
+
 KINDS = {
     StrokeRecipe.json_kind: LearnedKind(
         NUMBERS,
@@ -99,8 +108,8 @@ KINDS = {
     ),
     ControlRecipe.json_kind: LearnedKind(
         CONTROL_PARTS,
-        lambda recipe: CONTROLLER_MODELS[recipe.model.form](recipe.model, recipe.data.source),
-        lambda recipe, device: ControlBuffer(recipe.data.source, recipe.model, CONTROLLER_MODELS[recipe.model.form].onwards, device),
+        lambda recipe: _controller(recipe)(recipe.model, recipe.data.source),
+        lambda recipe, device: ControlBuffer(recipe.data.source, recipe.model, _controller(recipe).onwards, device),
         judged_control,
         ControlMind,
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from etude.learn.folders import DECODERS, LANGUAGES, T5, VISIONS, parted
 from etude.learn.samples import Look
 from etude.names import SPARSE, EtudeError
 
@@ -40,6 +41,8 @@ class ModelRecipe:
     def __post_init__(self) -> None:
         if self.language_layers < 0:
             raise EtudeError(f"model.language_layers must be at least 0, got {self.language_layers}")
+        if self.language:
+            parted(self.language, (T5,))
         if self.language_layers and not self.language:
             raise EtudeError("model.language_layers are of a pretrained language, and there is none; set model.language=t5:FOLDER too")
 
@@ -57,12 +60,18 @@ class DeciderRecipe:
 
 
 Form = Literal["stream", "window", "readout", "frame"]
+TRUNKED: tuple[Form, ...] = ("stream", "frame")  # whose trunk can be a pretrained language model
 
 
 @dataclass(frozen=True)
 class ControllerRecipe:
     """The network of a closed-loop policy. ``looks``: so many are known at once, ``execute`` control steps apart, after each of which a
-    ``chunk`` of actions is given; ``grid``: tokens along each side of a frame; ``hidden``: of a recurrent head."""
+    ``chunk`` of actions is given; ``grid``: tokens along each side of a frame; ``hidden``: of a recurrent head.
+
+    Pretrained parts, known by their digests: ``language`` is t5:FOLDER, which reads prompts, or opt:FOLDER or llama:FOLDER, which is the
+    trunk of ``stream`` and ``frame``; ``vision`` is vit:FOLDER, which looks at frames. They are frozen; with ``adapters``, matrices of this
+    rank learn beside the queries and values of their attention.
+    """
 
     form: Form = "window"
     width: int = 192
@@ -77,6 +86,26 @@ class ControllerRecipe:
     grid: int = 8
     dropout: float = 0.1
     jitter: float = 0.1
+    language: str = field(default="", metadata=SPARSE)
+    language_digest: str = field(default="", metadata=SPARSE)
+    vision: str = field(default="", metadata=SPARSE)
+    vision_digest: str = field(default="", metadata=SPARSE)
+    adapters: int = field(default=0, metadata=SPARSE)
+
+    def __post_init__(self) -> None:
+        if self.language:
+            parted(self.language, LANGUAGES if self.form in TRUNKED else (T5,))
+        if self.vision:
+            parted(self.vision, VISIONS)
+        if self.adapters < 0:
+            raise EtudeError(f"model.adapters is a rank, at least 0, got {self.adapters}")
+        if self.adapters and not (self.language or self.vision):
+            raise EtudeError("model.adapters are of pretrained parts, and there are none; set model.language or model.vision too")
+
+    @property
+    def trunked(self) -> bool:
+        """Is its trunk a pretrained language model?"""
+        return self.language.partition(":")[0] in DECODERS
 
 
 @dataclass(frozen=True)

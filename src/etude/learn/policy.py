@@ -62,28 +62,28 @@ EYES: dict[str, Callable[[Any, Contract], Eyes]] = {
 """The half beside a simulation, by the kind of recipe."""
 
 
-OPTIONS = ("device", "language")
+OPTIONS = ("device", "language", "vision")
 
 
 def learned_halves(text: str) -> Halves:
     """The halves of the policy of a checkpoint's path; on a GPU where there is one, unless ``?device=cpu`` follows.
 
-    ``?language=t5:FOLDER``: its pretrained language lies there now.
+    ``?language=t5:FOLDER``: its pretrained language lies there now; ``?vision=vit:FOLDER``: what looks at frames.
     """
     path, _, query = text.partition("?")
     options = dict(parse_qsl(query, keep_blank_values=True))
     for key in options:
         if key not in OPTIONS:
             raise unknown("option of a learned policy:", key, OPTIONS)
-    file, device, language = checkpoint_file(Path(path)), *(options.get(key) or "" for key in OPTIONS)
+    file, device, language, vision = checkpoint_file(Path(path)), *(options.get(key) or "" for key in OPTIONS)
 
     def eyes() -> Eyes:
         metadata = metadata_in(checkpoint_bytes(file), file)
-        recipe = recipe_in(metadata, language)
+        recipe = recipe_in(metadata, language, vision)
         return pick("kind of recipe", recipe.json_kind, EYES)(recipe, Contract.from_data(parse_json(metadata["contract"])))
 
     def mind() -> Mind:
-        found: Mind = _torch("checkpoint").learned_mind(file, device, language)
+        found: Mind = _torch("checkpoint").learned_mind(file, device, language, vision)
         return found
 
     def shared() -> bool:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Literal
 
 from etude.learn.control import ControlSource, DaggerRecipe, plain_source
+from etude.learn.folders import LANGUAGES, VISIONS, folder_digest, placed
 from etude.learn.keyposes import KeyposeSource, plain_keypose_source
 from etude.learn.network_recipes import ControllerRecipe, DeciderRecipe, HeatmapRecipe, ModelRecipe
 from etude.learn.samples import Look, contract_for
 from etude.learn.source import HELD_OUT, SampleSource
 from etude.learn.stream import Source
 from etude.learn.trials import TrialSource, contract_of
-from etude.learn.wording import language_digest, placed_language
 from etude.names import SPARSE, EtudeError, Family, decode, encode, parse_json, pick, unknown
 from etude.policies.contract import ANSWER, Contract
 from etude.suites.suite import SUITES
@@ -157,15 +157,11 @@ class StrokeRecipe(Recipe, kind="strokes"):
     data: DemonstrationData
 
     def __post_init__(self) -> None:
+        _refuse_two_languages(self.model, self.data.source)
         if self.model.look != self.data.source.look:
             raise EtudeError(f"the model sees {self.model.look}, but its demonstrations are in {self.data.source.look}")
         if self.data.stored and self.model.look != "objects":
             raise EtudeError(f"a stored data set has objects to learn from, but the model sees {self.model.look}")
-        if self.model.language != self.data.source.language:
-            raise EtudeError(
-                f"the model's language is {self.model.language!r}, but its demonstrations are told in {self.data.source.language!r}; "
-                "set model.language alone"
-            )
         super().__post_init__()
 
     @property
@@ -238,6 +234,7 @@ class ControlRecipe(Recipe, kind="control"):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        _refuse_two_languages(self.model, self.data.source)
         if self.model.looks < 1:
             raise EtudeError(f"model.looks must be at least 1, got {self.model.looks}")
         size, grid = self.data.source.size, self.model.grid
@@ -260,17 +257,31 @@ class ControlRecipe(Recipe, kind="control"):
         """The moments that are learned from are drawn."""
         return True
 
+    @property
+    def language(self) -> str:
+        """That of the prompts."""
+        return self.model.language
 
-def recipe_in(metadata: Mapping[str, str], language: str = "") -> Recipe:
-    """The recipe that a checkpoint holds; its pretrained ``language`` may lie elsewhere now."""
+
+def _refuse_two_languages(model: ModelRecipe | ControllerRecipe, source: Source | ControlSource) -> None:
+    if model.language != source.language:
+        told = f"the model's language is {model.language!r}, but its demonstrations are told in {source.language!r}"
+        raise EtudeError(f"{told}; set model.language alone")
+
+
+def recipe_in(metadata: Mapping[str, str], language: str = "", vision: str = "") -> Recipe:
+    """The recipe that a checkpoint holds; its pretrained ``language`` and ``vision`` may lie elsewhere now."""
     found = Recipe.from_data(parse_json(metadata["recipe"]))
-    if not language:
-        return found
-    if not isinstance(found, StrokeRecipe) or not found.language:
-        raise EtudeError(f"this policy has learned its words from scratch; {language!r} is of no use to it")
-    placed = placed_language(language)
-    source = replace(found.data.source, language=placed)
-    return replace(found, model=replace(found.model, language=placed), data=replace(found.data, source=source))
+    data = found.to_data()
+    if language:
+        if not found.language:
+            raise EtudeError(f"this policy has learned its words from scratch; {language!r} is of no use to it")
+        data["model"]["language"] = data["data"]["source"]["language"] = placed(language, LANGUAGES)
+    if vision:
+        if not data["model"].get("vision"):
+            raise EtudeError(f"this policy has learned to see from scratch; {vision!r} is of no use to it")
+        data["model"]["vision"] = placed(vision, VISIONS)
+    return Recipe.from_data(data)
 
 
 LOOK_NAMES: dict[str, Look] = {"objects": "objects", "patches": "patches"}
@@ -304,8 +315,7 @@ def recipe_named(name: str, settings: Sequence[str] = ()) -> Recipe:
         raise unknown(f"recipe of {suite}", form, recipe_names(suite))
     found = _plain_recipe(suite, form)
     data = _changed(found, settings, "schedule.batch=256")
-    if data["model"].get("language"):
-        _know(data)
+    _know(data)
     return Recipe.from_data(data)
 
 
@@ -334,11 +344,14 @@ def _changed(found: Any, settings: Sequence[str], example: str) -> dict[str, Any
 
 
 def _know(data: dict[str, Any]) -> None:
-    """Have the plain data of a recipe know its pretrained language again, wherever it is played, and the demonstrations told in it."""
+    """Have a recipe's plain data know its pretrained parts again wherever it is played, and the demonstrations told in its language."""
     model = data["model"]
-    model["language"] = language = placed_language(model["language"])
-    model.setdefault("language_digest", language_digest(language))
-    data["data"]["source"].setdefault("language", language)
+    for part, kinds in (("language", LANGUAGES), ("vision", VISIONS)):
+        if model.get(part):
+            model[part] = placed(model[part], kinds)
+            model.setdefault(f"{part}_digest", folder_digest(model[part]))
+    if model.get("language"):
+        data["data"]["source"].setdefault("language", model["language"])
 
 
 def _plain_recipe(suite: str, form: str) -> Recipe:

@@ -158,6 +158,7 @@ def prompt_tokens(text: str, pictures: Sequence[tuple[int, int]], language: str 
         place += len(tokens)
 
     said, *rest = _PICTURE.split(text)
+    say(wording.beginning)
     say(wording.tokens(said))
     for number, said in zip(rest[::2], rest[1::2], strict=True):
         if int(number) >= len(pictures):

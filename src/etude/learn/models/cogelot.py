@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from etude.learn.buffer import Batch
-from etude.learn.models.pretrained import PretrainedT5
+from etude.learn.models.pretrained import PretrainedLanguage
 from etude.learn.models.strokes import Evidence, StrokeHead
 from etude.learn.models.tokens import PLACES, ThingTokens, WordTokens, gathered
 from etude.learn.models.trunk import TransformerBlock
@@ -53,7 +53,7 @@ class Cogelot(nn.Module):
         for embedding in (m for m in self.modules() if isinstance(m, nn.Embedding)):
             nn.init.normal_(embedding.weight, std=0.02)
         self.pretrained = (  # comes last: nothing of it is begun anew
-            None if scratch else PretrainedT5(recipe.language, recipe.language_digest, recipe.language_layers, width, recipe.dropout)
+            None if scratch else PretrainedLanguage(recipe.language, recipe.language_digest, recipe.language_layers, width, recipe.dropout)
         )
 
     def _prompts(self, batch: Batch, things: Tensor) -> tuple[Tensor, Tensor]:

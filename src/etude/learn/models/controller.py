@@ -13,6 +13,7 @@ from torch.nn import functional
 
 from etude.learn.control import PICTURE_SIDE, PICTURE_TOKENS, TIP, ControlSource
 from etude.learn.control_buffer import ControlBatch, ControlPrompts
+from etude.learn.models.pretrained import PretrainedFrames, PretrainedLanguage
 from etude.learn.models.tokens import PLACES, FrameTokens, WordTokens, gathered
 from etude.learn.models.trunk import TransformerBlock
 from etude.learn.network_recipes import ControllerRecipe
@@ -40,34 +41,54 @@ class Controller(nn.Module):
         self.width = width = recipe.width
         self.recipe, self.source = recipe, source
         self.kept, self.chunk, self.numbers = recipe.looks, recipe.chunk, source.acts
-        self.frames = FrameTokens(width, source.size, recipe.grid, recipe.jitter)
+        self.frames: FrameTokens | PretrainedFrames = (
+            PretrainedFrames(
+                recipe.vision, recipe.vision_digest, width, source.size, recipe.grid, recipe.jitter, recipe.dropout, recipe.adapters
+            )
+            if recipe.vision
+            else FrameTokens(width, source.size, recipe.grid, recipe.jitter)
+        )
         self.cells = nn.Parameter(torch.empty(len(source.cameras), recipe.grid**2, width))
         self.looked = nn.LayerNorm(width)
         self.feeling = nn.Sequential(nn.Linear(source.feels, width), nn.GELU(), nn.Linear(width, width))
         self.eye = nn.ModuleList(TransformerBlock(width, recipe.heads, recipe.dropout) for _ in range(recipe.eye_layers))
-        self.words, self.picture_cells = WordTokens(width), nn.Parameter(torch.empty(PICTURE_TOKENS, width))
-        self.kinds, self.places = nn.Embedding(BLANK + 1, width), nn.Embedding(PLACES, width)
-        self.encoder = nn.ModuleList(TransformerBlock(width, recipe.heads, recipe.dropout) for _ in range(recipe.prompt_layers))
+        scratch = not recipe.language
+        if scratch:
+            self.words = WordTokens(width)
+        self.picture_cells = nn.Parameter(torch.empty(PICTURE_TOKENS, width))
+        self.kinds = nn.Embedding(BLANK + 1, width)
+        if scratch:
+            self.places = nn.Embedding(PLACES, width)
+            self.encoder = nn.ModuleList(TransformerBlock(width, recipe.heads, recipe.dropout) for _ in range(recipe.prompt_layers))
         self.heard = nn.LayerNorm(width)
-        for table in (self.kinds.weight, self.places.weight):
+        for table in (self.kinds.weight, self.places.weight) if scratch else (self.kinds.weight,):
             nn.init.normal_(table, std=0.02)
         for table in (self.cells, self.picture_cells):
             nn.init.normal_(table, std=0.5)  # where something is counts as much as what it is
+        self.pretrained = (
+            None if scratch else PretrainedLanguage(recipe.language, recipe.language_digest, 0, width, recipe.dropout, recipe.adapters)
+        )
         place, turn = SPREADS[source.action]
         spread = torch.tensor([place] * 3 + [turn] * (source.acts - 4) + [1.0])
         self.register_buffer("spread", spread, persistent=False)
 
     # -------------------------------------------------------------------------------------------- what it is told and sees
 
+    def pictures(self, prompts: ControlPrompts) -> Tensor:
+        """The pictures of prompts as tokens (B, L, width), 0 where there is none."""
+        if not len(prompts.pictures):
+            return self.kinds.weight.new_zeros(*prompts.rows.shape, self.width)
+        side = self.frames.grid
+        seen = self.frames.looks(prompts.pictures, self.frames.jitter).transpose(1, 2).unflatten(2, (side, side))
+        cells = self.looked(functional.adaptive_avg_pool2d(seen, PICTURE_SIDE).flatten(2).transpose(1, 2)) + self.picture_cells
+        return gathered(cells.flatten(0, 1), prompts.rows)
+
     def told(self, prompts: ControlPrompts) -> tuple[Tensor, Tensor]:
         """Encoded prompts (B, L, width), and which of their tokens are there (B, L)."""
-        there = prompts.kinds > 0
-        x = torch.where((prompts.kinds == WORD)[..., None], self.words(prompts.words), 0.0)
-        if len(prompts.pictures):
-            side = self.frames.grid
-            seen = self.frames.looks(prompts.pictures, self.frames.jitter).transpose(1, 2).unflatten(2, (side, side))
-            cells = self.looked(functional.adaptive_avg_pool2d(seen, PICTURE_SIDE).flatten(2).transpose(1, 2)) + self.picture_cells
-            x = torch.where((prompts.rows >= 0)[..., None], gathered(cells.flatten(0, 1), prompts.rows), x)
+        there, said, shown = prompts.kinds > 0, prompts.kinds == WORD, self.pictures(prompts)
+        if self.pretrained is not None:
+            return self.heard(self.pretrained(prompts.words, said, shown + self.kinds(prompts.kinds), there)), there
+        x = torch.where(said[..., None], self.words(prompts.words), shown)
         x = x + self.kinds(prompts.kinds) + self.places(prompts.places.clamp(max=PLACES - 1))
         for block in self.encoder:
             x = block(x, there[:, None, None])

@@ -29,6 +29,14 @@ def gathered(table: Tensor, at: Tensor) -> Tensor:
     return functional.embedding(at + 1, functional.pad(table, (0, 0, 1, 0)), padding_idx=0)
 
 
+def jittered(pixels: Tensor, jitter: float) -> Tensor:
+    """Pictures (N, 3, H, W) from −1 to 1 whose three colours vary; as they are with 0."""
+    if not jitter:
+        return pixels
+    gain = 1 + jitter * torch.randn(len(pixels), 3, 1, 1, device=pixels.device)
+    return (pixels + 1) * gain - 1 + 0.2 * jitter * torch.randn_like(pixels)
+
+
 class PixelEncoder(nn.Module):
     """Pictures (N, 3, H, W) as features (N, 96, H/8, W/8), by small convolutions."""
 
@@ -42,10 +50,7 @@ class PixelEncoder(nn.Module):
     def looks(self, crops: Tensor, jitter: float = 0.0) -> Tensor:
         """Of pictures as they are kept, bytes (N, H, W, 3). With ``jitter``, and while it learns, the three colours of each vary, so that
         no episode is known again by its pixels."""
-        pixels = crops.permute(0, 3, 1, 2).to(self.stem.weight.dtype) / 127.5 - 1.0
-        if self.training and jitter:
-            gain = 1 + jitter * torch.randn(len(pixels), 3, 1, 1, device=pixels.device)
-            pixels = (pixels + 1) * gain - 1 + 0.2 * jitter * torch.randn_like(pixels)
+        pixels = jittered(crops.permute(0, 3, 1, 2).to(self.stem.weight.dtype) / 127.5 - 1.0, jitter if self.training else 0.0)
         count = pixels.shape[0]
         if pixels.is_cuda:
             pixels = functional.pad(pixels, (0, 0) * 3 + (0, rounded(count) - count))
