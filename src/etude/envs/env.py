@@ -6,15 +6,15 @@ import string
 from collections.abc import Sequence
 from typing import Any
 
-import gymnasium
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from etude.envs.arguments import RENDER_MODES, asked_episode, choice, episode_options, listed, seed_or_none, switch, text
+from etude.envs.arguments import asked_episode, choice, episode_options, listed, seed_or_none, switch, text
 from etude.envs.boxes import bounding_boxes
 from etude.envs.observer import LONGEST_TEXT, SLOTS, Observation, Observer, key
 from etude.envs.simulation import Simulation, Snapshot, primitive_bounds
+from etude.envs.task_env import TaskEnv, shown
 from etude.episodes import MODALITIES, PRIMITIVES, ActionSpace, Episode, picture_size
 from etude.goals.goal import Status
 from etude.library import episode as find_episode
@@ -28,11 +28,10 @@ from etude.skills.oracle import Oracle
 from etude.suites.suite import SUITES
 
 CHARSET = string.ascii_letters + string.digits + string.punctuation + " °…’"
-SEEDS = 2**31
 REWARDS = ("state", "gain")
 
 
-class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
+class EpisodeEnv(TaskEnv[NDArray[Any]]):
     """Plays episodes of one task.
 
     ``reset(seed=k)`` plays ``suite/task@split#k``; ``reset(options={"episode": name})`` any episode of the task by name. Without a seed the
@@ -54,7 +53,7 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
     ``info["objects"]`` has the names of the entities in their slots.
     """
 
-    metadata = {"render_modes": ["rgb_array"], "render_fps": 20}  # noqa: RUF012
+    metadata = shown(20)
 
     def __init__(
         self,
@@ -77,8 +76,8 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         whole = SUITES[text(suite, "the suite")]
         found = whole.tasks[choice(task, f"task of {suite}", whole.tasks)]
         usual = whole.split_of(found, "training") or found.splits[0]
-        self._split = usual if split is None else choice(split, f"split of {suite}/{task}", found.splits)
-        self._suite, self._task = suite, task
+        chosen = usual if split is None else choice(split, f"split of {suite}/{task}", found.splits)
+        super().__init__(suite, task, chosen, render_mode)
         self._wanted = control
         extra = "&".join(f"{k}={v}" for k, v in sorted(episode_options(options).items()))
         self._variant = "".join(f"+{one}" for one in listed(perturb, "perturb")) + (f"?{extra}" if extra else "")
@@ -86,8 +85,8 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         self._reward = choice(reward, "reward", REWARDS)
         self._size, self._renderer = picture_size(whole.size if size is None else size), choice(renderer, "renderer", RENDERERS)
         self._modalities = tuple(choice(modality, "modality", MODALITIES) for modality in listed(modalities, "modalities"))
-        self.render_mode = None if render_mode is None else choice(render_mode, "render_mode", RENDER_MODES)
         sample = self._episode(0)
+        self._latest = sample.horizon, sample.instruction
         self._control = sample.control
         names = [c.name for c in sample.scene.cameras]
         usual_cameras = whole.cameras or tuple(name for name in names if name != "render")
@@ -141,7 +140,7 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
     # ---------------------------------------------------------------------------------------- episodes
 
     def _episode(self, seed: int) -> Episode:
-        return self._controlled(find_episode(f"{self._suite}/{self._task}@{self._split}#{seed}{self._variant}"))
+        return self._controlled(find_episode(self._name(seed, self._variant)))
 
     def _controlled(self, episode: Episode) -> Episode:
         return episode.under(self._wanted)
@@ -155,7 +154,7 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
             if (episode.parsed.suite, episode.parsed.task) != (self._suite, self._task):
                 raise EtudeError(f"{episode.name} is not an episode of {self._suite}/{self._task}")
         else:
-            episode = self._episode(int(self.np_random.integers(SEEDS)) if seed is None else seed)
+            episode = self._episode(self._seed(seed))
         unseen = out_of_sight(episode.parsed.perturbations, self._modalities)
         if unseen:
             raise EtudeError(f"{episode.name} cannot be played here: {'; '.join(unseen)}")
@@ -164,8 +163,12 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
             self._observer = Observer(self._sim, self._cameras, self._size, self._modalities, self._renderer, self._smooth)
         else:
             self._sim.reset(episode)
+        self._latest = episode.horizon, episode.instruction
         if self._labels:
             self._oracle = Oracle(episode, self._sim.world, self._sim.monitor)
+        if self.render_mode == "human":
+            self._sim.heartbeat = self._show  # a primitive takes many control steps, all worth seeing
+            self._show()
         return self._observe(), self._info(self._sim.status)
 
     def step(self, action: NDArray[Any]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -216,9 +219,17 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         picture_size((pixels, pixels), "the size of a picture")
         return multimodal(sim.episode.instruction, told_in(sim.episode), pixels)
 
-    def render(self) -> NDArray[np.uint8] | None:
-        """A picture for people, if the environment was made with ``render_mode="rgb_array"``."""
-        if self.render_mode != "rgb_array" or self._observer is None:
+    @property
+    def task_description(self) -> str:
+        """The instruction as text, of the latest episode."""
+        return self._latest[1].text[:LONGEST_TEXT]
+
+    @property
+    def _max_episode_steps(self) -> int:
+        return self._latest[0]
+
+    def _picture(self) -> NDArray[np.uint8] | None:
+        if self._observer is None:
             return None
         names = [c.name for c in self.simulation.episode.scene.cameras]
         return self._observer.studio.shoot("render" if "render" in names else names[0], supersample=True).rgb
