@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 ZOO := $(wildcard zoo/src/etude_zoo/*.onnx) # trained policies: where one ships, it is installed with what plays it
 
-.PHONY: demo test test-bytes test-lerobot test-wheel docs lint browser clean
+.PHONY: demo test test-bytes test-lerobot test-vla-eval test-wheel docs lint browser clean
 
 # Where the trained policy ships, the first page says what it has understood, and the oracle on every suite has a page of its own.
 LEARNED := $(patsubst zoo/src/etude_zoo/%.onnx,zoo:%,$(wildcard zoo/src/etude_zoo/vima-objects.onnx))
@@ -36,6 +36,10 @@ test-bytes: $(VENV)/.tested
 # Our data sets in the real lerobot, in an environment of its own: its pins exclude ours, so it is installed without them.
 test-lerobot: $(VENV)-lerobot/.installed
 	$(VENV)-lerobot/bin/python -m pytest tests/with_lerobot
+
+# Our episodes in the real vla-eval, against a server whose actions are all zero, and one that knows better.
+test-vla-eval: $(VENV)-vla-eval/.installed
+	$(VENV)-vla-eval/bin/python -m pytest tests/with_vla_eval
 
 # What `python -m build` makes, installed in an empty environment: it holds all it needs, and computes the same bytes.
 test-wheel: $(VENV)-wheel/.installed
@@ -76,6 +80,11 @@ $(VENV)-lerobot/.installed: pyproject.toml tests/with_lerobot/requirements.txt t
 	$(VENV)-lerobot/bin/python -m pip install --quiet --disable-pip-version-check -e '.[datasets]' hypothesis pytest
 	touch $@
 
+$(VENV)-vla-eval/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-vla-eval
+	$(VENV)-vla-eval/bin/python -m pip install --quiet --disable-pip-version-check -e '.[vla-eval]' hypothesis pytest
+	touch $@
+
 $(VENV)-wheel/.installed:
 	$(PYTHON) -m venv $(VENV)-wheel
 	$(VENV)-wheel/bin/python -m pip install --quiet --disable-pip-version-check build hypothesis pytest
@@ -87,4 +96,4 @@ $(VENV)-docs/.installed: pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-lerobot $(VENV)-wheel $(VENV)-docs out build
+	rm -rf $(VENV) $(VENV)-lerobot $(VENV)-vla-eval $(VENV)-wheel $(VENV)-docs out build

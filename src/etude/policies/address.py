@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
+from numpy.typing import NDArray
 
 from etude.arithmetic import norm
 from etude.names import EtudeError, pick, unknown
@@ -26,18 +27,18 @@ ROUNDING = 1e-6  # the last digits of a quaternion in single precision
 
 
 def libero(observation: Observation, cameras: Sequence[str]) -> dict[str, Any]:
-    """The observation under the keys of openpi's LIBERO policies.
-
-    ``observation/state`` is float32 (8,): tip position (m, world), tip rotation as axis times angle (rad), and the places of the two
-    fingers (m, of opposite sign).
-    """
-    felt = np.asarray(observation["proprioception"], float)
-    position, rotation, opening = felt[-10:-7], felt[-7:-3], felt[-1]
+    """The observation under the keys of openpi's LIBERO policies."""
     sent: dict[str, Any] = dict(zip(("observation/image", "observation/wrist_image"), (observation[c] for c in cameras), strict=False))
-    fingers = (opening / 2, -opening / 2)
-    sent["observation/state"] = np.concatenate([position, axis_angle(rotation), fingers]).astype(np.float32)
+    sent["observation/state"] = libero_state(observation)
     sent["prompt"] = observation["instruction"]
     return sent
+
+
+def libero_state(observation: Observation) -> NDArray[np.float32]:
+    """Float32 (8,): tip position (m, world), tip rotation as axis times angle (rad), places of the two fingers (m, of opposite sign)."""
+    felt = np.asarray(observation["proprioception"], float)
+    position, rotation, opening = felt[-10:-7], felt[-7:-3], felt[-1]
+    return np.concatenate([position, axis_angle(rotation), (opening / 2, -opening / 2)]).astype(np.float32)
 
 
 def axis_angle(quaternion: Array) -> Array:
