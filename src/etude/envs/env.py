@@ -24,6 +24,8 @@ from etude.perturb.perturbation import out_of_sight
 from etude.prompts.pictures import multimodal
 from etude.render.studio import RENDERERS
 from etude.render.tokens import SIDE
+from etude.scene.scene import Camera
+from etude.scene.viewpoints import camera_names, camera_text
 from etude.skills.oracle import Oracle
 from etude.suites.suite import SUITES
 
@@ -35,12 +37,12 @@ class EpisodeEnv(TaskEnv[NDArray[Any]]):
     """Plays episodes of one task.
 
     ``reset(seed=k)`` plays ``suite/task@split#k``; ``reset(options={"episode": name})`` any episode of the task by name. Without a seed the
-    next one is drawn from the environment's own generator. ``control`` is the action space, the task's own if not given; ``cameras`` are
-    names of cameras in the scene and ``size`` is their (width, height), the suite's if not given; ``split`` is the one for training, the
-    first of a task that has none; ``options`` and ``perturb`` become part of every episode's name. ``modalities`` are some of "rgb",
-    "depth", "segmentation", "points", "objects"; with ``smooth``, colour pictures have smooth edges. With ``boxes``, ``info`` has a
-    bounding box and the visibility of every body in every camera; with ``labels`` it has the words for what is to be done now, in three
-    levels: the task, the oracle's sub-task, and its next step.
+    next one is drawn from the environment's own generator. ``control`` is the action space, the task's own if not given; ``cameras``
+    are names of cameras in the scene or :mod:`one's own <etude.scene.viewpoints>`, and ``size`` is their (width, height), the suite's
+    if not given; ``split`` is the one for training, the first of a task that has none; ``options`` and ``perturb`` become part of every
+    episode's name. ``modalities`` are some of "rgb", "depth", "segmentation", "points", "objects"; with ``smooth``, colour pictures
+    have smooth edges. With ``boxes``, ``info`` has a bounding box and the visibility of every body in every camera; with ``labels`` it
+    has the words for what is to be done now, in three levels: the task, the oracle's sub-task, and its next step.
 
     ``reward``: "state" is the goal's own (that of the ClevrSkills paper), which is paid for how things stand at every step: who stops just
     before the end is paid until the horizon, and gets more than who finishes. "gain" is the change of progress, from 0 to 1 in all: nothing
@@ -61,7 +63,7 @@ class EpisodeEnv(TaskEnv[NDArray[Any]]):
         task: str,
         split: str | None = None,
         control: ActionSpace | None = None,
-        cameras: Sequence[str] | None = None,
+        cameras: Sequence[str | Camera] | None = None,
         size: tuple[int, int] | None = None,
         modalities: Sequence[str] = ("rgb",),
         boxes: bool = False,
@@ -85,12 +87,13 @@ class EpisodeEnv(TaskEnv[NDArray[Any]]):
         self._reward = choice(reward, "reward", REWARDS)
         self._size, self._renderer = picture_size(whole.size if size is None else size), choice(renderer, "renderer", RENDERERS)
         self._modalities = tuple(choice(modality, "modality", MODALITIES) for modality in listed(modalities, "modalities"))
+        self._own = None if cameras is None else listed(_written(cameras), "cameras")
         sample = self._episode(0)
         self._latest = sample.horizon, sample.instruction
         self._control = sample.control
         names = [c.name for c in sample.scene.cameras]
         usual_cameras = whole.cameras or tuple(name for name in names if name != "render")
-        looking = usual_cameras if cameras is None else listed(cameras, "cameras")
+        looking = usual_cameras if self._own is None else camera_names(self._own)
         self._cameras = tuple(choice(camera, "camera", names) for camera in looking)
         self._sim: Simulation | None = None
         self._observer: Observer | None = None
@@ -143,7 +146,7 @@ class EpisodeEnv(TaskEnv[NDArray[Any]]):
         return self._controlled(find_episode(self._name(seed, self._variant)))
 
     def _controlled(self, episode: Episode) -> Episode:
-        return episode.under(self._wanted)
+        return episode.under(self._wanted).seen_by(self._own or ())
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
         """Start an episode; see the class."""
@@ -242,6 +245,13 @@ class EpisodeEnv(TaskEnv[NDArray[Any]]):
         """Go back to a saved state; gives the observation there."""
         self.simulation.restore(snapshot)
         return self._observe()
+
+
+def _written(cameras: Any) -> Any:
+    """Cameras as texts; what is no list of them is left to be refused."""
+    if not isinstance(cameras, list | tuple):
+        return cameras
+    return type(cameras)(camera_text(one) if isinstance(one, Camera) else one for one in cameras)
 
 
 def _home(episode: Episode) -> tuple[float, ...]:

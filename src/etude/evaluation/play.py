@@ -119,8 +119,10 @@ class Rollout:
         refuse_mismatches(contract, [found])
         # Frames on which a planner is scored are those of every control step, not those between keyposes.
         control: ActionSpace | None = "ee_delta" if mode == "offline" and found.control == "keypose" else contract.action
-        stage = _Stage(found.under(control), contract, policy, planner, mode, players)
-        self.trajectory = Trajectory([], [], stage.episode, stage.simulation)
+        seen = (*contract.cameras, *(planner.contract.cameras if planner is not None else ()))
+        played = found.under(control)
+        stage = _Stage(played.seen_by(seen), contract, policy, planner, mode, players)
+        self.trajectory = Trajectory([], [], played, stage.simulation)
         self._steps = self._played(stage, found, mode)
 
     def __iter__(self) -> Iterator[PlayedStep]:
@@ -236,7 +238,7 @@ def words_of(policy: Policy) -> tuple[str, str]:
 def _observer(simulation: Simulation, wanted: Contract, renderer: str) -> Observer:
     """Somebody's eyes and ears: what the contract asks for, and nothing else."""
     pictured = wanted.told != "text"
-    return Observer(simulation, wanted.cameras, wanted.size, wanted.modalities, renderer, wanted.smooth, pictured)
+    return Observer(simulation, wanted.camera_names, wanted.size, wanted.modalities, renderer, wanted.smooth, pictured)
 
 
 class _Stage:
@@ -273,7 +275,7 @@ class _Stage:
             return told.text, ()
         size = contract.size or SUITES[self.episode.parsed.suite].size
         if contract.told == "views":
-            return told.template(), told_views(self.episode, size, contract.cameras)
+            return told.template(), told_views(self.episode, size, contract.camera_names)
         return multimodal(told, told_in(self.episode), size[0])
 
     def action(self) -> Array:

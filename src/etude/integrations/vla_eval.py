@@ -114,12 +114,12 @@ class Benchmark(StepBenchmark):
             raise EtudeError(f"{task['name']} has {len(names)} episodes here, and episodes_per_task is more; say params.episodes")
         found = find_episode(names[number])
         refuse_mismatches(self.contract, [found])
-        self._simulation = Simulation(found.under(self.contract.action))
+        self._simulation = Simulation(found.under(self.contract.action).seen_by(self.contract.cameras))
         self._id = found.id
         wanted = self.contract
         suite = SUITES[found.parsed.suite]
         usual = suite.cameras or tuple(camera.name for camera in found.scene.cameras if camera.name != "render")
-        self._cameras = wanted.cameras or usual
+        self._cameras = wanted.camera_names or usual
         self._observer = Observer(self._simulation, self._cameras, wanted.size, ("rgb",), smooth=wanted.smooth)
         return self._look()
 

@@ -12,8 +12,10 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal, get_type_hints
 
 from etude.episodes import MODALITIES, PRIMITIVES, ActionSpace, Episode, picture_size
-from etude.names import EtudeError, decode, encode, unknown
+from etude.names import EtudeError, decode, encode, repeated, unknown
 from etude.perturb.perturbation import out_of_sight
+from etude.scene.scene import Camera
+from etude.scene.viewpoints import camera_names, camera_text, own_camera
 
 Frame = Literal["tip", "world", "base", "joints"]
 Rotation = Literal[
@@ -32,11 +34,12 @@ class Contract:
     ``action``: the space of its actions, the task's own if not given. ``frame``, ``rotation``: in what they are expressed. ``scale``: what
     a 1 stands for, in metres and radians (0.1 for ``ee_delta``, 1 for ``ee_pose``). ``closes``: the sign of the last number that closes
     the hand. ``rate``: actions for each second. ``cameras``, ``size`` (width, height; the suite's own if not given), ``modalities``,
-    ``orientation``: the pictures it wants; ``smooth``: with smooth edges, from 2×2 samples for each pixel. ``told``: in text alone; in text
-    with ``{image:k}`` and pictures, and then without the words that stand for them; or with :class:`~etude.prompts.views.Views` of them:
-    what its cameras see of each, with segmentation. ``chunk``: the most actions it returns at once;
-    ``execute``: how many of them are carried out before it is asked again (all when None). ``privileged``: it wants the true state.
-    ``whole``: of a decision it wants all frames at once, not one after the other.
+    ``orientation``: the pictures it wants, from cameras of the scene by name or from its own (:mod:`etude.scene.viewpoints`);
+    ``smooth``: with smooth edges, from 2×2 samples for each pixel. ``told``: in text alone; in text with ``{image:k}`` and pictures,
+    and then without the words that stand for them; or with :class:`~etude.prompts.views.Views` of them: what its cameras see of each,
+    with segmentation. ``chunk``: the most actions it returns at once; ``execute``: how many of them are carried out before it is asked
+    again (all when None). ``privileged``: it wants the true state. ``whole``: of a decision it wants all frames at once, not one after
+    the other.
 
     >>> Contract(action="ee_delta", cameras=("base",), size=(128, 128), chunk=8)
     """
@@ -59,10 +62,16 @@ class Contract:
     whole: bool = False
 
     def __post_init__(self) -> None:
+        if isinstance(self.cameras, tuple | list):
+            object.__setattr__(self, "cameras", tuple(camera_text(one) if isinstance(one, Camera) else one for one in self.cameras))
         for name, kind in _kinds().items():
             object.__setattr__(self, name, _read(name, kind, getattr(self, name)))
         if self.size is not None:
             object.__setattr__(self, "size", picture_size(self.size, "a contract's size"))
+        if (twice := repeated(self.camera_names)) is not None:
+            raise EtudeError(f"a contract has two cameras that are called {twice!r}")
+        for camera in self.cameras:
+            own_camera(camera)
         if self.chunk < 1:
             raise EtudeError(f"a contract's chunk must be at least 1, got {self.chunk}")
         if self.execute is not None and not 1 <= self.execute <= self.chunk:
@@ -70,6 +79,11 @@ class Contract:
         for modality in self.modalities:
             if modality not in MODALITIES:
                 raise unknown("modality", modality, MODALITIES)
+
+    @property
+    def camera_names(self) -> tuple[str, ...]:
+        """What its cameras are called in observations."""
+        return camera_names(self.cameras)
 
     def to_data(self) -> dict[str, Any]:
         """As plain JSON data."""
@@ -141,8 +155,10 @@ def mismatches(policy: Contract, episode: Episode) -> list[str]:
     if policy.closes is not None and policy.closes != 1:
         found.append(f"gripper sign: policy closes at {_signed(policy.closes)}, environment closes at +1")
     offered = [c.name for c in episode.scene.cameras]
-    for camera in policy.cameras:
-        if camera not in offered:
+    for camera, name in zip(policy.cameras, policy.camera_names, strict=True):
+        if camera != name and name in offered:
+            found.append(f"camera: policy brings {name!r}, which {episode.parsed.suite} has too; give it another name")
+        elif camera == name and camera not in offered:
             found.append(f"camera: policy wants {camera!r}, {episode.parsed.suite} has {', '.join(map(repr, offered))}")
     return found + out_of_sight(episode.parsed.perturbations, policy.modalities)
 

@@ -63,7 +63,7 @@ class RemotePolicy:
 
     def act(self, observation: Observation) -> Array:
         """The server's next actions (H, D) or (D,), in the space of the contract."""
-        message = pack(LAYOUTS[self._address.layout or "etude"](observation, self.contract.cameras))
+        message = pack(LAYOUTS[self._address.layout or "etude"](observation, self.contract.camera_names))
         with self._dropped_on_error():
             return self._actions(self._ask(message), observation)
 
