@@ -21,7 +21,8 @@ import etude
 from etude.integrations.vla_eval import Benchmark
 from etude.names import EtudeError
 
-SMALL = {"cameras": ["base"], "size": [32, 32]}
+PLAIN = {"action": "ee_delta", "frame": "tip", "rotation": "axis_angle", "scale": 0.1, "closes": 1, "rate": 20.0, "orientation": "upright"}
+SMALL = {**PLAIN, "cameras": ["base"], "size": [32, 32]}
 PAGE = Path(__file__).parents[2] / "docs" / "vla-eval.md"
 
 
@@ -67,7 +68,7 @@ def test_the_oracles_actions_lead_to_the_same_end_as_at_home(tmp_path):
     home = etude.rollout("oracle", name)
     record = home.record
     server = Repeating([np.asarray(action, np.float64) for action in home.trajectory.actions])
-    (result,) = evaluated(server, tmp_path, entry(name, contract={"cameras": ["base", "hand_view"], "size": [32, 32]}))
+    (result,) = evaluated(server, tmp_path, entry(name, contract={**PLAIN, "cameras": ["base", "hand_view"], "size": [32, 32]}))
     (played,) = episodes(result)
     assert record.success and played["metrics"]["success"] and played["metrics"]["progress"] == 1.0
     assert (played["steps"], played["metrics"]["episode"]) == (record.steps, record.id)
@@ -108,4 +109,31 @@ def test_its_conventions_are_declared_in_the_words_of_the_harness():
 
 def test_a_contract_that_does_not_fit_is_refused_before_anything_is_played():
     with pytest.raises(EtudeError, match="camera: policy wants 'wrist'"):
-        Benchmark("clevrskills/touch@test", contract={"cameras": ["wrist"]})
+        Benchmark("clevrskills/touch@test", contract={**PLAIN, "cameras": ["wrist"]})
+
+
+def test_what_is_not_said_of_the_model_is_refused():
+    for field in PLAIN:
+        said = {key: value for key, value in PLAIN.items() if key != field}
+        with pytest.raises(EtudeError, match=f"params.contract must also say {field};"):
+            Benchmark("clevrskills/touch@test", contract=said)
+
+
+def test_a_model_with_conventions_of_its_own_is_understood(tmp_path):
+    name = "clevrskills/touch@test#3"
+    home = etude.rollout("oracle", name)
+    record = home.record
+    own = {
+        "scale": 0.05,
+        "closes": None,
+        "hand": [1.0, 0.0],
+        "orientation": "rotated_180",
+        "cameras": ["base"],
+        "called": ["front"],
+        "size": [32, 24],
+    }
+    server = Repeating([np.array([*np.clip(action[:6], -1, 1) * 2, action[-1] <= 0]) for action in home.trajectory.actions])
+    (result,) = evaluated(server, tmp_path, entry(name, contract={**PLAIN, **own}))
+    (played,) = episodes(result)
+    assert played["metrics"]["success"] and played["steps"] == record.steps
+    assert list(server.seen[0]["images"]) == ["front"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ from vla_eval import specs
 from vla_eval.benchmarks.base import StepBenchmark, StepResult
 from vla_eval.specs import DimSpec
 
-from etude.envs.observer import Observation, Observer
+from etude.envs.actions import numbers
+from etude.envs.observer import Observation
 from etude.envs.simulation import Simulation
 from etude.episodes import PRIMITIVES
 from etude.evaluation.choosing import choose
@@ -19,10 +21,14 @@ from etude.library import episode as find_episode
 from etude.names import EpisodeName, EtudeError
 from etude.plugins import load
 from etude.policies.address import libero_state
-from etude.policies.contract import SPACES, Contract, refuse_mismatches
+from etude.policies.contract import ROTATION_NUMBERS, SPACES, Contract, refuse_mismatches, undeclared
+from etude.policies.conventions import ContractObserver, action_conversion
 from etude.suites.suite import SUITES
 
 ROTATIONS = {"axis_angle": specs.ROTATION_AA, "euler_xyz": specs.ROTATION_EULER, "quaternion_xyzw": specs.ROTATION_QUAT}
+
+HANDS = {(-1.0, 1.0): specs.GRIPPER_CLOSE_POS, (1.0, -1.0): specs.GRIPPER_CLOSE_NEG, (0.0, 1.0): specs.GRIPPER_CLOSE_01}
+PLAIN = "{action: ee_delta, frame: tip, rotation: axis_angle, scale: 0.1, closes: 1, rate: 20, orientation: upright}"
 
 
 class Benchmark(StepBenchmark):
@@ -30,8 +36,8 @@ class Benchmark(StepBenchmark):
 
     ``what``, ``episodes``, ``first_seed``, ``perturb``, ``options`` as there; ``episodes_per_task`` of the harness are the first of each
     task's. A task of the harness is everything that differs in its seed alone. ``contract`` says what the model
-    expects and gives, in the fields of :class:`~etude.policies.contract.Contract`; without one it acts with ``ee_delta`` and sees the
-    cameras of the suite. ``plugins`` are modules to load first.
+    expects and gives, in the fields of :class:`~etude.policies.contract.Contract`; conventions that differ are converted, those that are
+    not said refused. Without ``cameras`` it sees those of the suite. ``plugins`` are modules to load first.
 
     Sent: ``images`` by camera, ``task_description``, and ``state``: tip position (m), tip rotation as axis times angle, both fingers.
     Results: ``success``, ``progress``, and the ``episode`` by its id, under which records of etude have it too.
@@ -58,7 +64,10 @@ class Benchmark(StepBenchmark):
         self._groups: dict[str, list[str]] = {}
         for name in names:
             self._groups.setdefault(_group(name), []).append(name)
-        self.contract = Contract.from_data({"action": "ee_delta", **(contract or {})})
+        self.contract = Contract.from_data(contract or {})
+        seen = replace(self.contract, cameras=self.contract.cameras or ("base",), called=())
+        if missing := undeclared(seen):  # pictures are sent in any case
+            raise EtudeError(f"params.contract must also say {', '.join(missing)}; of a model that speaks as etude does: {PLAIN}")
         firsts = [find_episode(members[0]) for members in self._groups.values()]
         refuse_mismatches(self.contract, firsts)
         self._horizon = max(first.under(self.contract.action).horizon for first in firsts)
@@ -89,8 +98,8 @@ class Benchmark(StepBenchmark):
         rotation = self.contract.rotation or SPACES[action][1]
         return {
             "position": specs.POSITION_DELTA if action == "ee_delta" else specs.POSITION_ABSOLUTE,
-            "rotation": ROTATIONS.get(rotation) or DimSpec("rotation", 4 if rotation == "quaternion_wxyz" else 6, rotation),
-            "gripper": specs.GRIPPER_CLOSE_NEG if self.contract.closes == -1 else specs.GRIPPER_CLOSE_POS,
+            "rotation": ROTATIONS.get(rotation) or DimSpec("rotation", ROTATION_NUMBERS[rotation], rotation),
+            "gripper": HANDS.get(self.contract.hand_numbers) or DimSpec("gripper", 1, "raw"),
         }
 
     def get_observation_spec(self) -> dict[str, DimSpec]:
@@ -101,8 +110,10 @@ class Benchmark(StepBenchmark):
         """To stay where it is, the hand as it was last told: for steps of the tip, which alone can wait for a slow model."""
         if self.contract.action != "ee_delta":
             raise NotImplementedError(f"live modes are for ee_delta: nothing is known that holds still under {self.contract.action!r}")
+        if self.contract.rotation not in ("axis_angle", "euler_xyz"):
+            raise NotImplementedError(f"live modes are for rotations whose zeros are no rotation, not for {self.contract.rotation}")
         held = np.zeros(7, np.float32)
-        held[-1] = -(self.contract.closes or 1) if last_action is None else np.asarray(last_action["actions"]).ravel()[-1]
+        held[-1] = self.contract.hand_numbers[0] if last_action is None else np.asarray(last_action["actions"]).ravel()[-1]
         return {"actions": held}
 
     # ------------------------------------------------------------------------------------------- playing
@@ -119,14 +130,17 @@ class Benchmark(StepBenchmark):
         wanted = self.contract
         suite = SUITES[found.parsed.suite]
         usual = suite.cameras or tuple(camera.name for camera in found.scene.cameras if camera.name != "render")
-        self._cameras = wanted.camera_names or usual
-        self._observer = Observer(self._simulation, self._cameras, wanted.size, ("rgb",), smooth=wanted.smooth)
+        self._cameras = wanted.cameras or usual
+        eyes = replace(wanted, cameras=self._cameras)
+        self._pictures = eyes.picture_names
+        self._observer = ContractObserver(self._simulation, eyes)
+        self._conversion = action_conversion(wanted, self._simulation)
         return self._look()
 
     def _look(self) -> Observation:
         seen = self._observer.look()
-        if self._cameras:
-            self._recorder.record_video(seen[self._cameras[0]])
+        if self._pictures:
+            self._recorder.record_video(seen[self._pictures[0]])
         return seen
 
     def step(self, action: Mapping[str, Any]) -> StepResult:
@@ -134,7 +148,16 @@ class Benchmark(StepBenchmark):
         assert self._simulation is not None
         if "actions" not in action:
             raise EtudeError(f"the model server answered without 'actions'; it sent {', '.join(map(repr, action)) or 'nothing'}")
-        status = self._simulation.step(np.asarray(action["actions"]))
+        given = numbers(action["actions"], "what the model server sent", "an action, as numbers")
+        if self._conversion is None:
+            status = self._simulation.step(given)
+        else:
+            if given.shape != (self._conversion.width,):
+                raise EtudeError(f"the contract's actions have {self._conversion.width} numbers, got shape {given.shape}")
+            for part in self._conversion.parts(given):
+                status = self._simulation.step(self._conversion.action(part))
+                if self._simulation.over:
+                    break
         done = self._simulation.over
         told = {"success": bool(status.satisfied), "progress": float(status.progress)}
         self._recorder.record_step(reward=float(status.reward), done=done, **told)
@@ -142,7 +165,7 @@ class Benchmark(StepBenchmark):
 
     def make_obs(self, raw_obs: Observation, task: Mapping[str, Any]) -> dict[str, Any]:
         """The observation in the form of the harness."""
-        images = {camera: raw_obs[camera] for camera in self._cameras}
+        images = {name: raw_obs[name] for name in self._pictures}
         return {"images": images, "task_description": raw_obs["instruction"], "state": libero_state(raw_obs)}
 
     def get_step_result(self, step_result: StepResult) -> dict[str, Any]:
