@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 ZOO := $(wildcard zoo/src/etude_zoo/*.onnx) # trained policies: where one ships, it is installed with what plays it
 
-.PHONY: demo test test-bytes test-lerobot test-sb3 test-wheel docs lint browser clean
+.PHONY: demo test test-bytes test-lerobot test-sb3 test-vla-eval test-wheel docs lint browser clean
 
 # Where the trained policy ships, the first page says what it has understood, and the oracle on every suite has a page of its own.
 LEARNED := $(patsubst zoo/src/etude_zoo/%.onnx,zoo:%,$(wildcard zoo/src/etude_zoo/vima-objects.onnx))
@@ -40,6 +40,10 @@ test-lerobot: $(VENV)-lerobot/.installed
 # The vector environment in the real Stable-Baselines3, in an environment of its own: it needs torch, and brings matplotlib and pandas.
 test-sb3: $(VENV)-sb3/.installed
 	$(VENV)-sb3/bin/python -m pytest tests/with_sb3 tests/test_examples.py -k 'sb3 or train_'
+
+# Our episodes in the real vla-eval, against a server whose actions are all zero, and one that knows better.
+test-vla-eval: $(VENV)-vla-eval/.installed
+	$(VENV)-vla-eval/bin/python -m pytest tests/with_vla_eval
 
 # What `python -m build` makes, installed in an empty environment: it holds all it needs, and computes the same bytes.
 test-wheel: $(VENV)-wheel/.installed
@@ -85,6 +89,11 @@ $(VENV)-sb3/.installed: pyproject.toml
 	$(VENV)-sb3/bin/python -m pip install --quiet --disable-pip-version-check -e . hypothesis pytest 'stable-baselines3>=2.7'
 	touch $@
 
+$(VENV)-vla-eval/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-vla-eval
+	$(VENV)-vla-eval/bin/python -m pip install --quiet --disable-pip-version-check -e '.[vla-eval]' hypothesis pytest
+	touch $@
+
 $(VENV)-wheel/.installed:
 	$(PYTHON) -m venv $(VENV)-wheel
 	$(VENV)-wheel/bin/python -m pip install --quiet --disable-pip-version-check build hypothesis pytest
@@ -96,4 +105,4 @@ $(VENV)-docs/.installed: pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-lerobot $(VENV)-sb3 $(VENV)-wheel $(VENV)-docs out build
+	rm -rf $(VENV) $(VENV)-lerobot $(VENV)-sb3 $(VENV)-vla-eval $(VENV)-wheel $(VENV)-docs out build

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -14,6 +14,7 @@ from etude.prompts.instruction import Instruction
 from etude.scene.bounds import refuse_extremes
 from etude.scene.events import Event
 from etude.scene.scene import Scene
+from etude.scene.viewpoints import with_cameras
 
 ActionSpace = Literal["ee_delta", "ee_pose", "joint", "pick_place", "sweep", "keypose", "answer"]
 PRIMITIVES = ("pick_place", "sweep", "keypose")  # actions that take many control steps
@@ -78,6 +79,11 @@ class Episode:
             raise unknown(f"action space of {task}", str(control), {*CONTROLS, self.control})
         steps = (self.budget or self.horizon * PRIMITIVE_STEPS) if self.control in PRIMITIVES else self.horizon
         return replace(self, control=control, horizon=steps)
+
+    def seen_by(self, cameras: Iterable[str]) -> Episode:
+        """The same episode with those of the cameras in its scene that are one's own (:mod:`etude.scene.viewpoints`)."""
+        scene = with_cameras(self.scene, cameras)
+        return self if scene is self.scene else replace(self, scene=scene)
 
     def to_json(self) -> str:
         """The canonical text."""

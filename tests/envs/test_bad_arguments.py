@@ -53,7 +53,7 @@ def refused(*call: Any, **arguments: Any) -> str:
         ({"modalities": "depth"}, "modalities must be a list of names, got 'depth'; for one of them write ('depth',)"),
         ({"modalities": ("rgbd",)}, "unknown modality 'rgbd'; did you mean 'rgb'"),
         ({"renderer": "vulkan"}, "unknown renderer 'vulkan'; valid: gl, raster"),
-        ({"render_mode": "human"}, "unknown render_mode 'human'; valid: rgb_array"),
+        ({"render_mode": "humna"}, "unknown render_mode 'humna'; did you mean 'human'"),
         ({"labels": "no"}, "labels must be True or False, got 'no'"),
         ({"boxes": 1}, "boxes must be True or False, got 1"),
         ({"options": {"robot": "kuka"}}, "unknown arm 'kuka'; valid: panda, ur5, xarm6"),
@@ -157,7 +157,7 @@ def test_an_answer_that_is_none_is_refused(action: Any, decisions: DecisionEnv) 
         ({"size": -3}, "got (-3, -3)"),
         ({"task": "lo"}, "unknown task of iwisdm 'lo'; did you mean 'low'"),
         ({"split": 3}, "the split of iwisdm/low must be text, got 3"),
-        ({"render_mode": "human"}, "unknown render_mode 'human'"),
+        ({"render_mode": "humna"}, "unknown render_mode 'humna'; did you mean 'human'"),
     ],
 )
 def test_an_environment_of_decisions_that_cannot_be_meant_is_not_made(arguments: dict[str, Any], words: str) -> None:

@@ -394,7 +394,7 @@ def test_an_unresolved_comparison_always_asks_for_more_pairs_than_it_has(table: 
             PairedTable(250, 48, 32, 70),
             "A succeeds in 4.0 percentage points more episodes than B (95 % interval −0.4 to 8.4; 400 paired episodes, 20 % of them with "
             "different outcomes; exact McNemar p = 0.093): not resolved. About 1,000 pairs would be needed for 80 % power at this "
-            "difference.",
+            "difference, 630 more than there are.",
         ),
         (
             PairedTable(250, 32, 60, 58),

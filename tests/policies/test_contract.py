@@ -17,12 +17,14 @@ EPISODE = episode("clevrskills/pick@train#0")
 @pytest.mark.parametrize(
     ("contract", "words"),
     [
-        (Contract(closes=-1), "gripper sign: policy closes at −1, environment closes at +1"),
-        (Contract(frame="world"), "frame: policy has world, environment has tip for 'ee_delta'"),
-        (Contract(action="ee_pose", rotation="quaternion_xyzw"), "rotation: policy has quaternion_xyzw, environment has quaternion_wxyz"),
-        (Contract(scale=0.05), "scale: policy has 0.05 m, environment has 0.1 m"),
-        (Contract(rate=10.0), "rate: policy has 10 Hz, environment has 20 Hz"),
-        (Contract(orientation="rotated_180"), "image orientation: policy has rotated_180, environment has upright"),
+        (Contract(closes=-2), "gripper sign: policy closes at −2, environment closes at +1"),
+        (Contract(frame="joints"), "frame: policy has joints, environment has tip for 'ee_delta'"),
+        (Contract(action="joint", rotation="quaternion_xyzw"), "rotation: policy has quaternion_xyzw, environment has joint_angles"),
+        (Contract(rate=30.0), "rate: policy has 30 Hz, environment has 20 Hz"),
+        (
+            Contract(orientation="rotated_180", modalities=("objects",)),
+            "image orientation: policy has rotated_180, environment has upright",
+        ),
         (Contract(cameras=("wrist",)), "camera: policy wants 'wrist', clevrskills has 'base', 'hand_view', 'render'"),
     ],
 )
@@ -34,7 +36,7 @@ def test_each_mismatch_is_refused_by_name(contract, words):
 
 
 def test_all_mismatches_are_named_at_once():
-    contract = Contract(closes=-1, rate=5.0, frame="base")
+    contract = Contract(closes=0, rate=30.0, frame="joints")
     with pytest.raises(EtudeError) as error:
         refuse_mismatches(contract, [EPISODE, EPISODE])
     assert str(error.value).count(";") == 2

@@ -21,12 +21,19 @@ from scipy.spatial.transform import Rotation
 from websockets.http11 import Request, Response
 from websockets.sync.server import ServerConnection, serve
 
+import etude
 from etude.names import EtudeError
 from etude.policies.address import axis_angle
 from etude.policies.contract import Contract
 from etude.policies.remote import PolicyError, RemotePolicy
 
-STATED = "action=ee_delta&cameras=base,hand_view&size=8x8&chunk=10"
+PLAIN = "frame=tip&rotation=axis_angle&scale=0.1&closes=1&rate=20&orientation=upright"
+STATED = f"action=ee_delta&cameras=base,hand_view&size=8x8&chunk=10&{PLAIN}"
+SPOKEN = {
+    "ee_delta": f"action=ee_delta&{PLAIN}",
+    "ee_pose": "action=ee_pose&frame=base&rotation=quaternion_xyzw&scale=1&hand=0,1&rate=10",
+    "joint": "action=joint&scale=1&closes=1&rate=20",
+}
 
 
 @contextmanager
@@ -46,7 +53,9 @@ def test_a_server_of_openpi_is_played_with_a_contract_in_the_url() -> None:
     chunk = np.linspace(-1, 1, 70).reshape(10, 7).astype(np.float32)
     with server(acts(chunk)) as url, playing(f"{url}?{STATED}&layout=libero&execute=5") as policy:
         actions = policy.act(observation())
-        assert policy.contract == Contract("ee_delta", cameras=("base", "hand_view"), size=(8, 8), chunk=10, execute=5)
+        assert policy.contract == Contract(
+            "ee_delta", "tip", "axis_angle", 0.1, 1, 20.0, ("base", "hand_view"), (8, 8), orientation="upright", chunk=10, execute=5
+        )
     assert actions.dtype == np.float64 and actions.flags.writeable and np.array_equal(actions, chunk.astype(float))
 
 
@@ -74,11 +83,11 @@ def test_one_camera_makes_no_wrist_image_and_three_are_refused() -> None:
         acts(np.zeros(7))(connection, message)
 
     with server(listen) as url:
-        with playing(f"{url}?cameras=base&layout=libero") as policy:
+        with playing(f"{url}?{SPOKEN['ee_delta']}&cameras=base&layout=libero") as policy:
             policy.act(observation())
         for bad in ("layout=libero", "layout=libero&cameras=a,b,c", "layout=libero&cameras=base&modalities=depth"):
             with pytest.raises(EtudeError, match="one or two cameras with rgb"):
-                RemotePolicy(f"{url}?{bad}")
+                RemotePolicy(f"{url}?{SPOKEN['ee_delta']}&{bad}")
     assert heard == ["observation/image", "observation/state", "prompt"]
 
 
@@ -214,9 +223,9 @@ def test_whole_numbers_are_actions_too() -> None:
 @pytest.mark.parametrize(("space", "width"), [("ee_pose", 8), ("joint", 8), ("ee_delta", 7)])
 def test_an_action_is_as_wide_as_its_space(space: str, width: int) -> None:
     with server(acts(np.zeros(width)), acts(np.zeros(width + 1))) as url:
-        with playing(f"{url}?action={space}") as policy:
+        with playing(f"{url}?{SPOKEN[space]}") as policy:
             assert policy.act(observation()).shape == (width,)
-        with playing(f"{url}?action={space}") as policy, pytest.raises(PolicyError, match=f"'{space}' is"):
+        with playing(f"{url}?{SPOKEN[space]}") as policy, pytest.raises(PolicyError, match=f"'{space}' is"):
             policy.act(observation())
 
 
@@ -354,9 +363,9 @@ def test_more_actions_than_declared_are_a_mistake_and_more_than_wanted_are_left(
     ):
         policy.act(observation())
     with server(acts(many)) as url:
-        with playing(f"{url}?chunk=2") as policy:
+        with playing(f"{url}?{SPOKEN['ee_delta']}&chunk=2") as policy:
             assert policy.act(observation()) == pytest.approx(many[:2])
-        with playing(f"{url}?action=ee_delta") as policy, pytest.raises(PolicyError, match="say chunk=3 in the URL"):
+        with playing(f"{url}?{SPOKEN['ee_delta']}") as policy, pytest.raises(PolicyError, match="say chunk=3 in the URL"):
             policy.act(observation())
 
 
@@ -392,3 +401,20 @@ def test_a_server_that_comes_back_with_another_contract_is_refused() -> None:
             policy.reset("Stack the cubes", (), "suite/task@test#0")
         with pytest.raises(PolicyError, match="came back with another contract"):
             policy.reset("Stack the cubes", (), "suite/task@test#1")
+
+
+@pytest.mark.parametrize("said", ["frame", "rotation", "scale", "closes", "rate", "orientation", "action"])
+def test_what_a_server_of_openpi_and_its_address_leave_open_is_refused(said):
+    query = "&".join(part for part in STATED.split("&") if not part.startswith(f"{said}="))
+    with server(acts(np.zeros(7))) as url, pytest.raises(EtudeError, match=f"does not say its {said}, and neither does the URL"):
+        RemotePolicy(f"{url}?{query}")
+
+
+def test_a_server_with_conventions_of_its_own_is_played_in_them():
+    sent = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0]  # no rotation as a quaternion xyzw, and an open hand
+    spoken = "action=ee_delta&frame=world&rotation=quaternion_xyzw&scale=1&hand=0,1&rate=10"
+    with server(acts(sent)) as url, playing(f"{url}?{spoken}&cameras=base&called=image&size=8x8&orientation=flipped") as policy:
+        steps = iter(etude.rollout(policy, "clevrskills/touch@train#0"))
+        first, second = next(steps), next(steps)
+    assert first.observation["image"].shape == (8, 8, 3) and "base" not in first.observation
+    assert np.allclose(first.action, [0, 0, 0, 0, 0, 0, -1]) and np.allclose(second.action, first.action)

@@ -104,6 +104,34 @@ def compare(
         console.print(f"Looking after every pair, one could have stopped after {early.decided_at} of them.", highlight=False)
 
 
+@app.command()
+def plan(
+    runs: Annotated[
+        list[Path] | None, typer.Argument(metavar="[RUN_A RUN_B]", help="two runs whose pairs tell how alike outcomes are")
+    ] = None,
+    difference: Annotated[float, typer.Option(help="what is to be shown, in percentage points of success; negative for a loss")] = 5.0,
+    baseline: Annotated[
+        float | None, typer.Option(help="the success rate it is a difference from, in per cent; RUN_B's if not given")
+    ] = None,
+    power: Annotated[float, typer.Option(help="the probability with which it is to be found")] = 0.8,
+    level: Annotated[float, typer.Option(help="the p below which a difference counts")] = 0.05,
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
+) -> None:
+    """Say how many episodes a claim about two policies needs, before they are played."""
+    from etude import api
+    from etude.evaluation.needed import episodes_needed
+
+    if runs and len(runs) != 2:
+        raise EtudeError(f"outcomes of two runs tell how alike they are; got {len(runs)}")
+    known = api.compare(*runs).overall.difference.table if runs else None
+    found = episodes_needed(difference / 100, None if baseline is None else baseline / 100, power, level, known)
+    if as_json:
+        print_json(found.to_data())
+        return
+    say(found.table())
+    say(str(found))
+
+
 def _warn(run: Run) -> None:
     """Say that results of a run are mixed, where they are."""
     if run.mixed:

@@ -20,7 +20,7 @@ def show(
     context: typer.Context,
     what: Annotated[str, typer.Argument(help="'catalog', 'gallery', an example scene, a scene's JSON file, or an episode's name")],
     out: Annotated[Path, typer.Option(help="a .png or .html file")] = Path("out/show.html"),
-    camera: Annotated[str | None, typer.Option(help="one camera instead of all")] = None,
+    camera: Annotated[str | None, typer.Option(help="one camera instead of all: its name, or NAME=X:Y:Z:TO_X:TO_Y:TO_Z:FOV")] = None,
     size: Annotated[str | None, typer.Option(help="pixels: 256 or 320x240")] = None,
     seed: Annotated[int, typer.Option(help="of an example scene", min=0)] = 0,
     renderer: Annotated[str, typer.Option(help="raster, or gl where OpenGL works")] = "raster",
@@ -103,6 +103,7 @@ def _scene(what: str, seed: int, camera: str | None) -> Any:
     from etude.scene import Scene
     from etude.scene.bounds import refuse_extremes
     from etude.scene.examples import EXAMPLES, example
+    from etude.scene.viewpoints import camera_names, with_cameras
 
     path = Path(what)
     if path.suffix == ".json":
@@ -111,7 +112,7 @@ def _scene(what: str, seed: int, camera: str | None) -> Any:
         scene = example(what, seed)
     else:
         raise unknown("scene", what, [*EXAMPLES, "catalog", "gallery"])
-    return scene if camera is None else replace(scene, cameras=(scene.camera(camera),))
+    return scene if camera is None else replace(scene, cameras=(with_cameras(scene, [camera]).camera(*camera_names([camera])),))
 
 
 @app.command("list")

@@ -58,7 +58,7 @@ def demos(
     recovery: Annotated[float | None, typer.Option(help="in this share the oracle takes over from a failed grasp or a drop")] = None,
     action: Annotated[str, typer.Option(help="of policies that act in any: ee_delta, ee_pose, joint, or own: the task's")] = "ee_delta",
     every_space: Annotated[bool, typer.Option("--every-space", help="store the action in the other spaces too")] = False,
-    camera: Annotated[list[str] | None, typer.Option(help="repeat for several; all but the onlooker's when none is given")] = None,
+    camera: Annotated[list[str] | None, typer.Option(help="a name, or NAME=X:Y:Z:TO_X:TO_Y:TO_Z:FOV; all but render if none")] = None,
     size: Annotated[str | None, typer.Option(help="of the pictures: 128, or WIDTHxHEIGHT; the suite's own if not given")] = None,
     smooth: Annotated[bool, typer.Option("--smooth", help="pictures with smooth edges, for policies whose contract asks for them")] = False,
     modality: Modalities = None,
@@ -167,7 +167,10 @@ def replay(
 def rerender(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="a LeRobot data set made by 'etude demos'")],
     out: Annotated[Path, typer.Option(help="a new folder")],
-    camera: Annotated[list[str] | None, typer.Option(help="repeat for several; all but the onlooker's when none is given")] = None,
+    camera: Annotated[
+        list[str] | None,
+        typer.Option(help="a name, or NAME=X:Y:Z:TO_X:TO_Y:TO_Z:FOV; all but render if none"),
+    ] = None,
     size: Annotated[str | None, typer.Option(help="of the pictures: 128, or WIDTHxHEIGHT; as recorded if not given")] = None,
     smooth: Annotated[bool, typer.Option("--smooth", help="pictures with smooth edges")] = False,
     modality: Modalities = None,

@@ -16,13 +16,21 @@ from etude.evaluation.record import Record
 from etude.evaluation.store import Run
 from etude.names import PROTOCOL, EpisodeName
 from etude.render import fingerprint
+from etude.scene.viewpoints import camera_names
 
 if TYPE_CHECKING:
     from etude.datasets.demos import DemosRequest
 
 SCHEMA = 1
+OWN_CAMERAS = "own_cameras"
 LICENCE = "apache-2.0"
 PACKAGES = ("etude", "mujoco-core", "numpy", "numba", "av", "pyarrow", "h5py")
+
+
+def brought(cameras: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Cameras that are one's own, by name, as they were written: without them nobody could look again."""
+    own = {name: text for name, text in zip(camera_names(cameras), cameras, strict=True) if name != text}
+    return {OWN_CAMERAS: own} if own else {}
 
 
 def facts(
@@ -51,6 +59,7 @@ def facts(
         "control": ", ".join(controls),
         "fps": first.fps,
         "cameras": list(first.cameras),
+        **brought(order.how.cameras),
         "size": list(first.size),
         **({"modalities": list(recorded_in(first.modalities))} if first.modalities else {}),
         **({"recoveries": recoveries} if recoveries else {}),

@@ -32,6 +32,7 @@ from etude.library import find
 from etude.names import EpisodeName, EtudeError, pick
 from etude.policies.loading import load_policy
 from etude.scene.robots import arm
+from etude.scene.viewpoints import camera_names
 from etude.suites.suite import SUITES
 
 WORK, NEW, OLD, FACTS = ".work", ".new", ".old", "meta/etude.json"
@@ -198,14 +199,14 @@ def _check(order: DemosRequest) -> None:
         episode = find(name)
         if not isinstance(episode, Episode):
             raise EtudeError(f"{name} is a decision, which has no demonstration; 'etude export' writes decisions")
-        episode = episode.under(contract.action)
+        episode = episode.under(contract.action).seen_by(order.how.cameras)
         robot = episode.scene.robot
         assert robot is not None
         known = [c.name for c in episode.scene.cameras if c.name != "render"]
-        for camera in order.how.cameras:
+        for camera in camera_names(order.how.cameras):
             episode.scene.camera(camera)
         kind = RecordingKind(
-            robot.arm, episode.control, rate(episode), len(arm(robot.arm).home), order.how.cameras or tuple(known),
+            robot.arm, episode.control, rate(episode), len(arm(robot.arm).home), camera_names(order.how.cameras) or tuple(known),
             order.how.size or SUITES[episode.parsed.suite].size, (), True,
         )  # fmt: skip
         if "prompt_views" in order.how.modalities:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from etude.arithmetic import product
-from etude.datasets.card import card
+from etude.datasets.card import OWN_CAMERAS, brought, card
 from etude.datasets.demos import FACTS, FORMATS, read_facts
 from etude.datasets.extra import Extra, extras
 from etude.datasets.lerobot import write_json
@@ -87,7 +87,9 @@ def compared(extra: Extra, reader: DatasetReader) -> ReplayResult:
     """One episode against its replay."""
     try:
         modalities = recorded_in(extra.modalities)
-        take = again(extra, RecordingSpec(extra.cameras, extra.size, False, keep=True, smooth=extra.smooth, modalities=modalities))
+        own = read_facts(reader.folder).get(OWN_CAMERAS, {})
+        cameras = tuple(own.get(camera, camera) for camera in extra.cameras)
+        take = again(extra, RecordingSpec(cameras, extra.size, False, keep=True, smooth=extra.smooth, modalities=modalities))
     except EtudeError:  # it does not end in success any more
         return ReplayResult(extra.episode_index, extra.episode.name, len(extra.arrays["actions"]), 0, 0, 0, False)
     kept, seen = extra.arrays["states"], take.states
@@ -141,10 +143,12 @@ def _rewritten(folder: Path, out: Path, how: RecordingSpec, form: str) -> int:
         count, cameras = count + 1, take.cameras
     writer.finish()
     assert how.size is not None
-    chosen = " ".join((*(f"--camera {c}" for c in cameras), f"--size {how.size[0]}x{how.size[1]}", *["--smooth"] * how.smooth,
+    looked = how.cameras or cameras
+    chosen = " ".join((*(f"--camera {c}" for c in looked), f"--size {how.size[0]}x{how.size[1]}", *["--smooth"] * how.smooth,
                        *(f"--modality {m}" for m in how.modalities)))  # fmt: skip
     command = f"{facts['command']} --out DIR\netude rerender DIR {chosen} --format {form}"
-    made = {**facts, "command": command, "cameras": list(cameras), "size": list(how.size), "renderer": fingerprint(how.smooth)}
+    seen = {"cameras": list(cameras), **brought(how.cameras), "size": list(how.size), "renderer": fingerprint(how.smooth)}
+    made = {**{key: value for key, value in facts.items() if key != OWN_CAMERAS}, "command": command, **seen}
     if how.modalities:
         made["modalities"] = list(how.modalities)
     write_json(out / FACTS, made)

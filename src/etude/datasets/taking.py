@@ -43,6 +43,7 @@ from etude.render.studio import Studio
 from etude.render.tokens import ObjectTokens, tokens
 from etude.scene.manipulator import DELTA_POSITION, DELTA_ROTATION
 from etude.scene.scene import Body, Camera
+from etude.scene.viewpoints import camera_names
 from etude.skills.subtasks import describe
 from etude.suites.suite import SUITES
 
@@ -53,7 +54,8 @@ STATE = mujoco.mjtState.mjSTATE_FULLPHYSICS
 
 @dataclass(frozen=True)
 class RecordingSpec:
-    """What is recorded. ``cameras``: all but the onlooker's when empty; ``size`` (width, height): the suite's own when not given.
+    """What is recorded. ``cameras``, by name or one's own: all but the onlooker's when empty; ``size`` (width, height): the suite's own
+    when not given.
 
     ``smooth``: with smooth edges, as in a contract; ``spaces``: the action in others too; ``modalities``: what else is recorded of
     :data:`~etude.datasets.take.RECORDED`.
@@ -148,7 +150,7 @@ def performed(
     policy: str,
 ) -> Take:
     """Carry out actions in a fresh world in front of the cameras; refused where they do not lead to success."""
-    simulation = Simulation(episode)
+    simulation = Simulation(episode.seen_by(how.cameras))
     for action in lead:
         simulation.step(action)
     eyes = _Eyes(simulation, how)
@@ -169,7 +171,7 @@ def performed(
         raise EtudeError(f"{episode.name} did not end in success when its actions were carried out again")
     template, prompts, pictures = _all_told(episode, how.prompt)
     felt = {"torques": np.array(torques, np.float32)} if "torques" in how.modalities else {}
-    shown = prompt_views(episode, eyes.size, eyes.cameras) if "prompt_views" in how.modalities else {}
+    shown = prompt_views(simulation.episode, eyes.size, eyes.cameras) if "prompt_views" in how.modalities else {}
     return Take(
         episode=episode,
         policy=policy,
@@ -285,7 +287,7 @@ class _Eyes:
         self._simulation, self._how = simulation, how
         self.size = how.size or SUITES[simulation.episode.parsed.suite].size
         scene = simulation.world.scene
-        self.cameras = how.cameras or tuple(c.name for c in scene.cameras if c.name != "render")
+        self.cameras = camera_names(how.cameras) or tuple(c.name for c in scene.cameras if c.name != "render")
         self._studio = Studio(simulation.world)
         self._objects = tuple(e.name for e in scene.entities if isinstance(e, Body))
         self._frames: dict[str, list[NDArray[np.uint8]]] = {c: [] for c in self.cameras}

@@ -9,7 +9,7 @@ from typing import Any
 from etude.names import EtudeError, unknown
 
 LAST_SEED = 10**18 - 1  # what an episode's name can hold
-RENDER_MODES = ("rgb_array",)
+RENDER_MODES = ("rgb_array", "human")
 RESET_OPTIONS = ("episode",)
 
 

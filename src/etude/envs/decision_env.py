@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import gymnasium
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
@@ -16,9 +15,10 @@ from etude.decisions.space import CATEGORIES, QUARTERS
 from etude.decisions.stimuli.models import PALETTES
 from etude.decisions.trial import SILENT, Trial
 from etude.envs.actions import numbers
-from etude.envs.arguments import RENDER_MODES, asked_episode, choice, seed_or_none, text
-from etude.envs.env import CHARSET, SEEDS
+from etude.envs.arguments import asked_episode, choice, seed_or_none, text
+from etude.envs.env import CHARSET
 from etude.envs.observer import LONGEST_TEXT, Observation
+from etude.envs.task_env import TaskEnv, shown
 from etude.episodes import picture_size
 from etude.library import tasks
 from etude.library import trial as find_trial
@@ -29,7 +29,7 @@ ANSWERS: tuple[str, ...] = (SILENT, "true", "false", *QUARTERS, *CATEGORIES, *(s
 _NUMBERS = {answer: number for number, answer in enumerate(ANSWERS)}
 
 
-class DecisionEnv(gymnasium.Env[Observation, np.int64]):
+class DecisionEnv(TaskEnv[np.int64]):
     """Shows the trials of one list, one frame a step.
 
     ``reset(seed=k)`` shows ``suite/task@split#k``; ``reset(options={"episode": name})`` any trial of the list by name. Without a seed the
@@ -44,15 +44,15 @@ class DecisionEnv(gymnasium.Env[Observation, np.int64]):
     them were, and that silence was kept otherwise.
     """
 
-    metadata = {"render_modes": ["rgb_array"], "render_fps": 1}  # noqa: RUF012
+    metadata = shown(1)
 
     def __init__(self, suite: str, task: str, split: str = "val", size: int = PIXELS, render_mode: str | None = None) -> None:
         known = tasks(text(suite, "the suite"))
         choice(task, f"task of {suite}", known)
         choice(split, f"split of {suite}/{task}", known[task].splits)
         size, _ = picture_size((size, size), "the size of a frame")
-        self._suite, self._task, self._split, self._size = suite, task, split, size
-        self.render_mode = None if render_mode is None else choice(render_mode, "render_mode", RENDER_MODES)
+        super().__init__(suite, task, split, render_mode)
+        self._size = size
         self.observation_space = spaces.Dict({
             "frame": spaces.Box(0, 255, (size, size, 3), np.uint8),
             "instruction": spaces.Text(LONGEST_TEXT, min_length=0, charset=CHARSET),
@@ -70,13 +70,13 @@ class DecisionEnv(gymnasium.Env[Observation, np.int64]):
             if (trial.parsed.suite, trial.parsed.task) != (self._suite, self._task):
                 raise EtudeError(f"{trial.name} is not a trial of {self._suite}/{self._task}")
         else:
-            number = int(self.np_random.integers(SEEDS)) if seed is None else seed
-            trial = find_trial(f"{self._suite}/{self._task}@{self._split}#{number}")
+            trial = find_trial(self._name(self._seed(seed)))
         for answer in (*trial.choices, *trial.answers):
             if answer not in _NUMBERS:
                 raise unknown("answer", answer, ANSWERS[1:])
         self._trial, self._frames, self._text = trial, pictures(trial, self._size), told(trial)
         self._given: list[str] = []
+        self._show()
         return self._observe(), self._info()
 
     def step(self, action: np.int64 | int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -89,6 +89,7 @@ class DecisionEnv(gymnasium.Env[Observation, np.int64]):
         if number.size != 1 or number.item() not in range(len(ANSWERS)):
             raise EtudeError(f"an action is {form}, got {action!r:.60}")
         self._given.append(ANSWERS[int(number.item())])
+        self._show()
         reward = float(trial.answers[at] != SILENT and self._given[at] == trial.answers[at])
         return self._observe(), reward, len(self._given) == len(trial.frames), False, self._info()
 
@@ -99,9 +100,21 @@ class DecisionEnv(gymnasium.Env[Observation, np.int64]):
             raise EtudeError("call reset() first")
         return self._trial
 
-    def render(self) -> NDArray[np.uint8] | None:
-        """The frame that is seen, if the environment was made with ``render_mode="rgb_array"``."""
-        return self._frames[self._seen] if self.render_mode == "rgb_array" and self._trial is not None else None
+    @property
+    def task_description(self) -> str:
+        """The instruction as text, of the latest trial."""
+        return told(self._latest)
+
+    @property
+    def _max_episode_steps(self) -> int:
+        return len(self._latest.frames)
+
+    @property
+    def _latest(self) -> Trial:
+        return self._trial or find_trial(self._name(0))
+
+    def _picture(self) -> NDArray[np.uint8] | None:
+        return None if self._trial is None else self._frames[self._seen]
 
     @property
     def _seen(self) -> int:

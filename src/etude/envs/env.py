@@ -6,15 +6,15 @@ import string
 from collections.abc import Sequence
 from typing import Any
 
-import gymnasium
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from etude.envs.arguments import RENDER_MODES, asked_episode, choice, episode_options, listed, seed_or_none, switch, text
+from etude.envs.arguments import asked_episode, choice, episode_options, listed, seed_or_none, switch, text
 from etude.envs.boxes import bounding_boxes
 from etude.envs.observer import LONGEST_TEXT, SLOTS, STATE, Observation, Observer, key, object_states
 from etude.envs.simulation import Simulation, Snapshot, primitive_bounds
+from etude.envs.task_env import TaskEnv, shown
 from etude.episodes import MODALITIES, PRIMITIVES, ActionSpace, Episode, picture_size
 from etude.goals.goal import Status
 from etude.library import episode as find_episode
@@ -24,25 +24,27 @@ from etude.perturb.perturbation import out_of_sight
 from etude.prompts.pictures import multimodal
 from etude.render.studio import RENDERERS
 from etude.render.tokens import SIDE
+from etude.scene.scene import Camera
+from etude.scene.viewpoints import camera_names, camera_text
 from etude.skills.oracle import Oracle
 from etude.suites.suite import SUITES
 
 CHARSET = string.ascii_letters + string.digits + string.punctuation + " °…’"
-SEEDS = 2**31
 REWARDS = ("state", "gain", "sparse")
 
 
-class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
+class EpisodeEnv(TaskEnv[NDArray[Any]]):
     """Plays episodes of one task.
 
     ``reset(seed=k)`` plays ``suite/task@split#k``; ``reset(options={"episode": name})`` any episode of the task by name. Without a seed the
-    next one is drawn from the environment's own generator. ``control`` is the action space, the task's own if not given; ``cameras`` are
-    names of cameras in the scene and ``size`` is their (width, height), the suite's if not given; ``split`` is the one for training, the
-    first of a task that has none; ``options`` and ``perturb`` become part of every episode's name. ``modalities`` are some of "rgb",
-    "depth", "segmentation", "points", "objects"; with ``smooth``, colour pictures have smooth edges. With ``boxes``, ``info`` has a
-    bounding box and the visibility of every body in every camera; with ``labels`` it has the words for what is to be done now, in three
-    levels: the task, the oracle's sub-task, and its next step. With ``state``, observations tell where all objects are and which are asked
-    for (:func:`~etude.envs.observer.object_states`): for learning from state, which no policy that is evaluated is told.
+    next one is drawn from the environment's own generator. ``control`` is the action space, the task's own if not given; ``cameras``
+    are names of cameras in the scene or :mod:`one's own <etude.scene.viewpoints>`, and ``size`` is their (width, height), the suite's
+    if not given; ``split`` is the one for training, the first of a task that has none; ``options`` and ``perturb`` become part of every
+    episode's name. ``modalities`` are some of "rgb", "depth", "segmentation", "points", "objects"; with ``smooth``, colour pictures
+    have smooth edges. With ``boxes``, ``info`` has a bounding box and the visibility of every body in every camera; with ``labels`` it
+    has the words for what is to be done now, in three levels: the task, the oracle's sub-task, and its next step. With
+    ``state``, observations tell where all objects are and which are asked for (:func:`~etude.envs.observer.object_states`): for learning
+    from state, which no policy that is evaluated is told.
 
     ``reward``: "state" is the goal's own (that of the ClevrSkills paper), which is paid for how things stand at every step: who stops just
     before the end is paid until the horizon, and gets more than who finishes. "gain" is the change of progress, from 0 to 1 in all: nothing
@@ -55,7 +57,7 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
     ``info["objects"]`` has the names of the entities in their slots.
     """
 
-    metadata = {"render_modes": ["rgb_array"], "render_fps": 20}  # noqa: RUF012
+    metadata = shown(20)
 
     def __init__(
         self,
@@ -63,7 +65,7 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         task: str,
         split: str | None = None,
         control: ActionSpace | None = None,
-        cameras: Sequence[str] | None = None,
+        cameras: Sequence[str | Camera] | None = None,
         size: tuple[int, int] | None = None,
         modalities: Sequence[str] = ("rgb",),
         boxes: bool = False,
@@ -79,8 +81,8 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         whole = SUITES[text(suite, "the suite")]
         found = whole.tasks[choice(task, f"task of {suite}", whole.tasks)]
         usual = whole.split_of(found, "training") or found.splits[0]
-        self._split = usual if split is None else choice(split, f"split of {suite}/{task}", found.splits)
-        self._suite, self._task = suite, task
+        chosen = usual if split is None else choice(split, f"split of {suite}/{task}", found.splits)
+        super().__init__(suite, task, chosen, render_mode)
         self._wanted = control
         extra = "&".join(f"{k}={v}" for k, v in sorted(episode_options(options).items()))
         self._variant = "".join(f"+{one}" for one in listed(perturb, "perturb")) + (f"?{extra}" if extra else "")
@@ -89,12 +91,13 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         self._reward = choice(reward, "reward", REWARDS)
         self._size, self._renderer = picture_size(whole.size if size is None else size), choice(renderer, "renderer", RENDERERS)
         self._modalities = tuple(choice(modality, "modality", MODALITIES) for modality in listed(modalities, "modalities"))
-        self.render_mode = None if render_mode is None else choice(render_mode, "render_mode", RENDER_MODES)
+        self._own = None if cameras is None else listed(_written(cameras), "cameras")
         sample = self._episode(0)
+        self._latest = sample.horizon, sample.instruction
         self._control = sample.control
         names = [c.name for c in sample.scene.cameras]
         usual_cameras = whole.cameras or tuple(name for name in names if name != "render")
-        looking = usual_cameras if cameras is None else listed(cameras, "cameras")
+        looking = usual_cameras if self._own is None else camera_names(self._own)
         self._cameras = tuple(choice(camera, "camera", names) for camera in looking)
         self._sim: Simulation | None = None
         self._observer: Observer | None = None
@@ -146,10 +149,10 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
     # ---------------------------------------------------------------------------------------- episodes
 
     def _episode(self, seed: int) -> Episode:
-        return self._controlled(find_episode(f"{self._suite}/{self._task}@{self._split}#{seed}{self._variant}"))
+        return self._controlled(find_episode(self._name(seed, self._variant)))
 
     def _controlled(self, episode: Episode) -> Episode:
-        return episode.under(self._wanted)
+        return episode.under(self._wanted).seen_by(self._own or ())
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
         """Start an episode; see the class."""
@@ -160,7 +163,7 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
             if (episode.parsed.suite, episode.parsed.task) != (self._suite, self._task):
                 raise EtudeError(f"{episode.name} is not an episode of {self._suite}/{self._task}")
         else:
-            episode = self._episode(int(self.np_random.integers(SEEDS)) if seed is None else seed)
+            episode = self._episode(self._seed(seed))
         unseen = out_of_sight(episode.parsed.perturbations, self._modalities)
         if unseen:
             raise EtudeError(f"{episode.name} cannot be played here: {'; '.join(unseen)}")
@@ -169,8 +172,12 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
             self._observer = Observer(self._sim, self._cameras, self._size, self._modalities, self._renderer, self._smooth)
         else:
             self._sim.reset(episode)
+        self._latest = episode.horizon, episode.instruction
         if self._labels:
             self._oracle = Oracle(episode, self._sim.world, self._sim.monitor)
+        if self.render_mode == "human":
+            self._sim.heartbeat = self._show  # a primitive takes many control steps, all worth seeing
+            self._show()
         return self._observe(), self._info(self._sim.status)
 
     def step(self, action: NDArray[Any]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -226,9 +233,17 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         picture_size((pixels, pixels), "the size of a picture")
         return multimodal(sim.episode.instruction, told_in(sim.episode), pixels)
 
-    def render(self) -> NDArray[np.uint8] | None:
-        """A picture for people, if the environment was made with ``render_mode="rgb_array"``."""
-        if self.render_mode != "rgb_array" or self._observer is None:
+    @property
+    def task_description(self) -> str:
+        """The instruction as text, of the latest episode."""
+        return self._latest[1].text[:LONGEST_TEXT]
+
+    @property
+    def _max_episode_steps(self) -> int:
+        return self._latest[0]
+
+    def _picture(self) -> NDArray[np.uint8] | None:
+        if self._observer is None:
             return None
         names = [c.name for c in self.simulation.episode.scene.cameras]
         return self._observer.studio.shoot("render" if "render" in names else names[0], supersample=True).rgb
@@ -241,6 +256,13 @@ class EpisodeEnv(gymnasium.Env[Observation, NDArray[Any]]):
         """Go back to a saved state; gives the observation there."""
         self.simulation.restore(snapshot)
         return self._observe()
+
+
+def _written(cameras: Any) -> Any:
+    """Cameras as texts; what is no list of them is left to be refused."""
+    if not isinstance(cameras, list | tuple):
+        return cameras
+    return type(cameras)(camera_text(one) if isinstance(one, Camera) else one for one in cameras)
 
 
 def _home(episode: Episode) -> tuple[float, ...]:

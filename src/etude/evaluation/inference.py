@@ -169,6 +169,12 @@ class PairedTable:
         """Number of episodes where exactly one succeeds."""
         return self.only_a + self.only_b
 
+    @property
+    def correlation(self) -> float:
+        """How outcomes go together, from −1 to 1 (φ); 0 where one of the two always or never succeeds, and so nothing can be seen of it."""
+        margins = (self.both + self.only_a) * (self.only_b + self.neither) * (self.both + self.only_b) * (self.only_a + self.neither)
+        return (self.both * self.neither - self.only_a * self.only_b) / math.sqrt(margins) if margins else 0.0
+
     def swapped(self) -> PairedTable:
         """The same episodes with a and b exchanged."""
         return PairedTable(self.both, self.only_b, self.only_a, self.neither)
@@ -233,6 +239,13 @@ def anytime(pairs: Iterable[tuple[bool, bool]], alpha: float = 0.05) -> Anytime:
 # ------------------------------------------------------------------------------------------------ how many episodes
 
 
+def discordant_share(rate_a: float, rate_b: float, correlation: float) -> float:
+    """The share of pairs with different outcomes, of two success rates and the correlation (φ) of outcomes, where they allow that one."""
+    apart = rate_a * (1 - rate_b) + rate_b * (1 - rate_a)
+    together = 2 * correlation * math.sqrt(rate_a * (1 - rate_a) * rate_b * (1 - rate_b))
+    return min(max(apart - together, abs(rate_a - rate_b)), rate_a + rate_b, 2 - rate_a - rate_b)
+
+
 def pairs_needed(rate_discordant: float, difference: float, power: float = 0.8, alpha: float = 0.05) -> int | None:
     """Pairs of episodes with which :func:`mcnemar` finds ``difference`` at level ``alpha`` with probability ``power``; None for 0.
 
@@ -283,7 +296,10 @@ def verdict(name_a: str, name_b: str, pairs: PairedTable, confidence: float = 0.
         return f"{finding}: resolved in favour of {name_a}."
     needed = pairs_needed(share, difference, power, 1 - confidence)
     assert needed is not None  # the difference is not 0
-    return f"{finding}: not resolved. About {_about(needed)} pairs would be needed for {_percent(power)} power at this difference."
+    return (
+        f"{finding}: not resolved. About {_about(needed)} pairs would be needed for {_percent(power)} power at this difference,"
+        f" {_about(needed - pairs.episodes)} more than there are."
+    )
 
 
 def _points(fraction: float, episodes: int) -> str:

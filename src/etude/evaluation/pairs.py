@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from etude.evaluation.inference import PairedTable, holm, mcnemar, newcombe_paired, paired_bootstrap, verdict, wilson
+from etude.evaluation.inference import PairedTable, holm, mcnemar, newcombe_paired, paired_bootstrap, pairs_needed, verdict, wilson
 from etude.evaluation.record import Record
 from etude.evaluation.result_table import ResultTable
 from etude.evaluation.store import Run, write_page
@@ -44,6 +44,14 @@ class Difference:
     def pairs(self) -> int:
         """Number of pairs."""
         return self.table.both + self.table.only_a + self.table.only_b + self.table.neither
+
+    @property
+    def more(self) -> int | None:
+        """Pairs beyond these that would resolve it with 80 % power, if it is as large as it seems; None where it is resolved, or 0."""
+        if self.p < LEVEL or not self.difference:
+            return None
+        needed = pairs_needed(self.table.discordant / self.pairs, self.difference)
+        return None if needed is None else needed - self.pairs
 
     @property
     def rate_a(self) -> float:
@@ -202,8 +210,8 @@ class ComparisonRow:
         return {
             "suite": self.suite, "task": self.task, "pairs": d.pairs, "rate_a": d.rate_a, "rate_b": d.rate_b, "difference": d.difference,
             "interval": list(d.interval), "task_interval": list(d.task_interval) if d.task_interval else None, "p": d.p,
-            "adjusted": d.adjusted, "errors": self.errors, "changed": self.changed, "unmatched": [self.unmatched_a, self.unmatched_b],
-            "verdict": self.verdict,
+            "adjusted": d.adjusted, "more": d.more, "errors": self.errors, "changed": self.changed,
+            "unmatched": [self.unmatched_a, self.unmatched_b], "verdict": self.verdict,
         }  # fmt: skip
 
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from etude.decisions.trial import Trial
 from etude.envs.actions import numbers
-from etude.envs.observer import Observer
 from etude.envs.prompt_assets import told_views
 from etude.envs.simulation import Simulation
 from etude.episodes import PRIMITIVES, ActionSpace, Episode
@@ -25,6 +24,7 @@ from etude.library import find, find_task, told_in
 from etude.names import EpisodeName, EtudeError, rng, unknown
 from etude.policies.calling import fitting
 from etude.policies.contract import Contract, refuse_mismatches
+from etude.policies.conventions import ContractObserver, action_conversion
 from etude.policies.loading import address_of, load_decider, load_planner, load_policy
 from etude.policies.planners import OrderPlanner, RulePlanner
 from etude.policies.policy import AdaptingPlanner, Observation, Picture, Planner, Policy, SpeakingPolicy
@@ -119,8 +119,10 @@ class Rollout:
         refuse_mismatches(contract, [found])
         # Frames on which a planner is scored are those of every control step, not those between keyposes.
         control: ActionSpace | None = "ee_delta" if mode == "offline" and found.control == "keypose" else contract.action
-        stage = _Stage(found.under(control), contract, policy, planner, mode, players)
-        self.trajectory = Trajectory([], [], stage.episode, stage.simulation)
+        seen = (*contract.cameras, *(planner.contract.cameras if planner is not None else ()))
+        played = found.under(control)
+        stage = _Stage(played.seen_by(seen), contract, policy, planner, mode, players)
+        self.trajectory = Trajectory([], [], played, stage.simulation)
         self._steps = self._played(stage, found, mode)
 
     def __iter__(self) -> Iterator[PlayedStep]:
@@ -233,19 +235,16 @@ def words_of(policy: Policy) -> tuple[str, str]:
     return found
 
 
-def _observer(simulation: Simulation, wanted: Contract, renderer: str) -> Observer:
-    """Somebody's eyes and ears: what the contract asks for, and nothing else."""
-    pictured = wanted.told != "text"
-    return Observer(simulation, wanted.cameras, wanted.size, wanted.modalities, renderer, wanted.smooth, pictured)
-
-
 class _Stage:
     """A running episode with those who act in it."""
 
     def __init__(self, episode: Episode, contract: Contract, policy: Policy, planner: Planner | None, mode: str, players: Players) -> None:
         self.episode, self.contract, self._policy = episode, contract, policy
         self.simulation = Simulation(episode)
-        self._observer = _observer(self.simulation, contract, players.renderer)
+        self._observer = ContractObserver(self.simulation, contract, players.renderer)
+        self._conversion = action_conversion(contract, self.simulation)
+        self._width = self._conversion.width if self._conversion is not None else self.simulation.action_size
+        self._parts: list[Array] = []  # of an action that is being converted
         if mode == "grasped":
             take_hold(self.simulation, Oracle(episode, self.simulation.world, self.simulation.monitor))
         self._words = ("", "")
@@ -263,7 +262,7 @@ class _Stage:
             eyes = planner.contract
             if isinstance(planner, AdaptingPlanner):
                 eyes = called("planner", planner.contract_for, [c.name for c in episode.scene.cameras])
-            looker = _observer(self.simulation, eyes, players.renderer)
+            looker = ContractObserver(self.simulation, eyes, players.renderer)
             called("planner", planner.reset, *self._told(eyes), episode.name)
             self._guide = Guide(self.simulation, planner, looker, players.patience, mode != "offline", self._hand)
 
@@ -273,7 +272,7 @@ class _Stage:
             return told.text, ()
         size = contract.size or SUITES[self.episode.parsed.suite].size
         if contract.told == "views":
-            return told.template(), told_views(self.episode, size, contract.cameras)
+            return told.template(), told_views(self.episode, size, contract.camera_names)
         return multimodal(told, told_in(self.episode), size[0])
 
     def action(self) -> Array:
@@ -287,13 +286,17 @@ class _Stage:
             self.seconds["planner"] += time.perf_counter() - begun
             if self._guide.follows:
                 self._queue.clear()  # what was meant for the last sub-task
+                self._parts.clear()
             if self._hand is not None and self.simulation.steps:
                 called("policy", self._policy.reset, self._guide.text, (), self.episode.name)
-        if not self._queue:
+        if not self._queue and not self._parts:
             begun = time.perf_counter()
             self._queue = self._chunk(self._policy)
             self.seconds["policy"] += time.perf_counter() - begun
-        return self._queue.pop(0)
+        if self._conversion is None:
+            return self._queue.pop(0)
+        self._parts = self._parts or self._conversion.parts(self._queue.pop(0))
+        return self._conversion.action(self._parts.pop(0))
 
     def _homewards(self, journey: Journey) -> Array | None:
         """The way back to where the arm began, which takes nothing from the policy's time; None when it is there."""
@@ -317,10 +320,10 @@ class _Stage:
                 seen["subtask"] = self._guide.subtask
         if self.contract.privileged:
             seen["simulation"] = self.simulation
-        shape = f"(n, {self.simulation.action_size})"
+        shape = f"(n, {self._width})"
         given = numbers(called("policy", policy.act, seen), "what the policy gave", f"actions {shape}, as numbers")
         chunk = given[None] if given.ndim == 1 else given
-        if chunk.ndim != 2 or not len(chunk) or chunk.shape[1] != self.simulation.action_size:
+        if chunk.ndim != 2 or not len(chunk) or chunk.shape[1] != self._width:
             raise EtudeError(f"the policy gave actions of shape {given.shape}; {self.episode.control!r} takes {shape}")
         if len(chunk) > self.contract.chunk:
             raise EtudeError(f"the policy gave {len(chunk)} actions at once; its contract says at most {self.contract.chunk}")

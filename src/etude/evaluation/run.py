@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,9 +23,10 @@ from etude.foreign import UnmadeEpisode
 from etude.library import find
 from etude.names import EpisodeName, EtudeError, unknown
 from etude.plugins import named
-from etude.policies.contract import Contract, refuse_mismatches
+from etude.policies.contract import Contract, converted, refuse_mismatches
 from etude.policies.loading import halves_of
 
+_log = logging.getLogger(__name__)
 EXECUTORS = ("local", "ray")
 SYNC = 1.0  # seconds between writes to the disk itself; a crash of the machine loses no more than that
 
@@ -118,8 +120,8 @@ def evaluate(
             here = nullcontext(Here(job, players)) if players is not None else None
             with here or make_executor(job, settings, len(store.missing)) as executor:
                 said = executor.hello()
-                refuse_misfits(store.plan.names, said["contracts"])
-                introduce(store, said["contracts"], said["code"], settings.allow_mixed, settings.plugins)
+                adapted = refuse_misfits(store.plan.names, said["contracts"])
+                introduce(store, said["contracts"], said["code"], settings.allow_mixed, settings.plugins, adapted)
                 _work_off(store, executor, progress.ended)
         store.seal()
     return read_run(folder)
@@ -167,17 +169,23 @@ def _work_off(store: Store, executor: Executor, seen: Callable[[Record], None]) 
             synced = time.monotonic()
 
 
-def refuse_misfits(names: Sequence[str], contracts: dict[str, Any]) -> None:
-    """Check the contracts against every task before the first step."""
+def refuse_misfits(names: Sequence[str], contracts: dict[str, Any]) -> dict[str, list[str]]:
+    """Check the contracts against every task before the first step; gives what will be converted, by role, and says so."""
     parsed = [EpisodeName.parse(name) for name in names]
     firsts = {(p.suite, p.task, p.perturbations): p for p in reversed(parsed)}
     samples = []
     for name in firsts.values():  # a perturbation that does not apply is refused here
         with suppress(UnmadeEpisode):  # to be recorded as an error when its turn comes: other seeds may be whole
             samples.append(find(name))
-    for data in contracts.values():
+    adapted: dict[str, list[str]] = {}
+    for role, data in contracts.items():
         if data is not None:
-            refuse_mismatches(Contract.from_data(data), [s for s in samples if isinstance(s, Episode)])
+            contract, played = Contract.from_data(data), [s for s in samples if isinstance(s, Episode)]
+            refuse_mismatches(contract, played)
+            if words := list(dict.fromkeys(one for episode in played for one in converted(contract, episode))):
+                adapted[role] = words
+                _log.warning("conventions of the %s are converted: %s", role, "; ".join(words))
+    return adapted
 
 
 def _refuse_changed(store: Store) -> None:

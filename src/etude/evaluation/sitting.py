@@ -35,8 +35,15 @@ def refuse_other_standards(store: Store) -> None:
             )
 
 
-def introduce(store: Store, contracts: dict[str, Any], code: dict[str, Any], allow_mixed: bool, plugins: Sequence[str]) -> None:
-    """Write down who plays here, and with what."""
+def introduce(
+    store: Store,
+    contracts: dict[str, Any],
+    code: dict[str, Any],
+    allow_mixed: bool,
+    plugins: Sequence[str],
+    adapted: Mapping[str, Sequence[str]],
+) -> None:
+    """Write down who plays here, and with what; ``adapted``: whose conventions are converted, in words."""
     sitting = {"machine": machine.describe(), "command": shlex.join(["etude", *sys.argv[1:]]), "code": code}
     told = facts(store.plan, plugins)
     earlier = store.info()
@@ -46,7 +53,7 @@ def introduce(store: Store, contracts: dict[str, Any], code: dict[str, Any], all
         store.write_info({
             "schema": SCHEMA, "protocol": pinned["protocol"], "plan": store.plan.digest, "policy": store.plan.policy,
             "planner": store.plan.planner, "contract": contracts, "renderer": pixels, "standards": pinned, **sitting,
-            **told, "sittings": [],
+            **({"converted": adapted} if adapted else {}), **told, "sittings": [],
         })  # fmt: skip
         return
     if earlier.get("contract") != contracts:

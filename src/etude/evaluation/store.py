@@ -23,6 +23,7 @@ from etude.names import EtudeError, json_text
 PLAN, INFO, LINES, LOCK = "plan.json", "run.json", "episodes.jsonl", "lock"
 KINDS: dict[str, type | tuple[type, ...]] = {
     "machine": dict, "contract": dict, "command": (str, list), "standards": dict, "code": dict, "sittings": list, "mixed": list,
+    "converted": dict,
     "suites": dict, "perturbations": dict, "plugins": list,
 }  # fmt: skip
 OURS = (PLAN, INFO, LINES, LOCK, "films", "actions", f"{PLAN}.new", f"{INFO}.new", f"{LINES}.new")

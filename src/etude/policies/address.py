@@ -1,8 +1,8 @@
 """The URL of a policy server, and what is agreed with the server that is found there.
 
 A server of openpi does not say what it expects; its URL does:
-``ws://127.0.0.1:8000?layout=libero&action=ee_delta&cameras=base,hand_view&size=224x224&chunk=10&execute=5``. Any field of
-:class:`~etude.policies.contract.Contract` may stand there. A server started with ``etude serve-policy`` declares its contract itself.
+:data:`EXAMPLE` is one. Any field of :class:`~etude.policies.contract.Contract` may stand there, and all conventions must: nothing is taken
+for granted of a model that does not know etude. A server started with ``etude serve-policy`` declares its contract itself.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
+from numpy.typing import NDArray
 
 from etude.arithmetic import norm
 from etude.names import EtudeError, pick, unknown
-from etude.policies.contract import Contract
+from etude.policies.contract import Contract, undeclared
 from etude.policies.policy import Observation
 from etude.pose import Array
 
@@ -26,18 +27,18 @@ ROUNDING = 1e-6  # the last digits of a quaternion in single precision
 
 
 def libero(observation: Observation, cameras: Sequence[str]) -> dict[str, Any]:
-    """The observation under the keys of openpi's LIBERO policies.
-
-    ``observation/state`` is float32 (8,): tip position (m, world), tip rotation as axis times angle (rad), and the places of the two
-    fingers (m, of opposite sign).
-    """
-    felt = np.asarray(observation["proprioception"], float)
-    position, rotation, opening = felt[-10:-7], felt[-7:-3], felt[-1]
+    """The observation under the keys of openpi's LIBERO policies."""
     sent: dict[str, Any] = dict(zip(("observation/image", "observation/wrist_image"), (observation[c] for c in cameras), strict=False))
-    fingers = (opening / 2, -opening / 2)
-    sent["observation/state"] = np.concatenate([position, axis_angle(rotation), fingers]).astype(np.float32)
+    sent["observation/state"] = libero_state(observation)
     sent["prompt"] = observation["instruction"]
     return sent
+
+
+def libero_state(observation: Observation) -> NDArray[np.float32]:
+    """Float32 (8,): tip position (m, world), tip rotation as axis times angle (rad), places of the two fingers (m, of opposite sign)."""
+    felt = np.asarray(observation["proprioception"], float)
+    position, rotation, opening = felt[-10:-7], felt[-7:-3], felt[-1]
+    return np.concatenate([position, axis_angle(rotation), (opening / 2, -opening / 2)]).astype(np.float32)
 
 
 def axis_angle(quaternion: Array) -> Array:
@@ -62,7 +63,10 @@ def _own(observation: Observation, cameras: Sequence[str]) -> dict[str, Any]:
 LAYOUTS: dict[str, Callable[[Observation, Sequence[str]], dict[str, Any]]] = {"etude": _own, "libero": libero}
 
 
-EXAMPLE = "layout=libero&action=ee_delta&cameras=base,hand_view&size=224x224&closes=1&chunk=10&execute=5"
+EXAMPLE = (
+    "layout=libero&action=ee_delta&frame=tip&rotation=axis_angle&scale=0.1&closes=1&rate=20&cameras=base,hand_view&size=224x224"
+    "&orientation=upright&chunk=10&execute=5"
+)
 
 
 def _words(text: str) -> list[str]:
@@ -74,6 +78,11 @@ def _size(text: str) -> list[int]:
     if width < 1 or height < 1:
         raise ValueError
     return [width, height]
+
+
+def _pair(text: str) -> list[float]:
+    opened, closed = (float(n) for n in text.split(","))
+    return [opened, closed]
 
 
 def _seconds(text: str) -> float:
@@ -96,6 +105,8 @@ _READERS: dict[str, tuple[Callable[[str], Any], str]] = {
     "cameras": (_words, "names with commas, like base,hand_view"),
     "size": (_size, "width and height, like 224x224"),
     "modalities": (_words, "names with commas, like rgb,depth"),
+    "called": (_words, "names with commas, one for each camera"),
+    "hand": (_pair, "the numbers for open and closed, like 0,1"),
     "chunk": (int, "a whole number"),
     "execute": (int, "a whole number"),
     "timeout": (_some_seconds, "a number of seconds above 0"),
@@ -163,6 +174,11 @@ class Address:
             found = Agreement(self._declared(introduction), declared=True, resets=introduction.get("reset") is True)
         elif self.stated or self.layout:
             found = Agreement(Contract.from_data(self.stated), declared=False, resets=False)
+            if open_fields := undeclared(found.contract):
+                raise EtudeError(
+                    f"the policy server at {self.shown} does not say its {', '.join(open_fields)}, and neither does the URL; of a model"
+                    f" that speaks as etude does: {EXAMPLE}"
+                )
         else:
             raise EtudeError(f"the policy server at {self.shown} does not say what it expects; say it: {self.shown}?{EXAMPLE}")
         if self.layout == "libero" and ("rgb" not in found.contract.modalities or len(found.contract.cameras) not in (1, 2)):

@@ -19,6 +19,7 @@ from etude.policies.chat_prompt import answer_schema, filled, question
 from etude.policies.contract import Contract
 from etude.policies.policy import Observation, Picture
 from etude.policies.subtask_prompts import next_subtask
+from etude.scene.viewpoints import camera_names
 
 FORM = "chat:MODEL@http://host:port/v1?option=value"
 _ADDRESS = re.compile(r"chat:(?P<model>[^\s]+?)@(?P<base>https?://[^\s?#]+)(?:\?(?P<options>.*))?", re.DOTALL)
@@ -118,7 +119,7 @@ class ChatPlanner:
         options = self.options
         seen = {name: value for name, value in observation.items() if isinstance(value, np.ndarray) and value.ndim == 3}
         told = self._task if self._pictures and "{image:" not in instruction else instruction
-        views = {camera: pick("camera", camera, seen) for camera in options.cameras or usual_views(seen)}
+        views = {camera: pick("camera", camera, seen) for camera in camera_names(options.cameras) or usual_views(seen)}
         if options.prompt == "list":
             messages = question(told, self._pictures, history, vocabulary, views, options.detail, options.json)
         else:

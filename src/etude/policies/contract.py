@@ -1,19 +1,22 @@
 """What a policy expects and what it gives, typed, so that a mismatch is found before the first step and not in the success rate.
 
 Conventions that differ in silence cost more success than most models differ by: a rotation layout, a gripper sign, a frame, a control rate.
-A policy states its own; :func:`mismatches` compares them with what the environment of an episode does, and names every difference.
+A policy states its own. :func:`converted` says which of them differ from the environment's and are converted
+(:mod:`etude.policies.conventions`), :func:`mismatches` which cannot be: those are refused.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal, get_type_hints
 
 from etude.episodes import MODALITIES, PRIMITIVES, ActionSpace, Episode, picture_size
-from etude.names import EtudeError, decode, encode, unknown
+from etude.names import SPARSE, EtudeError, decode, encode, repeated, unknown
 from etude.perturb.perturbation import out_of_sight
+from etude.scene.scene import Camera
+from etude.scene.viewpoints import camera_names, camera_text, own_camera
 
 Frame = Literal["tip", "world", "base", "joints"]
 Rotation = Literal[
@@ -22,6 +25,11 @@ Rotation = Literal[
 Orientation = Literal["upright", "rotated_180", "flipped"]
 Told = Literal["text", "multimodal", "views"]
 
+ENVIRONMENT_HAND = (-1.0, 1.0)  # open, closed
+ROTATION_NUMBERS: dict[Rotation, int] = {
+    "axis_angle": 3, "euler_xyz": 3, "quaternion_wxyz": 4, "quaternion_xyzw": 4, "rotation_6d_rows": 6, "rotation_6d_columns": 6,
+}  # fmt: skip
+TURNED = ("rgb", "depth", "segmentation")  # what an orientation other than upright turns
 RATE = 20.0  # control steps for each second of simulated time
 
 
@@ -32,11 +40,12 @@ class Contract:
     ``action``: the space of its actions, the task's own if not given. ``frame``, ``rotation``: in what they are expressed. ``scale``: what
     a 1 stands for, in metres and radians (0.1 for ``ee_delta``, 1 for ``ee_pose``). ``closes``: the sign of the last number that closes
     the hand. ``rate``: actions for each second. ``cameras``, ``size`` (width, height; the suite's own if not given), ``modalities``,
-    ``orientation``: the pictures it wants; ``smooth``: with smooth edges, from 2×2 samples for each pixel. ``told``: in text alone; in text
-    with ``{image:k}`` and pictures, and then without the words that stand for them; or with :class:`~etude.prompts.views.Views` of them:
-    what its cameras see of each, with segmentation. ``chunk``: the most actions it returns at once;
-    ``execute``: how many of them are carried out before it is asked again (all when None). ``privileged``: it wants the true state.
-    ``whole``: of a decision it wants all frames at once, not one after the other.
+    ``orientation``: the pictures it wants, from cameras of the scene by name or from its own (:mod:`etude.scene.viewpoints`);
+    ``smooth``: with smooth edges, from 2×2 samples for each pixel. ``told``: in text alone; in text with ``{image:k}`` and pictures,
+    and then without the words that stand for them; or with :class:`~etude.prompts.views.Views` of them: what its cameras see of each,
+    with segmentation. ``chunk``: the most actions it returns at once; ``execute``: how many of them are carried out before it is asked
+    again (all when None). ``privileged``: it wants the true state. ``whole``: of a decision it wants all frames at once, not one after
+    the other.
 
     >>> Contract(action="ee_delta", cameras=("base",), size=(128, 128), chunk=8)
     """
@@ -57,12 +66,28 @@ class Contract:
     execute: int | None = None
     privileged: bool = False
     whole: bool = False
+    hand: tuple[float, float] | None = field(default=None, metadata=SPARSE)
+    called: tuple[str, ...] = field(default=(), metadata=SPARSE)
 
     def __post_init__(self) -> None:
+        if isinstance(self.cameras, tuple | list):
+            object.__setattr__(self, "cameras", tuple(camera_text(one) if isinstance(one, Camera) else one for one in self.cameras))
         for name, kind in _kinds().items():
             object.__setattr__(self, name, _read(name, kind, getattr(self, name)))
         if self.size is not None:
             object.__setattr__(self, "size", picture_size(self.size, "a contract's size"))
+        if (twice := repeated(self.camera_names)) is not None:
+            raise EtudeError(f"a contract has two cameras that are called {twice!r}")
+        for camera in self.cameras:
+            own_camera(camera)
+        if self.called and len(self.called) != len(self.cameras):
+            raise EtudeError(f"a contract has {len(self.cameras)} cameras, and names for {len(self.called)} of their pictures")
+        if (twice := repeated((*self.called, "instruction", "proprioception"))) is not None:
+            raise EtudeError(f"two entries of an observation cannot be called {twice!r}")
+        if any(value is not None and not value > 0 for value in (self.scale, self.rate)):
+            raise EtudeError(f"a contract's scale and rate must be above 0, got {self.scale} and {self.rate}")
+        if self.hand is not None and (self.hand[0] == self.hand[1] or self.closes == (1 if self.hand[0] > self.hand[1] else -1)):
+            raise EtudeError(f"a contract's hand is two numbers, for open and closed, which differ as closes says; got {self.hand}")
         if self.chunk < 1:
             raise EtudeError(f"a contract's chunk must be at least 1, got {self.chunk}")
         if self.execute is not None and not 1 <= self.execute <= self.chunk:
@@ -70,6 +95,21 @@ class Contract:
         for modality in self.modalities:
             if modality not in MODALITIES:
                 raise unknown("modality", modality, MODALITIES)
+
+    @property
+    def camera_names(self) -> tuple[str, ...]:
+        """What its cameras are called in observations."""
+        return camera_names(self.cameras)
+
+    @property
+    def picture_names(self) -> tuple[str, ...]:
+        """What the pictures of its cameras are called in what it gets."""
+        return self.called or self.camera_names
+
+    @property
+    def hand_numbers(self) -> tuple[float, float]:
+        """What stands for an open hand and for a closed one."""
+        return self.hand or ((1.0, -1.0) if self.closes == -1 else ENVIRONMENT_HAND)
 
     def to_data(self) -> dict[str, Any]:
         """As plain JSON data."""
@@ -123,28 +163,70 @@ def mismatches(policy: Contract, episode: Episode) -> list[str]:
     action = policy.action or episode.control
     if action == ANSWER:
         return [f"action: policy gives answers, {episode.parsed.suite}/{episode.parsed.task} takes {episode.control!r}, 'ee_delta', …"]
-    frame, rotation, scale = SPACES[action]
     found = []
     if action in PRIMITIVES and action != episode.control:
         own = f"{episode.control!r}, " if episode.control in PRIMITIVES else ""
         found.append(f"action: policy gives {action!r}, {episode.parsed.suite}/{episode.parsed.task} takes {own}'ee_delta', …")
-    for what, wanted, given in (
-        ("frame", policy.frame, frame),
-        ("rotation", policy.rotation, rotation),
-        ("scale", policy.scale, scale),
-        ("rate", policy.rate, RATE),
-        ("image orientation", policy.orientation, "upright"),
+    found += [words for words, convertible in _differences(policy, action) if not convertible]
+    offered = [c.name for c in episode.scene.cameras]
+    for camera, name in zip(policy.cameras, policy.camera_names, strict=True):
+        if camera != name and name in offered:
+            found.append(f"camera: policy brings {name!r}, which {episode.parsed.suite} has too; give it another name")
+        elif camera == name and camera not in offered:
+            found.append(f"camera: policy wants {camera!r}, {episode.parsed.suite} has {', '.join(map(repr, offered))}")
+    return found + out_of_sight(episode.parsed.perturbations, policy.modalities)
+
+
+def converted(policy: Contract, episode: Episode) -> list[str]:
+    """What of the contract's conventions differs from the environment's and is converted, one sentence each."""
+    action = policy.action or episode.control
+    return [] if action == ANSWER else [words for words, convertible in _differences(policy, action) if convertible]
+
+
+def _differences(policy: Contract, action: ActionSpace) -> Iterator[tuple[str, bool]]:
+    """Every declared difference, in words, and whether it can be converted exactly."""
+    frame, rotation, scale = SPACES[action]
+    strokes = action in ("pick_place", "sweep")
+    posed = action != "joint" and not strokes
+    steps = RATE / policy.rate if policy.rate else 1.0
+    whole = steps >= 1 and steps == round(steps) and action not in PRIMITIVES
+    turned = policy.told != "views" and not {"points", "objects"} & {*policy.modalities}
+    for what, wanted, given, convertible in (
+        ("frame", policy.frame, frame, posed and policy.frame != "joints"),
+        ("rotation", policy.rotation, rotation, posed and policy.rotation != "joint_angles"),
+        ("scale", policy.scale, scale, not strokes),
+        ("rate", policy.rate, RATE, whole),
+        ("image orientation", policy.orientation, "upright", turned),
     ):
         if wanted is not None and wanted != given:
             unit = {"scale": " m", "rate": " Hz"}.get(what, "")
-            found.append(f"{what}: policy has {_plain(wanted)}{unit}, environment has {_plain(given)}{unit} for {action!r}")
-    if policy.closes is not None and policy.closes != 1:
-        found.append(f"gripper sign: policy closes at {_signed(policy.closes)}, environment closes at +1")
-    offered = [c.name for c in episode.scene.cameras]
-    for camera in policy.cameras:
-        if camera not in offered:
-            found.append(f"camera: policy wants {camera!r}, {episode.parsed.suite} has {', '.join(map(repr, offered))}")
-    return found + out_of_sight(episode.parsed.perturbations, policy.modalities)
+            yield f"{what}: policy has {_plain(wanted)}{unit}, environment has {_plain(given)}{unit} for {action!r}", convertible
+    if policy.hand is not None and policy.hand != ENVIRONMENT_HAND:
+        yield f"hand: policy opens at {policy.hand[0]:g} and closes at {policy.hand[1]:g}, environment at −1 and +1", not strokes
+    elif policy.closes is not None and policy.closes != 1:
+        yield f"gripper sign: policy closes at {_signed(policy.closes)}, environment closes at +1", policy.closes == -1 and not strokes
+    if policy.picture_names != policy.camera_names:
+        pairs = zip(policy.camera_names, policy.picture_names, strict=True)
+        yield f"picture names: {', '.join(f'{camera} is called {name}' for camera, name in pairs if camera != name)}", True
+
+
+def refuse_conversion(policy: Contract, who: str) -> None:
+    """Refuse a policy in whose place somebody else acts too, unless its actions are the environment's as they are."""
+    pictures = ("image orientation", "picture names")
+    for words, _ in _differences(policy, policy.action or "ee_delta"):
+        if not words.startswith(pictures):
+            raise EtudeError(f"{who} acts as well, in the environment's conventions, and is not combined with a policy of others: {words}")
+
+
+def undeclared(policy: Contract) -> list[str]:
+    """What must be said of a policy that did not agree to leave it to the environment: fields of the contract that are still open."""
+    fields = ["rate", "closes"] if policy.hand is None else ["rate"]
+    if policy.action not in ("pick_place", "sweep"):
+        fields += ["scale"] if policy.action == "joint" else ["frame", "rotation", "scale"]
+    if policy.action in PRIMITIVES:
+        fields = [field for field in fields if field not in ("rate", *(["closes"] if policy.action != "keypose" else []))]
+    fields += ["orientation"] if policy.cameras else []
+    return [field for field in ("action", *fields) if getattr(policy, field) is None]
 
 
 def refuse_mismatches(policy: Contract, episodes: Sequence[Episode]) -> None:

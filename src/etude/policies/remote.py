@@ -19,7 +19,7 @@ from websockets.sync.client import ClientConnection, connect
 from etude.envs.simulation import SIZES
 from etude.names import EtudeError
 from etude.policies.address import LAYOUTS, Address
-from etude.policies.contract import Contract
+from etude.policies.contract import ROTATION_NUMBERS, Contract
 from etude.policies.policy import Observation, Picture
 from etude.policies.wire import LARGEST_FRAME, pack, unpack
 from etude.pose import Array
@@ -63,7 +63,7 @@ class RemotePolicy:
 
     def act(self, observation: Observation) -> Array:
         """The server's next actions (H, D) or (D,), in the space of the contract."""
-        message = pack(LAYOUTS[self._address.layout or "etude"](observation, self.contract.cameras))
+        message = pack(LAYOUTS[self._address.layout or "etude"](observation, self.contract.picture_names))
         with self._dropped_on_error():
             return self._actions(self._ask(message), observation)
 
@@ -176,6 +176,8 @@ def _width(contract: Contract, observation: Observation) -> int | None:
     """Numbers in an action; None where the task decides. Proprioception is the values and velocities of the joints and ten numbers more."""
     if contract.action == "joint":
         return (len(observation["proprioception"]) - 10) // 2 + 1
+    if contract.rotation is not None and contract.action in ("ee_delta", "ee_pose", "keypose"):
+        return 4 + ROTATION_NUMBERS.get(contract.rotation, 0)
     return SIZES.get(contract.action, 1) if contract.action is not None else None
 
 

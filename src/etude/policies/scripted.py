@@ -15,7 +15,7 @@ from etude.goals.goal import Goal
 from etude.goals.monitor import Monitor
 from etude.goals.regions import Region
 from etude.names import EpisodeName, EtudeError, pick, rng
-from etude.policies.contract import Contract
+from etude.policies.contract import Contract, refuse_conversion
 from etude.policies.policy import DescribedPolicy, Observation, Picture, Policy, SpeakingPolicy
 from etude.pose import Array
 from etude.scene.manipulator import DELTA_POSITION
@@ -210,6 +210,7 @@ class Takeover:
     def __init__(self, first: Policy, chance: float) -> None:
         if not 0.0 < chance <= 1.0:
             raise EtudeError(f"the chance of a takeover must be above 0 and at most 1, got {chance:g}")
+        refuse_conversion(first.contract, "the oracle that takes over")
         self._first, self._chance = first, chance
         self._oracle = OraclePolicy(action=first.contract.action)
         self.contract = replace(first.contract, privileged=True, chunk=1, execute=1)
@@ -257,6 +258,7 @@ class PartlyTrue:
 
     def __init__(self, policy: Policy, part: str) -> None:
         self._part = pick("part of a keypose", part, KEYPOSE_PARTS)
+        refuse_conversion(policy.contract, "the oracle whose parts are true")
         self._policy, self._oracle = policy, OraclePolicy(action=policy.contract.action)
         self.contract = replace(policy.contract, privileged=True, chunk=1, execute=1)
         self.about = policy.about if isinstance(policy, DescribedPolicy) else {}

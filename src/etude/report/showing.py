@@ -18,6 +18,7 @@ from etude.report.gallery import scene_pictures
 from etude.report.graphs import draw_tasks, png, svg
 from etude.report.page import Page
 from etude.report.pictures import Picture, save, sheet, stacked
+from etude.scene.viewpoints import camera_names
 
 LETTERS, MARGIN = 15, 10
 LONGEST = 1200  # pixels of a line of words
@@ -72,11 +73,11 @@ def _trial(trial: Trial, size: tuple[int, int] | None) -> tuple[str, list[str], 
 
 
 def _episode(episode: Episode, size: tuple[int, int] | None, camera: str, renderer: str) -> tuple[str, list[str], Rows]:
-    scene = episode.scene
+    scene = episode.seen_by([camera]).scene if camera else episode.scene
     seen = scene_pictures(scene, size, renderer)
     if camera:
-        scene.camera(camera)  # refuses one that there is not
-        seen = [(name, picture) for name, picture in seen if name == camera]
+        wanted = scene.camera(*camera_names([camera])).name  # refuses one that there is not
+        seen = [(name, picture) for name, picture in seen if name == wanted]
     rows: Rows = [("", seen)]
     told_by = one_scale(episode.instruction).pictures()
     if told_by:

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from etude.envs.actions import numbers
 from etude.envs.arguments import choice, listed, seed_or_none, switch, text
-from etude.envs.env import SEEDS
 from etude.envs.observer import Observation
+from etude.envs.task_env import SEEDS
 from etude.index import env_id
 from etude.machine import cores
 from etude.names import EtudeError
@@ -56,6 +56,10 @@ class EpisodeVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         **settings: Any,
     ) -> None:
         mode = autoreset_mode if isinstance(autoreset_mode, AutoresetMode) else MODES[choice(autoreset_mode, "autoreset_mode", MODES)]
+        if settings.get("render_mode") == "human":
+            raise EtudeError(
+                'render_mode="human" is for one environment; a batch takes "rgb_array", and render() gives a picture of every world'
+            )
         self._stream, self._copy = stream, switch(copy, "copy")
         self.num_envs = stream.worlds
         self._plan = BatchPlan(stream, settings, mode, named())

@@ -1,0 +1,1 @@
+"""Etude inside of other harnesses: each module needs the package it is named after."""
