@@ -5,6 +5,7 @@ What a batch consists of is worked out beside the device, where sizes are known 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,8 @@ from torch import Tensor
 from etude.learn.columns import NONE, Columns, columns_of
 from etude.learn.samples import NUMBERS, Demonstration
 from etude.render.tokens import SIDE
+
+BLOCK = 400_000_000  # bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +68,37 @@ class Rows:
     @property
     def values(self) -> Tensor:
         return self._values[: self.count]
+
+
+class Blocks:
+    """The same for rows that are large: they lie in blocks that never move, so that nothing is copied to make room for more."""
+
+    def __init__(self, shape: tuple[int, ...], dtype: torch.dtype, device: torch.device) -> None:
+        self._empty = torch.empty((0, *shape), dtype=dtype, device=device)
+        self._rows = max(1, BLOCK // (self._empty.element_size() * math.prod(shape)))
+        self._blocks: list[Tensor] = []
+        self.count = 0
+
+    def append(self, values: NDArray[Any]) -> None:
+        new = torch.from_numpy(np.ascontiguousarray(values))
+        done = 0
+        while done < len(new):
+            block, at = divmod(self.count, self._rows)
+            if block == len(self._blocks):
+                self._blocks.append(self._empty.new_empty((self._rows, *self._empty.shape[1:])))
+            part = new[done : done + self._rows - at]
+            self._blocks[block][at : at + len(part)] = part.to(self._empty.device)
+            self.count, done = self.count + len(part), done + len(part)
+
+    def gathered(self, rows: NDArray[np.int64]) -> Tensor:
+        """The rows (N, …) with these numbers, which are known before they are asked for: nothing waits for the device."""
+        found = self._empty.new_empty((len(rows), *self._empty.shape[1:]))
+        blocks = rows // self._rows
+        for block in np.unique(blocks).tolist():
+            mine = np.flatnonzero(blocks == block)
+            inside = sent_to(found.device, rows[mine] - block * self._rows)
+            found[sent_to(found.device, mine)] = self._blocks[block][inside]
+        return found
 
 
 class DemonstrationBuffer:

@@ -13,11 +13,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from etude.learn.buffer import Rows
+from etude.learn.buffer import Blocks, Rows
 from etude.learn.control import PICTURE_TOKENS, ControlDemonstration, ControlSource
 from etude.learn.network_recipes import ControllerRecipe
-
-ROWS = 4096  # of a block: 400 MB, for two cameras of 128×128
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +53,8 @@ class ControlBuffer:
     def __init__(self, source: ControlSource, recipe: ControllerRecipe, onwards: bool, device: torch.device | str = "cpu") -> None:
         self.device = torch.device(device)
         self._looks, self._stride, self._chunk, self._onwards = recipe.looks, recipe.execute, recipe.chunk, onwards
-        self._frames = _Blocks((len(source.cameras), source.size, source.size, 3), self.device)
-        self._pictures = _Blocks((source.size, source.size, 3), self.device)
+        self._frames = Blocks((len(source.cameras), source.size, source.size, 3), torch.uint8, self.device)
+        self._pictures = Blocks((source.size, source.size, 3), torch.uint8, self.device)
         self._felt = Rows((source.feels,), torch.float32, self.device)
         self._labels = Rows((source.acts,), torch.float32, self.device)
         self._tokens: list[NDArray[np.int32]] = []  # kind, two buckets, place, row
@@ -126,34 +124,3 @@ class ControlBuffer:
 
     def _moved(self, values: NDArray[np.int64] | NDArray[np.bool_]) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(values)).to(self.device, non_blocking=True)
-
-
-class _Blocks:
-    """Rows of bytes that grow at their end, in blocks of one size."""
-
-    def __init__(self, shape: tuple[int, ...], device: torch.device) -> None:
-        self._shape, self._device = shape, device
-        self._rows = ROWS
-        self._blocks: list[Tensor] = []
-        self.count = 0
-
-    def append(self, values: NDArray[np.uint8]) -> None:
-        new = torch.from_numpy(np.ascontiguousarray(values))
-        done = 0
-        while done < len(new):
-            block, at = divmod(self.count, self._rows)
-            if block == len(self._blocks):
-                self._blocks.append(torch.empty((self._rows, *self._shape), dtype=torch.uint8, device=self._device))
-            part = new[done : done + self._rows - at]
-            self._blocks[block][at : at + len(part)] = part.to(self._device)
-            self.count, done = self.count + len(part), done + len(part)
-
-    def gathered(self, rows: NDArray[np.int64]) -> Tensor:
-        """The rows (N, …) with these numbers."""
-        found = torch.empty((len(rows), *self._shape), dtype=torch.uint8, device=self._device)
-        blocks = rows // self._rows
-        for block in np.unique(blocks).tolist():
-            mine = np.flatnonzero(blocks == block)
-            inside = torch.from_numpy(rows[mine] - block * self._rows).to(self._device)
-            found[torch.from_numpy(mine).to(self._device)] = self._blocks[block][inside]
-        return found

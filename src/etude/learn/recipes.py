@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Literal
 
 from etude.learn.control import ControlSource, plain_source
-from etude.learn.keyposes import KeyposeSource, plain_keypose_source
-from etude.learn.network_recipes import ControllerRecipe, DeciderRecipe, HeatmapRecipe, ModelRecipe
+from etude.learn.keyposes import CAMERAS, KeyposeSource, plain_keypose_source
+from etude.learn.network_recipes import ControllerRecipe, DeciderRecipe, HeatmapRecipe, ModelRecipe, TopdownRecipe
 from etude.learn.samples import Look, contract_for
 from etude.learn.source import HELD_OUT, SampleSource
 from etude.learn.stream import Source
@@ -222,6 +222,13 @@ class KeyposeRecipe(Recipe, kind="keyposes"):
 
 
 @dataclass(frozen=True)
+class TopdownKeyposes(KeyposeRecipe, kind="topdown"):
+    """The same, from a map of the table."""
+
+    model: TopdownRecipe
+
+
+@dataclass(frozen=True)
 class ControlRecipe(Recipe, kind="control"):
     """Chunks of actions in closed loop, from what cameras see and the robot feels."""
 
@@ -262,7 +269,7 @@ def recipe_in(metadata: Mapping[str, str], language: str = "") -> Recipe:
 
 LOOK_NAMES: dict[str, Look] = {"objects": "objects", "patches": "patches"}
 CONDITIONINGS: dict[str, Literal["cross", "concat"]] = {"xattn": "cross", "concat": "concat"}
-DECIDER, HEATMAPS = "decider", "heatmaps"
+DECIDER, HEATMAPS, TOPDOWN = "decider", "heatmaps", "topdown"
 CONTROLLERS: dict[str, tuple[ControllerRecipe, int, int]] = {  # with how many cameras, and windows in a batch: all learn from as many looks
     "stream": (ControllerRecipe("stream", layers=4, looks=16), 2, 32),
     "window": (ControllerRecipe("window"), 1, 512),
@@ -277,7 +284,7 @@ def recipe_names(suite: str) -> tuple[str, ...]:
     if SUITES[suite].control == ANSWER:
         return (DECIDER,)
     if SUITES[suite].control == "keypose":
-        return (HEATMAPS, *CONTROLLERS)
+        return (HEATMAPS, TOPDOWN, *CONTROLLERS)
     return (*(f"{look}-{conditioning}" for look in LOOK_NAMES for conditioning in CONDITIONINGS), *CONTROLLERS)
 
 
@@ -326,6 +333,9 @@ def _plain_recipe(suite: str, form: str) -> Recipe:
         return DecisionRecipe(DeciderRecipe(), TrialData(TrialSource(suite)), ScheduleRecipe(rate=5e-4, warmup=1000, steps=40_000))
     if form == HEATMAPS:
         return KeyposeRecipe(HeatmapRecipe(), KeyposeData(plain_keypose_source(suite)), ScheduleRecipe(batch=48, rate=5e-4, steps=4000))
+    if form == TOPDOWN:
+        source = replace(plain_keypose_source(suite), cameras=(*CAMERAS, "overhead"), size=160)
+        return TopdownKeyposes(TopdownRecipe(), KeyposeData(source), ScheduleRecipe(batch=48, rate=5e-4, steps=8000))
     if form in CONTROLLERS:
         controller, views, batch = CONTROLLERS[form]
         schedule = ScheduleRecipe(batch=batch, rate=5e-4, warmup=500)
