@@ -100,7 +100,7 @@ class HeatmapRecipe:
 @dataclass(frozen=True)
 class TopdownRecipe(HeatmapRecipe):
     """The network of a keypose policy that looks at the table from above; ``layers`` of each stage are where words and map meet. Clouds
-    are moved less than for heat maps: what is left or in front is to stay so."""
+    are moved less than for heat maps, for what is left or in front is to stay so, and never up or down."""
 
     layers: int = 3
     jitter: float = 0.05

@@ -40,13 +40,13 @@ def models_of(suite: str) -> tuple[PaperModel, ...]:
     found = tuple(SUITES[suite].paper_models())
     if not found:
         having = [name for name in SUITES if SUITES[name].paper_models()]
-        raise EtudeError(f"{suite} declares no models of a paper; {', '.join(having)} does")
+        raise EtudeError(f"{suite} declares no models of a paper; {', '.join(having)} do")
     return found
 
 
 def trained_models(suite: str, folder: Path) -> list[TrainedModel]:
     """Those that are there, each in a folder of its name. One that was trained in another way than its name says is refused."""
-    return [_trained(suite, one, folder / one.name) for one in models_of(suite) if checkpoint_file(folder / one.name).exists()]
+    return [_trained(suite, one, folder / one.folder) for one in models_of(suite) if checkpoint_file(folder / one.folder).exists()]
 
 
 def _trained(suite: str, model: PaperModel, folder: Path) -> TrainedModel:
@@ -61,11 +61,11 @@ def _trained(suite: str, model: PaperModel, folder: Path) -> TrainedModel:
 
 def _refuse_other_recipe(model: PaperModel, wanted: Any, there: Any, folder: Path) -> None:
     """What tells a paper's models apart must be as declared; how long and how fast it was trained is free."""
-    keys = ["model.look", "model.conditioning", "data.source.suite", *(one.partition("=")[0] for one in model.settings)]
+    keys = ["kind", "model.look", "model.conditioning", "data.source.suite", *(one.partition("=")[0] for one in model.settings)]
     for key in keys:
         left, right = wanted, there
         for part in key.split("."):
-            left, right = left[part], right.get(part) if isinstance(right, dict) else None
+            left, right = (one.get(part) if isinstance(one, dict) else None for one in (left, right))
         if left != right:
             raise EtudeError(f"{folder} does not hold {model.name}: its {key} is {right!r}, expected {left!r}")
 
@@ -74,7 +74,7 @@ def model_lines(trained: Sequence[TrainedModel], device: str = "") -> list[Polic
     """A line for each of the paper's that has a model, in the paper's order."""
     found: dict[str, dict[str, str]] = {}
     for one in trained:
-        address = f"learned:{one.folder}" + (f"?device={device}" if device else "")
+        address = f"{one.model.given}learned:{one.folder}" + (f"?device={device}" if device else "")
         found.setdefault(one.model.who, {})[one.model.trained] = address
     return [PolicyLine(who, policies, declared=True) for who, policies in found.items()]
 
@@ -96,7 +96,8 @@ def index(suite: str, folder: Path) -> ResultTable:
         else:
             notes.append(row["command"])
         rows.append(row)
-    return ResultTable(tuple(rows), COLUMNS, tuple(map(_cells, rows)), ("", "not trained yet:", *notes) if notes else ())
+    missing = dict.fromkeys(notes)
+    return ResultTable(tuple(rows), COLUMNS, tuple(map(_cells, rows)), ("", "not trained yet:", *missing) if missing else ())
 
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:

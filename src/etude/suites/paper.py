@@ -136,7 +136,8 @@ class PaperModel:
     """A model that a paper's tables are about, to be trained here under this ``name``: a recipe of the suite, and settings of it.
 
     ``who`` is the paper's line it stands in, ``trained`` the word by which cells ask for it. ``paper_id``: what the paper calls its own.
-    ``ships``: it comes with etude.
+    ``ships``: it comes with etude. ``given``: what stands before its address when it plays, such as ``true:position:``; ``same_as``: the
+    model of which it is another way to play, and whose checkpoint it has.
 
     >>> PaperModel("objects-original", "Objects", "original", "objects-xattn", ("data.most=60000",))
     """
@@ -148,11 +149,18 @@ class PaperModel:
     settings: tuple[str, ...] = ()
     paper_id: str = ""
     ships: bool = False
+    given: str = ""
+    same_as: str = ""
+
+    @property
+    def folder(self) -> str:
+        """Where its checkpoint is, among the models of the paper."""
+        return self.same_as or self.name
 
     def command(self, suite: str, folder: str) -> str:
         """How it is trained."""
         settings = "".join(f" --set {shlex.quote(one)}" for one in self.settings)
-        return f"etude train {suite}/{self.recipe}{settings} --out {folder}/{self.name}"
+        return f"etude train {suite}/{self.recipe}{settings} --out {folder}/{self.folder}"
 
 
 @dataclass(frozen=True)

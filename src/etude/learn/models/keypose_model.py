@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from etude.learn.keypose_buffer import KeyposeBatch
 from etude.learn.keyposes import CELLS, KeyposeSource
@@ -49,6 +50,7 @@ class KeyposeModel(nn.Module):
     whose least corner is ``low`` (m, world)."""
 
     low: Tensor
+    lifts = True  # clouds, up and down, while it learns
 
     def __init__(self, recipe: HeatmapRecipe, source: KeyposeSource) -> None:
         super().__init__()
@@ -86,6 +88,8 @@ class KeyposeModel(nn.Module):
         """Cloud, tip and label, turned and shifted together."""
         chance = 2 * torch.rand(len(place), 4, device=place.device) - 1
         turn, shift = chance[:, 0] * math.radians(self.recipe.turn), chance[:, 1:] * self.recipe.shift / self.source.side
+        if not self.lifts:
+            shift = functional.pad(shift[:, :2], (0, 1))
         there = RigidMotion(turn, shift).moved(place[:, None])[:, 0]
         stays = ((there < INSIDE) | (there > 1 - INSIDE)).any(1)
         motion = RigidMotion(turn * ~stays, shift * ~stays[:, None])

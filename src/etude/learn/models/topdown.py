@@ -40,6 +40,7 @@ class Topdown(KeyposeModel):
     """``losses`` (N, 6) of a batch to learn from, ``answers`` to one."""
 
     piece: Tensor
+    lifts = False
 
     def __init__(self, recipe: TopdownRecipe, source: KeyposeSource) -> None:
         super().__init__(recipe, source)
