@@ -42,7 +42,7 @@ from etude.papers.models import model_lines, trained_models  # noqa: E402
 from etude.papers.playing import chosen_tables, play, tables_of  # noqa: E402
 from etude.pose import matrix_quat  # noqa: E402
 from etude.suites.vlmbench.causes import CAUSES  # noqa: E402
-from etude.suites.vlmbench.models import DATA  # noqa: E402
+from etude.suites.vlmbench.models import settings  # noqa: E402
 
 torch.set_num_threads(1)
 SETTINGS = (
@@ -250,7 +250,7 @@ def test_heat_maps_learn_the_same_demonstrations():
 def models(tmp_path_factory):
     """A folder of the paper's models, with one of them."""
     folder = tmp_path_factory.mktemp("models")
-    trained(3, *DATA)[0].save(folder / "topdown")
+    trained(3, *settings("both"))[0].save(folder / "topdown")
     return folder
 
 

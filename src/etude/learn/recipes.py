@@ -332,10 +332,10 @@ def _plain_recipe(suite: str, form: str) -> Recipe:
     if form == DECIDER:
         return DecisionRecipe(DeciderRecipe(), TrialData(TrialSource(suite)), ScheduleRecipe(rate=5e-4, warmup=1000, steps=40_000))
     if form == HEATMAPS:
-        return KeyposeRecipe(HeatmapRecipe(), KeyposeData(plain_keypose_source(suite)), ScheduleRecipe(batch=48, rate=5e-4, steps=4000))
+        return KeyposeRecipe(HeatmapRecipe(), _keyposes(plain_keypose_source(suite)), ScheduleRecipe(batch=48, rate=5e-4, steps=4000))
     if form == TOPDOWN:
         source = replace(plain_keypose_source(suite), cameras=(*CAMERAS, "overhead"), size=160)
-        return TopdownKeyposes(TopdownRecipe(), KeyposeData(source), ScheduleRecipe(batch=48, rate=5e-4, steps=8000))
+        return TopdownKeyposes(TopdownRecipe(), _keyposes(source), ScheduleRecipe(batch=48, rate=5e-4, steps=8000))
     if form in CONTROLLERS:
         controller, views, batch = CONTROLLERS[form]
         schedule = ScheduleRecipe(batch=batch, rate=5e-4, warmup=500)
@@ -343,6 +343,11 @@ def _plain_recipe(suite: str, form: str) -> Recipe:
     look, _, conditioning = form.partition("-")
     model = ModelRecipe(LOOK_NAMES[look], CONDITIONINGS[conditioning])
     return StrokeRecipe(model, DemonstrationData(Source(suite, look=model.look)))
+
+
+def _keyposes(source: KeyposeSource) -> KeyposeData:
+    """The whole list of a source, where it has one."""
+    return KeyposeData(source, most=max(KeyposeData.most, source.count or 0))
 
 
 def _set(value: Any, data: dict[str, Any], key: str, path: Sequence[str], text: str) -> None:
