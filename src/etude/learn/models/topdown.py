@@ -76,7 +76,7 @@ class Topdown(KeyposeModel):
         centre = self._above(functional.pad(best_of_map(coarse.map), (0, 1)))
         fine = self.fine(now, centre, self.piece)
         inside = best_of_map(fine.map)
-        place = centre[:, :2] + (inside - 0.5) * self.piece[:2]
+        place = (centre[:, :2] + (inside - 0.5) * self.piece[:2]).clamp(0, 1)  # a piece may reach beyond the cube
         numbers, hand = self.head.answers(torch.cat([coarse.at(place), fine.at(inside)], 1), _numbers_now(now))
         places = self.low + torch.cat([place, numbers[:, 3:]], 1) * self.source.side
         return KeyposeAnswer(places, from_tilt_and_twist(numbers[:, :3]), hand > 0)
