@@ -163,8 +163,8 @@ def test_prompts_of_a_batch_are_those_of_its_episodes():
 
 
 def test_frames_stay_where_they_are_when_more_come(monkeypatch):
-    monkeypatch.setattr("etude.learn.control_buffer.ROWS", 7)
     _, _, one = demonstrations()[0]
+    monkeypatch.setattr("etude.learn.buffer.BLOCK", 7 * one.frames[0].nbytes)
     buffer = ControlBuffer(SOURCE, recipe("window").model, onwards=False)
     buffer.add([one])
     first = buffer._frames._blocks[0].data_ptr()

@@ -55,13 +55,13 @@ def demonstrations():
 
 def everything(sentence: int = BY_TASK, words: str | None = None):
     """A batch of all keyposes of the first demonstration, told by one of their sentences, or in these words."""
-    buffer = KeyposeBuffer(0.0)
+    buffer = KeyposeBuffer(toy().data.source, 0.0)
     one = demonstrations()[0][2]
     if words is not None:
         one = replace(one, words=np.broadcast_to(sentence_array(words), one.words.shape))
     buffer.add([one])
     count = len(one.labels)
-    return buffer.keyposes([0] * count, np.arange(count), np.full(count, sentence))
+    return buffer.keyposes(np.zeros(count, int), np.arange(count), np.full(count, sentence))
 
 
 def trained(steps: int, *settings: str):

@@ -155,10 +155,10 @@ def test_every_conclusion_asks_for_what_the_tables_play():
 # ------------------------------------------------------------------------------------------------ models
 
 
-def checkpoint(folder: Path, name: str, change: str = "") -> None:
+def checkpoint(folder: Path, name: str, change: str = "", suite: str = "vima") -> None:
     """A checkpoint of a declared model, without weights worth the name; ``change`` is a setting it was not declared with."""
-    (model,) = (one for one in models_of("vima") if one.name == name)
-    recipe = recipe_named(f"vima/{model.recipe}", [*model.settings, *([change] if change else [])])
+    (model,) = (one for one in models_of(suite) if one.name == name)
+    recipe = recipe_named(f"{suite}/{model.recipe}", [*model.settings, *([change] if change else [])])
     metadata = {"format": FORMAT, "recipe": json.dumps(recipe.to_data()), "history": json.dumps({"steps": 100, "episodes": 60_000})}
     header = json.dumps({"__metadata__": metadata, "a": {"dtype": "F16", "shape": [3, 5], "data_offsets": [0, 30]}}).encode()
     (folder / name).mkdir(parents=True)
@@ -203,9 +203,31 @@ def test_models_are_found_by_name_and_known_by_what_they_were_trained_on(tmp_pat
         trained_models("vima", tmp_path)
 
 
+def test_agents_that_are_given_a_part_of_the_truth_play_from_the_checkpoint_of_another(tmp_path):
+    published = {who for one in tables_of("vlmbench") for block in one.blocks for who in block.published}
+    assert {one.who for one in models_of("vlmbench")} == published
+    checkpoint(tmp_path, "topdown", suite="vlmbench")
+    lines = {line.name: line.policy("") for line in model_lines(trained_models("vlmbench", tmp_path))}
+    assert lines["6D-CLIPort"] == f"learned:{tmp_path}/topdown"
+    assert lines["6D-CLIPort (GT Pos)"] == f"true:position:learned:{tmp_path}/topdown" and len(lines) == 3
+    missing = [note for note in index("vlmbench", tmp_path).notes if note.startswith("etude train")]
+    assert len(missing) == 2 and all("model.sees=" in note for note in missing)
+    checkpoint(tmp_path, "vision-only", "model.sees=both", suite="vlmbench")
+    with pytest.raises(EtudeError, match=r"does not hold vision-only: its model\.sees is 'both', expected 'cloud'"):
+        trained_models("vlmbench", tmp_path)
+
+
+def test_every_conclusion_about_the_agents_is_about_two_of_them_and_what_they_play():
+    names = {one.who for one in models_of("vlmbench")}
+    conditions = {one for table in tables_of("vlmbench") for one in table.conditions}
+    for claim in SUITES["vlmbench"].paper_claims():
+        assert {*claim.first.who, *claim.second.who} <= names
+        assert {claim.first.condition, claim.second.condition} <= conditions
+
+
 def test_no_models_and_a_suite_without_any_are_refused(tmp_path, capsys, monkeypatch):
     assert "has none of the paper's models" in refused(capsys, monkeypatch, "paper", "vima", "--models", str(tmp_path), "--out", "x")
-    assert "himan declares no models of a paper; clevrskills, vima do" in refused(
+    assert "himan declares no models of a paper; clevrskills, vima, vlmbench do" in refused(
         capsys, monkeypatch, "paper", "himan", "--models", str(tmp_path)
     )
 

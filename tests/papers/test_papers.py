@@ -11,6 +11,7 @@ from made_runs import record
 from refusing import refused, told
 
 from etude.evaluation.choosing import choose
+from etude.evaluation.record import Subgoal
 from etude.evaluation.store import read_run
 from etude.library import find
 from etude.names import EpisodeName, EtudeError
@@ -116,6 +117,21 @@ def test_success_and_success_without_mistakes_are_read_from_the_same_episodes():
     allowed, strict = (line.values for line in found.lines if line.who == "here: mine")
     assert allowed == (50.0, None, None, None) and strict == (25.0, None, None, None)
     assert "here: mine" in str(found) and "82.7" in str(found)
+
+
+def test_steps_and_causes_are_counted_by_group_and_list():
+    control = Subgoal("1", "Control", "hold it", True, 1.0, False, 1)
+    made = (
+        record("vlmbench/pick_color@test_seen#0", False, level="", cause="wrong grasp pose"),
+        record("vlmbench/pick_color@test_seen#1", False, level="", cause="wrong destination object", subgoals=(control,)),
+        record("vlmbench/stack_size@test_seen#0", True, level="", subgoals=(control,)),
+    )
+    found, mine = Played({("mine", "seen-vanilla"): made}), [PolicyLine("mine", {ANY: "mine"})]
+    causes = {line.block: line.values for line in filled(table("vlmbench", "Figure 7"), mine, found).lines}
+    assert causes == {"Seen": (50.0, 0.0, 0.0, 50.0, 0.0), "Unseen": (None,) * 5}
+    steps = {line.block: line for line in filled(table("vlmbench", "Table 8"), mine, found).lines if line.who == "here: mine"}
+    assert steps["Pick&Place"].values == (50.0, None, 0.0, None, None, None) and steps["Pick&Place"].intervals[2] is not None
+    assert steps["Stack"].values[:3] == (100.0, None, 100.0)
 
 
 def test_garbled_words_keep_the_number_of_words_and_garbled_tokens_that_of_tokens():

@@ -5,6 +5,7 @@ What a batch consists of is worked out beside the device, where sizes are known 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,7 @@ from etude.render.tokens import SIDE
 LOTS = 4  # into which a batch is divided, at most
 LEAST = 64  # episodes in each
 WIDE = 60_000  # tokens that a GPU computes at once in hardly more time than fewer
+BLOCK = 1_600_000_000  # bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +71,38 @@ class Rows:
     @property
     def values(self) -> Tensor:
         return self._values[: self.count]
+
+
+class Blocks:
+    """The same for rows that are large: they lie in blocks that never move, so that nothing is copied to make room for more."""
+
+    def __init__(self, shape: tuple[int, ...], dtype: torch.dtype, device: torch.device) -> None:
+        self._empty = torch.empty((0, *shape), dtype=dtype, device=device)
+        self._rows = max(1, BLOCK // (self._empty.element_size() * math.prod(shape)))
+        self._blocks: list[Tensor] = []
+        self.count = 0
+
+    def append(self, values: NDArray[Any]) -> None:
+        new = torch.from_numpy(np.ascontiguousarray(values))
+        done = 0
+        while done < len(new):
+            block, at = divmod(self.count, self._rows)
+            if block == len(self._blocks):
+                self._blocks.append(self._empty.new_empty((self._rows, *self._empty.shape[1:])))
+            part = new[done : done + self._rows - at]
+            self._blocks[block][at : at + len(part)] = part.to(self._empty.device)
+            self.count, done = self.count + len(part), done + len(part)
+
+    def gathered(self, rows: NDArray[np.int64]) -> Tensor:
+        """The rows (N, …) with these numbers: block by block, then in their order. Nothing waits for the device."""
+        order = np.argsort(rows, kind="stable")
+        found = self._empty.new_empty((len(rows), *self._empty.shape[1:]))
+        inside, back = (sent_to(found.device, part) for part in (rows[order] % self._rows, np.argsort(order)))
+        ends = np.cumsum(np.bincount(rows // self._rows, minlength=len(self._blocks))).tolist()
+        for block, begin, end in zip(self._blocks, [0, *ends], ends, strict=False):
+            if end > begin:
+                torch.index_select(block, 0, inside[begin:end], out=found[begin:end])
+        return found[back]
 
 
 class DemonstrationBuffer:

@@ -13,11 +13,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from etude.learn.buffer import Rows, ranges, sent_to
+from etude.learn.buffer import Blocks, Rows, ranges, sent_to
 from etude.learn.control import PICTURE_TOKENS, ControlDemonstration, ControlSource
 from etude.learn.network_recipes import ControllerRecipe
-
-ROWS = 16_384  # of a block: 1.6 GB, for two cameras of 128×128
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +55,8 @@ class ControlBuffer:
     def __init__(self, source: ControlSource, recipe: ControllerRecipe, onwards: bool, device: torch.device | str = "cpu") -> None:
         self.device = torch.device(device)
         self._looks, self._stride, self._chunk, self._onwards = recipe.looks, recipe.execute, recipe.chunk, onwards
-        self._frames = _Blocks((len(source.cameras), source.size, source.size, 3), self.device)
-        self._pictures = _Blocks((source.size, source.size, 3), self.device)
+        self._frames = Blocks((len(source.cameras), source.size, source.size, 3), torch.uint8, self.device)
+        self._pictures = Blocks((source.size, source.size, 3), torch.uint8, self.device)
         self._felt = Rows((source.feels,), torch.float32, self.device)
         self._labels = Rows((source.acts,), torch.float32, self.device)
         here = torch.device("cpu")
@@ -135,35 +133,3 @@ class ControlBuffer:
 
     def _sent(self, values: NDArray[np.int64] | NDArray[np.bool_]) -> Tensor:
         return sent_to(self.device, values)
-
-
-class _Blocks:
-    """Rows of bytes that grow at their end, in blocks of one size."""
-
-    def __init__(self, shape: tuple[int, ...], device: torch.device) -> None:
-        self._shape, self._device = shape, device
-        self._rows = ROWS
-        self._blocks: list[Tensor] = []
-        self.count = 0
-
-    def append(self, values: NDArray[np.uint8]) -> None:
-        new = torch.from_numpy(np.ascontiguousarray(values))
-        done = 0
-        while done < len(new):
-            block, at = divmod(self.count, self._rows)
-            if block == len(self._blocks):
-                self._blocks.append(torch.empty((self._rows, *self._shape), dtype=torch.uint8, device=self._device))
-            part = new[done : done + self._rows - at]
-            self._blocks[block][at : at + len(part)] = part.to(self._device)
-            self.count, done = self.count + len(part), done + len(part)
-
-    def gathered(self, rows: NDArray[np.int64]) -> Tensor:
-        """The rows (N, …) with these numbers: block by block, then in their order. Nothing waits for the device."""
-        order = np.argsort(rows, kind="stable")
-        inside, back = (sent_to(self._device, part) for part in (rows[order] % self._rows, np.argsort(order)))
-        ends = np.cumsum(np.bincount(rows // self._rows, minlength=len(self._blocks))).tolist()
-        found = torch.empty((len(rows), *self._shape), dtype=torch.uint8, device=self._device)
-        for block, begin, end in zip(self._blocks, [0, *ends], ends, strict=False):
-            if end > begin:
-                torch.index_select(block, 0, inside[begin:end], out=found[begin:end])
-        return found[back]

@@ -36,6 +36,8 @@ CELLS = (1 << 16) - 1  # along each side of the cube: cell 0 is for what is not 
 LONGEST_SENTENCE = 64  # words: what follows is not read
 NO_WORD = -1
 BY_TASK, BY_SUBTASK = range(2)  # sentences
+SENTENCES = {BY_TASK: "task", BY_SUBTASK: "sub-task"}
+ACTION = 8  # numbers of a keypose: position, quaternion (wxyz), hand
 HEADROOM = 1 << 16  # bytes of a sample besides its clouds
 
 
@@ -101,6 +103,11 @@ class KeyposeSource(SampleSource):
             "keypose", "world", "quaternion_wxyz", closes=1, cameras=self.cameras, size=size, modalities=("rgb", "points"), told="text"
         )
 
+    @property
+    def points(self) -> int:
+        """How many a cloud has, in the cube or not."""
+        return len(self.cameras) * self.size**2
+
     def refuse_misfits(self) -> None:
         """Raise if a task has episodes that cannot be seen like this, or are not acted in by keyposes."""
         names = [f"{self.suite}/{task}@{self.split}#{self.seed * SEEDS}" for task in self.chosen()]
@@ -110,7 +117,7 @@ class KeyposeSource(SampleSource):
     def room(self) -> int:
         """Bytes that a demonstration takes at most."""
         longest = max(task.horizon for name, task in tasks(self.suite).items() if name in self.chosen())
-        return longest * (HEADROOM + 9 * len(self.cameras) * self.size**2)
+        return longest * (HEADROOM + 9 * self.points)
 
     def packed(self, number: int) -> bytes:
         """The demonstration of the k-th episode."""

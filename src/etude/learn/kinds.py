@@ -26,10 +26,12 @@ from etude.learn.models.heatmaps import Heatmaps
 from etude.learn.models.language import LanguageFrame, LanguageStream
 from etude.learn.models.readout import ReadoutController
 from etude.learn.models.stream import StreamController
+from etude.learn.models.topdown import PARTS as TOPDOWN_PARTS
+from etude.learn.models.topdown import Topdown
 from etude.learn.models.window import WindowController
 from etude.learn.network_recipes import Form
 from etude.learn.posing import KeyposeMind, judged_keyposes
-from etude.learn.recipes import ControlRecipe, DecisionRecipe, KeyposeRecipe, Recipe, StrokeRecipe
+from etude.learn.recipes import ControlRecipe, DecisionRecipe, KeyposeRecipe, Recipe, StrokeRecipe, TopdownKeyposes
 from etude.learn.samples import NUMBERS, SIZE
 from etude.learn.trial_buffer import TrialBuffer
 from etude.learn.trials import cells_of
@@ -102,7 +104,14 @@ KINDS = {
     KeyposeRecipe.json_kind: LearnedKind(
         KEYPOSE_PARTS,
         lambda recipe: Heatmaps(recipe.model, recipe.data.source),
-        lambda recipe, device: KeyposeBuffer(recipe.data.by_subtask, device),
+        lambda recipe, device: KeyposeBuffer(recipe.data.source, recipe.data.by_subtask, device),
+        judged_keyposes,
+        KeyposeMind,
+    ),
+    TopdownKeyposes.json_kind: LearnedKind(
+        TOPDOWN_PARTS,
+        lambda recipe: Topdown(recipe.model, recipe.data.source),
+        lambda recipe, device: KeyposeBuffer(recipe.data.source, recipe.data.by_subtask, device),
         judged_keyposes,
         KeyposeMind,
     ),

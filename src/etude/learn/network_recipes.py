@@ -124,3 +124,15 @@ class HeatmapRecipe:
     zoom: float = 0.3
     turn: float = 20.0
     shift: float = 0.08
+
+
+@dataclass(frozen=True)
+class TopdownRecipe(HeatmapRecipe):
+    """The network of a keypose policy that looks at the table from above; ``layers`` of each stage are where words and map meet. Clouds
+    are moved less than for heat maps, for what is left or in front is to stay so, and never up or down."""
+
+    layers: int = 3
+    jitter: float = 0.05
+    size: int = 144
+    turn: float = 10.0
+    shift: float = 0.04

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 from etude.learn.control import ControlEyes
 from etude.learn.header import checkpoint_bytes, checkpoint_file, metadata_in
 from etude.learn.keyposes import KeyposeEyes
-from etude.learn.recipes import ControlRecipe, DecisionRecipe, KeyposeRecipe, StrokeRecipe, recipe_in
+from etude.learn.recipes import ControlRecipe, DecisionRecipe, KeyposeRecipe, StrokeRecipe, TopdownKeyposes, recipe_in
 from etude.learn.samples import Prompt, Things, things_seen, told_prompt
 from etude.learn.trials import DecisionEyes
 from etude.names import EtudeError, parse_json, pick, rng, unknown
@@ -57,6 +57,7 @@ EYES: dict[str, Callable[[Any, Contract], Eyes]] = {
     StrokeRecipe.json_kind: StrokeEyes,
     DecisionRecipe.json_kind: DecisionEyes,
     KeyposeRecipe.json_kind: KeyposeEyes,
+    TopdownKeyposes.json_kind: KeyposeEyes,
     ControlRecipe.json_kind: ControlEyes,
 }
 """The half beside a simulation, by the kind of recipe."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Literal
 
 from etude.learn.control import ControlSource, DaggerRecipe, plain_source
 from etude.learn.folders import LANGUAGES, VISIONS, folder_digest, placed
-from etude.learn.keyposes import KeyposeSource, plain_keypose_source
-from etude.learn.network_recipes import ControllerRecipe, DeciderRecipe, HeatmapRecipe, ModelRecipe
+from etude.learn.keyposes import CAMERAS, KeyposeSource, plain_keypose_source
+from etude.learn.network_recipes import ControllerRecipe, DeciderRecipe, HeatmapRecipe, ModelRecipe, TopdownRecipe
 from etude.learn.samples import Look, contract_for
 from etude.learn.source import HELD_OUT, SampleSource
 from etude.learn.stream import Source
@@ -226,6 +226,13 @@ class KeyposeRecipe(Recipe, kind="keyposes"):
 
 
 @dataclass(frozen=True)
+class TopdownKeyposes(KeyposeRecipe, kind="topdown"):
+    """The same, from a map of the table."""
+
+    model: TopdownRecipe
+
+
+@dataclass(frozen=True)
 class ControlRecipe(Recipe, kind="control"):
     """Chunks of actions in closed loop, from what cameras see and the robot feels."""
 
@@ -286,7 +293,7 @@ def recipe_in(metadata: Mapping[str, str], language: str = "", vision: str = "")
 
 LOOK_NAMES: dict[str, Look] = {"objects": "objects", "patches": "patches"}
 CONDITIONINGS: dict[str, Literal["cross", "concat"]] = {"xattn": "cross", "concat": "concat"}
-DECIDER, HEATMAPS = "decider", "heatmaps"
+DECIDER, HEATMAPS, TOPDOWN = "decider", "heatmaps", "topdown"
 CONTROLLERS: dict[str, tuple[ControllerRecipe, int, int]] = {  # with how many cameras, and windows in a batch: all learn from as many looks
     "stream": (ControllerRecipe("stream", layers=4, looks=16), 2, 32),
     "window": (ControllerRecipe("window"), 1, 512),
@@ -301,7 +308,7 @@ def recipe_names(suite: str) -> tuple[str, ...]:
     if SUITES[suite].control == ANSWER:
         return (DECIDER,)
     if SUITES[suite].control == "keypose":
-        return (HEATMAPS, *CONTROLLERS)
+        return (HEATMAPS, TOPDOWN, *CONTROLLERS)
     return (*(f"{look}-{conditioning}" for look in LOOK_NAMES for conditioning in CONDITIONINGS), *CONTROLLERS)
 
 
@@ -358,7 +365,10 @@ def _plain_recipe(suite: str, form: str) -> Recipe:
     if form == DECIDER:
         return DecisionRecipe(DeciderRecipe(), TrialData(TrialSource(suite)), ScheduleRecipe(rate=5e-4, warmup=1000, steps=40_000))
     if form == HEATMAPS:
-        return KeyposeRecipe(HeatmapRecipe(), KeyposeData(plain_keypose_source(suite)), ScheduleRecipe(batch=48, rate=5e-4, steps=4000))
+        return KeyposeRecipe(HeatmapRecipe(), _keyposes(plain_keypose_source(suite)), ScheduleRecipe(batch=48, rate=5e-4, steps=4000))
+    if form == TOPDOWN:
+        source = replace(plain_keypose_source(suite), cameras=(*CAMERAS, "overhead"), size=160)
+        return TopdownKeyposes(TopdownRecipe(), _keyposes(source), ScheduleRecipe(batch=48, rate=5e-4, steps=8000))
     if form in CONTROLLERS:
         controller, views, batch = CONTROLLERS[form]
         schedule = ScheduleRecipe(batch=batch, rate=5e-4, warmup=500)
@@ -366,6 +376,11 @@ def _plain_recipe(suite: str, form: str) -> Recipe:
     look, _, conditioning = form.partition("-")
     model = ModelRecipe(LOOK_NAMES[look], CONDITIONINGS[conditioning])
     return StrokeRecipe(model, DemonstrationData(Source(suite, look=model.look)))
+
+
+def _keyposes(source: KeyposeSource) -> KeyposeData:
+    """The whole list of a source, where it has one."""
+    return KeyposeData(source, most=max(KeyposeData.most, source.count or 0))
 
 
 def _set(value: Any, data: dict[str, Any], key: str, path: Sequence[str], text: str) -> None:

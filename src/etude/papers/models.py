@@ -59,7 +59,7 @@ def chosen_models(suite: str, wanted: Sequence[str] = (), settings: Sequence[str
 def trained_models(suite: str, folder: Path, models: Sequence[PaperModel] | None = None) -> list[TrainedModel]:
     """Those that are there, each in a folder of its name. One that was trained in another way than its name says is refused."""
     known = models_of(suite) if models is None else models
-    return [_trained(suite, one, folder / one.name) for one in known if checkpoint_file(folder / one.name).exists()]
+    return [_trained(suite, one, folder / one.folder) for one in known if checkpoint_file(folder / one.folder).exists()]
 
 
 def _trained(suite: str, model: PaperModel, folder: Path) -> TrainedModel:
@@ -74,7 +74,8 @@ def _trained(suite: str, model: PaperModel, folder: Path) -> TrainedModel:
 
 def _refuse_other_recipe(model: PaperModel, wanted: Any, there: Any, folder: Path) -> None:
     """What tells a paper's models apart must be as declared; how long and how fast it was trained is free."""
-    keys = ["model.look", "model.conditioning", "model.form", "data.source.suite", *(one.partition("=")[0] for one in model.settings)]
+    common = ("kind", "model.look", "model.conditioning", "model.form", "data.source.suite")
+    keys = [*common, *(one.partition("=")[0] for one in model.settings)]
     for key in keys:
         left, right = wanted, there
         for part in key.split("."):
@@ -87,7 +88,7 @@ def model_lines(trained: Sequence[TrainedModel], device: str = "") -> list[Polic
     """A line for each of the paper's that has a model, in the paper's order."""
     found: dict[str, dict[str, str]] = {}
     for one in trained:
-        address = f"learned:{one.folder}" + (f"?device={device}" if device else "")
+        address = f"{one.model.given}learned:{one.folder}" + (f"?device={device}" if device else "")
         found.setdefault(one.model.who, {})[one.model.trained] = address
     return [PolicyLine(who, policies, declared=True) for who, policies in found.items()]
 
@@ -110,7 +111,8 @@ def index(suite: str, folder: Path, models: Sequence[PaperModel] | None = None) 
         else:
             notes.append(row["command"])
         rows.append(row)
-    return ResultTable(tuple(rows), COLUMNS, tuple(map(_cells, rows)), ("", "not trained yet:", *notes) if notes else ())
+    missing = dict.fromkeys(notes)
+    return ResultTable(tuple(rows), COLUMNS, tuple(map(_cells, rows)), ("", "not trained yet:", *missing) if missing else ())
 
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:

@@ -53,7 +53,7 @@ class ModelTraining:
     def train(self, models: Sequence[PaperModel]) -> None:
         """Train those that are not trained yet, in their order."""
         for model in models:
-            if self.trained(model.name):
+            if self.trained(model.folder):
                 self.say(f"{model.name} is trained")
                 continue
             recipe, stream, begin = self.recipe(model), None, None
@@ -63,7 +63,7 @@ class ModelTraining:
                 self._save(model.stream, stream)
             if model.begins:
                 begin = self.folder / model.begins
-            run(recipe, self.folder / model.name, self.device, TrainingSettings(self.workers, stream=stream, begin=begin), self.say)
+            run(recipe, self.folder / model.folder, self.device, TrainingSettings(self.workers, stream=stream, begin=begin), self.say)
             gc.collect()  # what the model before had on the device is no garbage until then, and too much to be there twice
 
     def _save(self, name: str, folder: Path) -> None:

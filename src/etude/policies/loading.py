@@ -42,33 +42,39 @@ def _replay(text: str) -> Policy:
     return ReplayPolicy(run)
 
 
-@register_policy("takeover", address=True)
-def _takeover(text: str) -> Policy:
+def _third(text: str, form: str) -> str:
+    """What follows the second colon of a text of this form."""
+    _, _, rest = text.partition(":")
+    if not (found := rest.partition(":")[2]):
+        raise EtudeError(f"{text!r} is not of the form {form}")
+    return found
+
+
+@register_policy("takeover", address=True, inner=lambda text: _third(text, "takeover:CHANCE:POLICY, e.g. takeover:0.05:random"))
+def _takeover(text: str, first: Policy) -> Policy:
     from etude.policies.scripted import Takeover
 
-    chance, colon, first = text.removeprefix("takeover:").partition(":")
-    if not colon:
-        raise EtudeError(f"{text!r} is not of the form takeover:CHANCE:POLICY, e.g. takeover:0.05:random")
-    return Takeover(load_policy(first), float(_read("takeover", "chance", chance, float)))
+    return Takeover(first, float(_read("takeover", "chance", text.split(":")[1], float)))
 
 
-@register_policy("blind", address=True)
-def _blind(text: str) -> Policy:
+def _seeing(text: str) -> str:
+    if not (found := text.partition(":")[2]):
+        raise EtudeError("blind needs a policy: --policy blind:POLICY, e.g. blind:zoo:NAME")
+    return found
+
+
+@register_policy("blind", address=True, inner=_seeing)
+def _blind(_: str, seeing: Policy) -> Policy:
     from etude.policies.scripted import Blindfolded
 
-    if not (seeing := text.partition(":")[2]):
-        raise EtudeError("blind needs a policy: --policy blind:POLICY, e.g. blind:zoo:NAME")
-    return Blindfolded(load_policy(seeing))
+    return Blindfolded(seeing)
 
 
-@register_policy("true", address=True)
-def _partly_true(text: str) -> Policy:
+@register_policy("true", address=True, inner=lambda text: _third(text, "true:PART:POLICY, e.g. true:position:learned:PATH"))
+def _partly_true(text: str, policy: Policy) -> Policy:
     from etude.policies.scripted import PartlyTrue
 
-    part, colon, policy = text.removeprefix("true:").partition(":")
-    if not colon:
-        raise EtudeError(f"{text!r} is not of the form true:PART:POLICY, e.g. true:position:learned:PATH")
-    return PartlyTrue(load_policy(policy), part)
+    return PartlyTrue(policy, text.split(":")[1])
 
 
 @register_policy("mishap", address=True)
@@ -147,6 +153,10 @@ def load_policy(text: str, mind: str = "") -> Policy:
 
     ``mind``: the address of the process that decides, where there is one for all simulations."""
     name = text.partition(":")[0]
+    around = POLICIES.get(name)
+    if around is not None and around.inner is not None:
+        made: Policy = around.make(text, load_policy(around.inner(text), mind))
+        return fitting("policy", text, made)
     if mind:
         halves = halves_of(text)
         assert halves is not None
@@ -155,9 +165,10 @@ def load_policy(text: str, mind: str = "") -> Policy:
 
 
 def halves_of(text: str) -> Halves | None:
-    """The halves of a policy that has them; None for all others."""
-    name = text.partition(":")[0]
-    maker = POLICIES.get(name)
+    """The halves of a policy that has them, or of the one it is made around; None for all others."""
+    maker = POLICIES.get(text.partition(":")[0])
+    if maker is not None and maker.inner is not None:
+        return halves_of(maker.inner(text))
     return maker.halves(text) if maker is not None and maker.halves is not None else None
 
 

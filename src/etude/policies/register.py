@@ -22,11 +22,12 @@ M = TypeVar("M", bound=Callable[..., Any])
 @dataclass(frozen=True)
 class Maker(Generic[T]):
     """Makes what is registered under a name: from options, or from the whole ``address``. ``halves``: of a policy in two halves
-    (:mod:`etude.policies.halves`)."""
+    (:mod:`etude.policies.halves`). ``inner``: the address of the policy that one is made around, of which it is made too."""
 
     make: Callable[..., T]
     address: bool = False
     halves: Callable[[str], Halves] | None = None
+    inner: Callable[[str], str] | None = None
 
 
 def _ours() -> None:
@@ -39,10 +40,17 @@ DECIDERS: Registry[Maker[Policy]] = Registry("decider", _ours)
 """The form that a policy has for decisions, where it is not the one it has for robots."""
 
 
-def register_policy(name: str, *, address: bool = False, halves: Callable[[str], Halves] | None = None) -> Callable[[M], M]:
+def register_policy(
+    name: str,
+    *,
+    address: bool = False,
+    halves: Callable[[str], Halves] | None = None,
+    inner: Callable[[str], str] | None = None,
+) -> Callable[[M], M]:
     """Make a class, or a function that gives a policy, known as ``--policy NAME``. With ``halves`` one process can decide for all
-    workers of a run (:mod:`etude.policies.halves`)."""
-    return _registering(POLICIES, name, address, halves)
+    workers of a run (:mod:`etude.policies.halves`). One that is made around another says in ``inner`` where the other's address stands in
+    its own; it is given both, and the other may be in two halves."""
+    return _registering(POLICIES, name, address, halves, inner)
 
 
 def register_planner(name: str, *, address: bool = False) -> Callable[[M], M]:
@@ -55,9 +63,15 @@ def register_decider(name: str, *, address: bool = False) -> Callable[[M], M]:
     return _registering(DECIDERS, name, address)
 
 
-def _registering(table: Registry[Maker[Any]], name: str, address: bool, halves: Callable[[str], Halves] | None = None) -> Callable[[M], M]:
+def _registering(
+    table: Registry[Maker[Any]],
+    name: str,
+    address: bool,
+    halves: Callable[[str], Halves] | None = None,
+    inner: Callable[[str], str] | None = None,
+) -> Callable[[M], M]:
     def register(make: M) -> M:
-        table.add(name, Maker(make, address, halves), make.__module__)
+        table.add(name, Maker(make, address, halves, inner), make.__module__)
         return make
 
     return register

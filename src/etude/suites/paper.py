@@ -138,7 +138,8 @@ class PaperModel:
 
     ``who`` is the paper's line it stands in, ``trained`` the word by which cells ask for it. ``paper_id``: what the paper calls its own.
     ``ships``: it comes with etude. ``begins``: the name of the model whose weights it goes on from. ``stream``: the name of the saved
-    stream that it learns from, with all others that name it.
+    stream that it learns from, with all others that name it. ``given``: what stands before its address when it plays, such as
+    ``true:position:``; ``same_as``: the model of which it is another way to play, and whose checkpoint it has.
 
     >>> PaperModel("objects-original", "Objects", "original", "objects-xattn", ("data.most=60000",))
     """
@@ -152,12 +153,19 @@ class PaperModel:
     ships: bool = False
     begins: str = ""
     stream: str = ""
+    given: str = ""
+    same_as: str = ""
+
+    @property
+    def folder(self) -> str:
+        """Where its checkpoint is, among the models of the paper."""
+        return self.same_as or self.name
 
     def command(self, suite: str, folder: str) -> str:
         """How it is trained."""
         words = [f"--set {shlex.quote(one)}" for one in self.settings]
         words += [f"--from {folder}/{self.begins}"] * bool(self.begins) + [f"--stream {folder}/{STREAMS}/{self.stream}"] * bool(self.stream)
-        return " ".join([f"etude train {suite}/{self.recipe}", *words, f"--out {folder}/{self.name}"])
+        return " ".join([f"etude train {suite}/{self.recipe}", *words, f"--out {folder}/{self.folder}"])
 
 
 @dataclass(frozen=True)

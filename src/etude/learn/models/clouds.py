@@ -5,11 +5,14 @@ Places are shares of a cube, (…, 3) from 0 to 1. The views are from above, fro
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 VIEWS = ((0, 1, 2), (1, 2, 0), (0, 2, 1))  # axes down and across a picture, and the one along which it looks, from its greater end
+ABOVE = VIEWS[:1]
 CHANNELS = 7  # of a picture: three colours, three coordinates, and whether anything is there
 DEEP = (1 << 20) - 1  # steps of depth
 WIDE = 21  # bits for the number of a point
@@ -17,8 +20,8 @@ NOTHING = 1 << 62
 FILLED = 2  # times a picture is halved to fill the gaps between points
 
 
-def drawn(places: Tensor, colours: Tensor, there: Tensor, size: int) -> Tensor:
-    """Pictures (B, 3, 7, size, size) of the points at ``places`` (B, P, 3) with ``colours`` (B, P, 3) that are ``there`` (B, P) and in the
+def drawn(places: Tensor, colours: Tensor, there: Tensor, size: int, views: Sequence[tuple[int, int, int]] = VIEWS) -> Tensor:
+    """Pictures (B, V, 7, size, size) of the points at ``places`` (B, P, 3) with ``colours`` (B, P, 3) that are ``there`` (B, P) and in the
     cube. Of those that fall on one pixel the nearest to the viewer is seen; gaps show what a picture of half the size does."""
     seen = there & ((places >= 0) & (places < 1)).all(-1)
     features = torch.cat([colours, 2 * places - 1, torch.ones_like(places[..., :1])], -1).to(colours.dtype)
@@ -26,7 +29,7 @@ def drawn(places: Tensor, colours: Tensor, there: Tensor, size: int) -> Tensor:
     pixels = (places * size).long().clamp(0, size - 1)
     far = ((1 - places) * DEEP).long()
     pictures = []
-    for down, across, along in VIEWS:
+    for down, across, along in views:
         at = torch.where(seen, pixels[..., down] * size + pixels[..., across], size * size)
         keys = torch.full((len(places), size * size + 1), NOTHING, device=places.device)
         keys = keys.scatter_reduce(1, at, (far[..., along] << WIDE) + number, "amin")[:, :-1].view(-1, size, size)
@@ -48,9 +51,16 @@ def _without_gaps(keys: Tensor) -> Tensor:
     return keys
 
 
-def zoomed(places: Tensor, centre: Tensor, share: float) -> Tensor:
-    """Places (B, …, 3) in a smaller cube around ``centre`` (B, 3), whose side is this share of the larger one's."""
+def zoomed(places: Tensor, centre: Tensor, share: float | Tensor) -> Tensor:
+    """Places (B, …, 3) in a smaller cube around ``centre`` (B, 3), whose side is this share of the larger one's; or those along each
+    axis (3,) are."""
     return (places - centre.view(len(centre), *[1] * (places.ndim - 2), 3)) / share + 0.5
+
+
+def sampled(pictures: Tensor, places: Tensor) -> Tensor:
+    """Features (B, C) of pictures (B, C, H, W) at places (B, 2), shares of their height and width."""
+    at = 2 * places.flip(1) - 1
+    return functional.grid_sample(pictures.float(), at[:, None, None], padding_mode="border", align_corners=False).flatten(1)
 
 
 class RigidMotion:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from etude.envs.simulation import Simulation
 from etude.goals.units import Composed, Control
 
+GRASP_POSE, GRASP_OBJECT, POSE, OBJECT = "wrong grasp pose", "wrong grasp object", "wrong destination pose", "wrong destination object"
+UNREACHABLE = "unreachable"
+CAUSES = (GRASP_POSE, GRASP_OBJECT, POSE, OBJECT, UNREACHABLE)
+
 
 def cause(simulation: Simulation) -> str:
     """The pose or the object of the grasp, or those of the destination; or the hand was sent where it cannot come to."""
@@ -13,9 +17,9 @@ def cause(simulation: Simulation) -> str:
     assert isinstance(root.goal, Composed) and isinstance(control.goal, Control)
     first = control.memory.get("first")
     if first is None:
-        return "unreachable" if simulation.unreachable else "wrong grasp pose"
+        return UNREACHABLE if simulation.unreachable else GRASP_POSE
     if first != control.goal.thing:
-        return "wrong grasp object"
+        return GRASP_OBJECT
     if any(watch.touches(control.goal.thing, place) for place in root.goal.other_places):
-        return "wrong destination object"
-    return "wrong destination pose"
+        return OBJECT
+    return POSE

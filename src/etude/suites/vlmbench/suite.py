@@ -54,5 +54,7 @@ vlmbench = Suite(
     cause=_cause,
     tables=_tables,
     paper_tables=later("etude.suites.vlmbench.paper", "tables"),
+    paper_models=later("etude.suites.vlmbench.models", "MODELS"),
+    paper_claims=later("etude.suites.vlmbench.conclusions", "CLAIMS"),
     benches={"vlmbench": _bench},
 )

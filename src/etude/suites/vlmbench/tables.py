@@ -6,37 +6,54 @@ SC is success; G-G, in how many episodes the right thing was taken hold of; G-M,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from etude.evaluation.record import Record
 from etude.evaluation.tables import name_of
+from etude.suites.paper import Scores
 from etude.suites.suite import Rows, SuiteTable
 
 KINDS = {"color": "colour", "shape": "shape", "size": "size", "relative": "relative position", "direction": "direction"}
 FIXTURES = {"drawer": ("level", "amount and action"), "door": ("amount and action",)}
 
 
-def unit_rows(modes: Mapping[str, Sequence[Record]]) -> Rows:
-    """The rows for the records of the modes ``vanilla`` and ``grasped``."""
-    own, spared = ([r for r in modes.get(mode, ()) if r.outcome != "error"] for mode in ("vanilla", "grasped"))
-    found: Rows = []
-    for by in ("category", "variation"):
-        for group in dict.fromkeys(g for r in [*own, *spared] for g in _groups(r, by)):
-            for lists in ("seen", "unseen"):
-                here, there = ([r for r in some if group in _groups(r, by) and _lists(r) == lists] for some in (own, spared))
-                if here or there:
-                    shares = {
-                        "G-G": _share(map(took_hold, here)),
-                        "G-M": _share(r.success for r in there),
-                        "SC": _share(r.success for r in here),
-                    }
-                    found.append({"by": by, "group": group, "lists": lists, **shares, "episodes": len(here) or len(there)})
-    return found
-
-
 def took_hold(record: Record) -> bool:
     """Was the right thing in the hand at some time?"""
     return any(s.kind == "Control" and s.satisfied for s in record.subgoals)
+
+
+METRICS: dict[str, tuple[str, Callable[[Record], bool]]] = {  # the mode in which each is measured, and of what
+    "G-G": ("vanilla", took_hold),
+    "G-M": ("grasped", lambda record: record.success),
+    "SC": ("vanilla", lambda record: record.success),
+}
+LISTS = ("seen", "unseen")
+
+
+def unit_rows(modes: Mapping[str, Sequence[Record]]) -> Rows:
+    """The rows for the records of the modes ``vanilla`` and ``grasped``."""
+    records = [r for mode in ("vanilla", "grasped") for r in modes.get(mode, ())]
+    found: Rows = []
+    for by in ("category", "variation"):
+        for group in dict.fromkeys(g for r in records if r.outcome != "error" for g in _groups(r, by)):
+            for lists in LISTS:
+                scores = {metric: unit_scores(records, metric, lists, by, group) for metric in METRICS}
+                if any(scores.values()):
+                    shares = {metric: sum(values.values()) / len(values) if values else None for metric, values in scores.items()}
+                    count = len(scores["SC"]) or len(scores["G-M"])
+                    found.append({"by": by, "group": group, "lists": lists, **shares, "episodes": count})
+    return found
+
+
+def unit_scores(records: Sequence[Record], metric: str, lists: str = "", by: str = "category", group: str = "") -> Scores:
+    """A metric of the episodes of a group, seen or unseen; of all where none is named."""
+    mode, measure = METRICS[metric]
+    there = [(r, name_of(r)) for r in records if r.mode == mode and r.outcome != "error"]
+    return {
+        (name.task, name.split, name.seed): float(measure(r))
+        for r, name in there
+        if (not group or group in _groups(r, by)) and lists in ("", _lists(r))
+    }
 
 
 def _groups(record: Record, by: str) -> tuple[str, ...]:
@@ -48,11 +65,6 @@ def _groups(record: Record, by: str) -> tuple[str, ...]:
 
 def _lists(record: Record) -> str:
     return "unseen" if name_of(record).split.endswith("unseen") else "seen"
-
-
-def _share(values: Iterable[bool]) -> float | None:
-    listed = list(values)
-    return sum(listed) / len(listed) if listed else None
 
 
 UNITS = SuiteTable(
