@@ -6,7 +6,7 @@ learned is how the oracle goes on from there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
@@ -18,9 +18,9 @@ from etude.envs.simulation import SIZES, Simulation
 from etude.episodes import CONTROLS, PRIMITIVE_STEPS, PRIMITIVES, ActionSpace, Episode
 from etude.learn.packing import arrays_in, in_a_row
 from etude.learn.samples import BLANK, OBJECT, prompt_tokens
-from etude.learn.source import SEEDS, SampleSource, refuse_tests
+from etude.learn.source import SEEDS, SampleSource, refuse_tests, start_noise
 from etude.library import episode, tasks, told_in
-from etude.names import EpisodeName, EtudeError, Stream, rng, unknown
+from etude.names import EtudeError, Stream, rng, unknown
 from etude.policies.contract import Contract, refuse_mismatches
 from etude.policies.halves import Arrays
 from etude.policies.policy import Observation
@@ -182,8 +182,9 @@ def plain_source(suite: str, views: int) -> ControlSource:
     return ControlSource(suite, cameras=(fixed[0], *second[:1])[:views], joints=len(arm(scene.robot.arm).links))
 
 
-def demonstrated(name: str, source: ControlSource) -> ControlDemonstration | None:
-    """Play an episode with the oracle. One that it does not solve is no demonstration; None where its hand was shaken."""
+def demonstrated(name: str, source: ControlSource, noted: Callable[[Simulation], None] = lambda _: None) -> ControlDemonstration | None:
+    """Play an episode with the oracle. One that it does not solve is no demonstration; None where its hand was shaken. ``noted`` is called
+    before every step."""
     refuse_tests(name)
     found = episode(name).under(source.action)
     told, pictures = (found.instruction.text, ()) if source.told == "text" else multimodal(found.instruction, told_in(found), source.size)
@@ -200,6 +201,7 @@ def demonstrated(name: str, source: ControlSource) -> ControlDemonstration | Non
         wanted = delta_action(oracle.aim(), simulation.monitor.watch.tip)
         frames.append(np.stack([seen[camera] for camera in source.cameras]))
         felt.append(seen["proprioception"])
+        noted(simulation)
         right = converted(wanted, simulation)
         labels.append(_near(right, seen["proprioception"], source.action))
         if shaken:
@@ -257,9 +259,8 @@ class ControlEyes:
 
     def told(self, instruction: str, pictures: Sequence[Any], episode: str) -> Arrays:
         """A new episode begins."""
-        stream = rng(EpisodeName.parse(episode), "learned/start")
-        start = [[stream.normal() for _ in range(self._source.acts)] for _ in range(self.contract.chunk)]
-        return {**prompt_arrays_of(instruction, pictures, self._source.size), "start": np.array(start, np.float32)}
+        start = start_noise(episode, self.contract.chunk, self._source.acts)
+        return {**prompt_arrays_of(instruction, pictures, self._source.size), "start": start}
 
     def saw(self, observation: Observation) -> Arrays:
         """``frames`` (V, S, S, 3) of all cameras, and what the robot ``felt`` (D,)."""

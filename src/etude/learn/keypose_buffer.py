@@ -10,19 +10,20 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from etude.learn.keyposes import BY_SUBTASK, BY_TASK, NO_WORD, KeyposeDemonstration
+from etude.learn.keyposes import BY_SUBTASK, BY_TASK, NO_WORD, POSE_NUMBERS, KeyposeDemonstration
 
 
 @dataclass(frozen=True, eq=False)
 class KeyposeBatch:
     """B keyposes. ``points`` int16 (B, P, 3): the bits of cells of the cube; ``colours`` uint8 (B, P, 3); ``felt`` (B, 10); ``words``
-    (B, L, 2), −1 where there are none; ``labels`` (B, 8)."""
+    (B, L, 2), −1 where there are none; ``labels`` (B, 8); ``start`` (B, 10): noise, for those whose answers flow out of it."""
 
     points: Tensor
     colours: Tensor
     felt: Tensor
     words: Tensor
     labels: Tensor
+    start: Tensor
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +58,8 @@ class KeyposeBuffer:
         lengths = np.array([len(self._words[k]) for k in chosen.tolist()])
         share = np.zeros((2, len(lengths)))
         if shuffle is not None:
-            share = torch.rand(2, len(lengths), generator=shuffle, device=self.device).cpu().numpy()
+            # Drawn here and not on the device, which would have to be waited for.
+            share = torch.rand(2, len(lengths), generator=torch.Generator().manual_seed(shuffle.initial_seed())).numpy()
         sentences = np.where((share[1] < self._by_subtask) & (shuffle is not None), BY_SUBTASK, BY_TASK)
         return self.keyposes(chosen.tolist(), np.minimum((share[0] * lengths).astype(np.int64), lengths - 1), sentences)
 
@@ -71,6 +73,7 @@ class KeyposeBuffer:
             torch.stack([self._kept[k].felt[n] for k, n in rows]),
             torch.from_numpy(trimmed(words)).to(self.device),
             torch.stack([self._kept[k].labels[n] for k, n in rows]),
+            torch.randn(len(rows), POSE_NUMBERS, generator=torch.Generator().manual_seed(0)).to(self.device),
         )
 
 

@@ -16,6 +16,7 @@ from etude.learn.deciding import DecisionMind, judged_trials
 from etude.learn.judging import judged
 from etude.learn.keypose_buffer import KeyposeBuffer
 from etude.learn.mind import StrokeMind
+from etude.learn.models.chunks import ChunkController
 from etude.learn.models.cogelot import Cogelot
 from etude.learn.models.controller import PARTS as CONTROL_PARTS
 from etude.learn.models.controller import Controller
@@ -23,13 +24,16 @@ from etude.learn.models.decider import Decider
 from etude.learn.models.frame import FrameController
 from etude.learn.models.heatmaps import PARTS as KEYPOSE_PARTS
 from etude.learn.models.heatmaps import Heatmaps
+from etude.learn.models.points import PARTS as POINT_PARTS
+from etude.learn.models.points import PointFlow
 from etude.learn.models.readout import ReadoutController
 from etude.learn.models.stream import StreamController
 from etude.learn.models.window import WindowController
 from etude.learn.network_recipes import Form
 from etude.learn.posing import KeyposeMind, judged_keyposes
-from etude.learn.recipes import ControlRecipe, DecisionRecipe, KeyposeRecipe, Recipe, StrokeRecipe
+from etude.learn.recipes import ControlRecipe, DecisionRecipe, KeyposeRecipe, PointFlowRecipe, Recipe, StrokeRecipe, SubtaskRecipe
 from etude.learn.samples import NUMBERS, SIZE
+from etude.learn.subtask_buffer import SubtaskBuffer
 from etude.learn.trial_buffer import TrialBuffer
 from etude.learn.trials import cells_of
 from etude.names import pick
@@ -66,6 +70,7 @@ def _cells(recipe: DecisionRecipe) -> int:
 
 
 CONTROLLER_MODELS: dict[Form, type[Controller]] = {
+    "chunks": ChunkController,
     "stream": StreamController,
     "window": WindowController,
     "readout": ReadoutController,
@@ -94,10 +99,26 @@ KINDS = {
         judged_keyposes,
         KeyposeMind,
     ),
+    PointFlowRecipe.json_kind: LearnedKind(
+        POINT_PARTS,
+        lambda recipe: PointFlow(recipe.model, recipe.data.source),
+        lambda recipe, device: KeyposeBuffer(recipe.data.by_subtask, device),
+        judged_keyposes,
+        KeyposeMind,
+    ),
     ControlRecipe.json_kind: LearnedKind(
         CONTROL_PARTS,
         lambda recipe: CONTROLLER_MODELS[recipe.model.form](recipe.model, recipe.data.source),
         lambda recipe, device: ControlBuffer(recipe.data.source, recipe.model, CONTROLLER_MODELS[recipe.model.form].onwards, device),
+        judged_control,
+        ControlMind,
+    ),
+    SubtaskRecipe.json_kind: LearnedKind(
+        CONTROL_PARTS,
+        lambda recipe: CONTROLLER_MODELS[recipe.model.form](recipe.model, recipe.data.source),
+        lambda recipe, device: SubtaskBuffer(
+            recipe.data.source, recipe.model, recipe.data.by_subtask, CONTROLLER_MODELS[recipe.model.form].onwards, device
+        ),
         judged_control,
         ControlMind,
     ),

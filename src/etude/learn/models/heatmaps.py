@@ -7,16 +7,16 @@ together; the rotation and the hand are read from the patches around it.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from etude.learn.keypose_buffer import KeyposeBatch
-from etude.learn.keyposes import CELLS, LONGEST_SENTENCE, KeyposeSource
-from etude.learn.models.clouds import CHANNELS, VIEWS, RigidMotion, drawn, from_six_numbers, matrices, six_numbers, zoomed
+from etude.learn.keyposes import LONGEST_SENTENCE, KeyposeSource
+from etude.learn.models.clouds import CHANNELS, VIEWS, drawn, from_six_numbers, six_numbers, zoomed
+from etude.learn.models.keypose_model import KeyposeAnswer, KeyposeModel, Situation
 from etude.learn.models.tokens import WordTokens
 from etude.learn.models.trunk import TransformerBlock
 from etude.learn.network_recipes import HeatmapRecipe
@@ -31,49 +31,20 @@ GUESSES, HIDDEN = 4, 256  # rotations of which the likeliest is taken, for grips
 SHARED = 0.05  # of the loss of a rotation, for guesses that are not the best: none is to be lost
 TURNS = 2.0  # how much a radian counts
 MISSED = 1 / 6  # of the small cube's side, along each axis: so far the first answer may be beside the right one
-INSIDE = 0.02  # share of the cube next to its sides: a label that augmentation would bring there stays where it is
 
 
-@dataclass(frozen=True, eq=False)
-class Situation:
-    """What is known before a keypose: ``places`` (B, P, 3) in the cube, ``colours`` (B, P, 3) from −1 to 1, which points are ``there``
-    (B, P), the ``tip`` (B, 3) in the cube with its ``rotation`` (B, 3, 3), the ``hand`` (B, 3) and the ``words`` (B, L, 2)."""
-
-    places: Tensor
-    colours: Tensor
-    there: Tensor
-    tip: Tensor
-    rotation: Tensor
-    hand: Tensor
-    words: Tensor
-
-
-@dataclass(frozen=True, eq=False)
-class KeyposeAnswer:
-    """``places`` (B, 3) in m (world), ``rotations`` (B, 3, 3), whether the hand is ``closed`` (B,)."""
-
-    places: Tensor
-    rotations: Tensor
-    closed: Tensor
-
-
-class Heatmaps(nn.Module):
+class Heatmaps(KeyposeModel):
     """``losses`` (N, 4) of a batch to learn from, ``answers`` to one."""
 
     def __init__(self, recipe: HeatmapRecipe, source: KeyposeSource) -> None:
-        super().__init__()
-        self.recipe, self.source = recipe, source
+        super().__init__(recipe, source)
         self.coarse, self.fine = HeatmapStage(recipe), HeatmapStage(recipe)
         self.read = nn.Sequential(nn.Linear(2 * (1 + len(VIEWS)) * recipe.width, HIDDEN), nn.GELU(), nn.Linear(HIDDEN, GUESSES * 7 + 1))
         self.share = recipe.zoom / source.side
-        self.register_buffer("low", torch.tensor(source.centre) - source.side / 2, persistent=False)
 
     def losses(self, batch: KeyposeBatch) -> Tensor:
         """How far (B, 4) the answers are from the labels."""
-        now = self._situation(batch)
-        place, rotation = (batch.labels[:, :3] - self.low) / self.source.side, matrices(batch.labels[:, 3:7])
-        if self.training:
-            now, place, rotation = self._augmented(now, place, rotation)
+        now, place, rotation = self._lesson(batch)
         coarse = self.coarse(now, torch.full_like(place, 0.5), 1.0)
         centre = place + (2 * torch.rand_like(place) - 1) * MISSED * self.share
         fine = self.fine(now, centre, self.share)
@@ -103,31 +74,6 @@ class Heatmaps(nn.Module):
         best = scores.argmax(1)
         rotations = guesses[torch.arange(len(best), device=best.device), best]
         return KeyposeAnswer(self.low + place * self.source.side, rotations, hand > 0)
-
-    def _situation(self, batch: KeyposeBatch) -> Situation:
-        cells = batch.points.int() & CELLS  # as they were before they were kept with a sign
-        colours = batch.colours.float() / 127.5 - 1
-        words = batch.words
-        if self.recipe.sees == "cloud":
-            words = torch.full_like(words, -1)
-        if self.training and self.recipe.jitter:
-            gain = 1 + self.recipe.jitter * torch.randn(len(cells), 1, 3, device=colours.device)
-            colours = (colours + 1) * gain - 1
-        there = (cells > 0).any(-1) & (self.recipe.sees != "instruction")
-        tip = (batch.felt[:, :3] - self.low) / self.source.side
-        return Situation((cells - 0.5) / CELLS, colours, there, tip, matrices(batch.felt[:, 3:7]), batch.felt[:, 7:], words)
-
-    def _augmented(self, now: Situation, place: Tensor, rotation: Tensor) -> tuple[Situation, Tensor, Tensor]:
-        """Cloud, tip and label, turned and shifted together."""
-        chance = 2 * torch.rand(len(place), 4, device=place.device) - 1
-        turn, shift = chance[:, 0] * math.radians(self.recipe.turn), chance[:, 1:] * self.recipe.shift / self.source.side
-        there = RigidMotion(turn, shift).moved(place[:, None])[:, 0]
-        stays = ((there < INSIDE) | (there > 1 - INSIDE)).any(1)
-        motion = RigidMotion(turn * ~stays, shift * ~stays[:, None])
-        tip, place = motion.moved(torch.stack([now.tip, place], 1)).unbind(1)
-        columns = motion.turned(torch.cat([now.rotation, rotation], 2).transpose(1, 2)).transpose(1, 2)
-        now = replace(now, places=motion.moved(now.places), tip=tip, rotation=columns[..., :3])
-        return now, place, columns[..., 3:]
 
     def _read(self, coarse: StageView, place: Tensor, fine: StageView, inside: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Rotations (B, G, 3, 3) with their scores (B, G), and a positive number for a closed hand (B,)."""
