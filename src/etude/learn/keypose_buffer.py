@@ -10,20 +10,21 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from etude.learn.keyposes import BY_SUBTASK, BY_TASK, NO_WORD, POSE_NUMBERS, KeyposeDemonstration
+from etude.learn.keyposes import BY_SUBTASK, BY_TASK, NO_WORD, KeyposeDemonstration
 
 
 @dataclass(frozen=True, eq=False)
 class KeyposeBatch:
     """B keyposes. ``points`` int16 (B, P, 3): the bits of cells of the cube; ``colours`` uint8 (B, P, 3); ``felt`` (B, 10); ``words``
-    (B, L, 2), −1 where there are none; ``labels`` (B, 8); ``start`` (B, 10): noise, for those whose answers flow out of it."""
+    (B, L, 2), −1 where there are none; ``labels`` (B, 8). ``start`` (B, 10): the noise of each, for those whose answers flow out of it;
+    None: some noise, always the same."""
 
     points: Tensor
     colours: Tensor
     felt: Tensor
     words: Tensor
     labels: Tensor
-    start: Tensor
+    start: Tensor | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +59,7 @@ class KeyposeBuffer:
         lengths = np.array([len(self._words[k]) for k in chosen.tolist()])
         share = np.zeros((2, len(lengths)))
         if shuffle is not None:
-            # Drawn here and not on the device, which would have to be waited for.
-            share = torch.rand(2, len(lengths), generator=torch.Generator().manual_seed(shuffle.initial_seed())).numpy()
+            share = torch.rand(2, len(lengths), generator=shuffle, device=self.device).cpu().numpy()
         sentences = np.where((share[1] < self._by_subtask) & (shuffle is not None), BY_SUBTASK, BY_TASK)
         return self.keyposes(chosen.tolist(), np.minimum((share[0] * lengths).astype(np.int64), lengths - 1), sentences)
 
@@ -73,7 +73,6 @@ class KeyposeBuffer:
             torch.stack([self._kept[k].felt[n] for k, n in rows]),
             torch.from_numpy(trimmed(words)).to(self.device),
             torch.stack([self._kept[k].labels[n] for k, n in rows]),
-            torch.randn(len(rows), POSE_NUMBERS, generator=torch.Generator().manual_seed(0)).to(self.device),
         )
 
 

@@ -87,13 +87,16 @@ class PointFlow(KeyposeModel):
         return torch.stack(parts, 1)
 
     def answers(self, batch: KeyposeBatch) -> KeyposeAnswer:
-        """The keyposes that flow out of the noise ``batch.start``."""
+        """The keyposes that flow out of the noise of a batch."""
+        start = batch.start
+        if start is None:
+            start = torch.randn(len(batch.felt), POSE_NUMBERS, generator=torch.Generator().manual_seed(0)).to(batch.felt.device)
         seen = self._seen(self._situation(batch))
 
         def velocity(at: Tensor, moment: Tensor) -> Tensor:
             return (self._end(seen, at, moment)[0] - at) / (1 - moment[:, None])
 
-        end = flown(velocity, batch.start, self.steps)
+        end = flown(velocity, start, self.steps)
         places = self.low + (end[:, :3] / SPREAD + 0.5) * self.source.side
         return KeyposeAnswer(places, from_six_numbers(end[:, 3:9]), end[:, 9] > 0)
 
