@@ -16,12 +16,12 @@ from etude.evaluation.play import Players, Rollout  # noqa: E402
 from etude.learn.checkpoint import load_model  # noqa: E402
 from etude.learn.control import LONGEST, Shaking, demonstrated, prompt_arrays_of  # noqa: E402
 from etude.learn.controlling import ControlMind, MemoryTable, judged_control  # noqa: E402
+from etude.learn.guided_control import GuidedEyes  # noqa: E402
 from etude.learn.kinds import kind_of  # noqa: E402
 from etude.learn.models.cogelot import parameters_of  # noqa: E402
 from etude.learn.packing import in_a_row  # noqa: E402
 from etude.learn.recipes import Recipe, recipe_named  # noqa: E402
 from etude.learn.source import start_noise  # noqa: E402
-from etude.learn.subtask_control import SubtaskEyes  # noqa: E402
 from etude.learn.train import Trainer  # noqa: E402
 from etude.library import episode  # noqa: E402
 from etude.names import EtudeError  # noqa: E402
@@ -174,7 +174,7 @@ def test_many_sessions_at_once_are_decided_as_each_alone():
 
 def test_who_is_told_something_else_begins_anew():
     recipe, name = toy(), SOURCE.name(0)
-    eyes, mind = SubtaskEyes(recipe, recipe.contract), ControlMind(trained()[0].averaged, CPU, {})
+    eyes, mind = GuidedEyes(recipe, recipe.contract), ControlMind(trained()[0].averaged, CPU, {})
     seen = {"front": demonstration().frames[0, 0], "wrist": demonstration().frames[0, 1], "proprioception": demonstration().felt[0]}
     mind.begin(0, eyes.told(TASK, (), name))
     assert "kinds" not in eyes.saw({**seen, "instruction": TASK})

@@ -13,6 +13,7 @@ from etude.learn.buffer import DemonstrationBuffer
 from etude.learn.control_buffer import ControlBuffer
 from etude.learn.controlling import ControlMind, judged_control
 from etude.learn.deciding import DecisionMind, judged_trials
+from etude.learn.guided_buffer import GuidedBuffer
 from etude.learn.judging import judged
 from etude.learn.keypose_buffer import KeyposeBuffer
 from etude.learn.mind import StrokeMind
@@ -31,9 +32,8 @@ from etude.learn.models.stream import StreamController
 from etude.learn.models.window import WindowController
 from etude.learn.network_recipes import Form
 from etude.learn.posing import KeyposeMind, judged_keyposes
-from etude.learn.recipes import ControlRecipe, DecisionRecipe, KeyposeRecipe, PointFlowRecipe, Recipe, StrokeRecipe, SubtaskRecipe
+from etude.learn.recipes import ControlRecipe, DecisionRecipe, GuidedRecipe, KeyposeRecipe, PointFlowRecipe, Recipe, StrokeRecipe
 from etude.learn.samples import NUMBERS, SIZE
-from etude.learn.subtask_buffer import SubtaskBuffer
 from etude.learn.trial_buffer import TrialBuffer
 from etude.learn.trials import cells_of
 from etude.names import pick
@@ -113,10 +113,10 @@ KINDS = {
         judged_control,
         ControlMind,
     ),
-    SubtaskRecipe.json_kind: LearnedKind(
+    GuidedRecipe.json_kind: LearnedKind(
         CONTROL_PARTS,
         lambda recipe: CONTROLLER_MODELS[recipe.model.form](recipe.model, recipe.data.source),
-        lambda recipe, device: SubtaskBuffer(
+        lambda recipe, device: GuidedBuffer(
             recipe.data.source, recipe.model, recipe.data.by_subtask, CONTROLLER_MODELS[recipe.model.form].onwards, device
         ),
         judged_control,

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Literal
 
 from etude.learn.control import ControlSource, plain_source
+from etude.learn.guided_control import GuidedSource, plain_guided_source
 from etude.learn.keyposes import KeyposeSource, plain_keypose_source
 from etude.learn.network_recipes import ControllerRecipe, DeciderRecipe, HeatmapRecipe, KeyposeNetwork, ModelRecipe, PointRecipe
 from etude.learn.samples import Look, contract_for
 from etude.learn.source import HELD_OUT, SampleSource
 from etude.learn.stream import Source
-from etude.learn.subtask_control import SubtaskSource, plain_subtask_source
 from etude.learn.trials import TrialSource, contract_of
 from etude.learn.wording import language_digest, placed_language
 from etude.names import SPARSE, EtudeError, Family, decode, encode, parse_json, pick, unknown
@@ -75,11 +75,11 @@ class ControlData(DataRecipe):
 
 
 @dataclass(frozen=True)
-class SubtaskData(ControlData):
+class GuidedData(ControlData):
     """The same with sub-tasks. ``by_subtask``: the share of looks that are told by their sub-task, as a planner would, and not by the
     task."""
 
-    source: SubtaskSource
+    source: GuidedSource
     by_subtask: float = 0.5
 
 
@@ -280,10 +280,10 @@ class ControlRecipe(Recipe, kind="control"):
 
 
 @dataclass(frozen=True)
-class SubtaskRecipe(ControlRecipe, kind="subtask-control"):
+class GuidedRecipe(ControlRecipe, kind="guided-control"):
     """Chunks of actions in closed loop, told by tasks and by sub-tasks."""
 
-    data: SubtaskData
+    data: GuidedData
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -381,7 +381,7 @@ def _plain_recipe(suite: str, form: str) -> Recipe:
         return PointFlowRecipe(PointRecipe(), KeyposeData(plain_keypose_source(suite)), ScheduleRecipe(batch=48, rate=5e-4, steps=6000))
     if form == CHUNKS:
         controller = ControllerRecipe("chunks", layers=4, looks=1, chunk=50, execute=10)
-        return SubtaskRecipe(controller, SubtaskData(plain_subtask_source(suite)), ScheduleRecipe(batch=256, rate=5e-4, warmup=500))
+        return GuidedRecipe(controller, GuidedData(plain_guided_source(suite)), ScheduleRecipe(batch=256, rate=5e-4, warmup=500))
     if form in CONTROLLERS:
         controller, views, batch = CONTROLLERS[form]
         schedule = ScheduleRecipe(batch=batch, rate=5e-4, warmup=500)

@@ -24,7 +24,7 @@ VIEWS = 2  # cameras: of RoboHiMan's the first, and the one at the hand
 
 
 @dataclass(frozen=True, eq=False)
-class SubtaskDemonstration(ControlDemonstration):
+class GuidedDemonstration(ControlDemonstration):
     """``sentences`` int16 (N, L, 2): the task's words, then those of its sub-tasks, −1 where there are no more; ``subtasks`` int16 (T,):
     which of them is worked on at a step."""
 
@@ -33,7 +33,7 @@ class SubtaskDemonstration(ControlDemonstration):
 
 
 @dataclass(frozen=True)
-class SubtaskSource(ListedSource, ControlSource):
+class GuidedSource(ListedSource, ControlSource):
     """The same episodes, all told in text, with the sub-task at every step."""
 
     def __post_init__(self) -> None:
@@ -41,7 +41,7 @@ class SubtaskSource(ListedSource, ControlSource):
         if self.told != "text":
             raise EtudeError(f"sub-tasks are told in text, got data.source.told={self.told}; expected text")
 
-    def sample(self, number: int) -> SubtaskDemonstration | None:
+    def sample(self, number: int) -> GuidedDemonstration | None:
         """The demonstration of the k-th episode, or None where the hand was shaken too much."""
         name = self.name(number)
         found = _demonstrated_subtasks(name, self)
@@ -49,19 +49,19 @@ class SubtaskSource(ListedSource, ControlSource):
             return _demonstrated_subtasks(name, replace(self, shaking=Shaking(0.0)))
         return found
 
-    def unpacked(self, data: bytes | memoryview) -> SubtaskDemonstration:
+    def unpacked(self, data: bytes | memoryview) -> GuidedDemonstration:
         """The demonstration of these bytes."""
-        return SubtaskDemonstration(*arrays_in(data))
+        return GuidedDemonstration(*arrays_in(data))
 
 
-def plain_subtask_source(suite: str) -> SubtaskSource:
+def plain_guided_source(suite: str) -> GuidedSource:
     """The first of a suite's lists for training, or all its episodes; joints are told where to be."""
-    return SubtaskSource(
+    return GuidedSource(
         suite, cameras=CAMERAS[:VIEWS], told="text", action="joint", joints=plain_source(suite, 1).joints, plan=training_plan(suite)
     )
 
 
-def _demonstrated_subtasks(name: str, source: SubtaskSource) -> SubtaskDemonstration | None:
+def _demonstrated_subtasks(name: str, source: GuidedSource) -> GuidedDemonstration | None:
     task = episode(name).instruction.text
     sentences = {task: 0}
     subtasks: list[int] = []
@@ -76,10 +76,10 @@ def _demonstrated_subtasks(name: str, source: SubtaskSource) -> SubtaskDemonstra
     rows = np.full((len(words), max(len(one) for one in words), 2), NO_WORD, np.int16)
     for row, one in zip(rows, words, strict=True):
         row[: len(one)] = one
-    return SubtaskDemonstration(**vars(found), sentences=rows, subtasks=np.array(subtasks, np.int16))
+    return GuidedDemonstration(**vars(found), sentences=rows, subtasks=np.array(subtasks, np.int16))
 
 
-class SubtaskEyes(ControlEyes):
+class GuidedEyes(ControlEyes):
     """Hears what is to be done with every observation. When that is something else than before, the episode begins anew for the mind."""
 
     def told(self, instruction: str, pictures: Sequence[Any], episode: str) -> Arrays:

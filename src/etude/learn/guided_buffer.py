@@ -11,24 +11,24 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from etude.learn.control_buffer import ControlBatch, ControlBuffer, ControlPrompts
+from etude.learn.guided_control import GuidedDemonstration, GuidedSource
 from etude.learn.keypose_buffer import trimmed
 from etude.learn.network_recipes import ControllerRecipe
 from etude.learn.samples import WORD
-from etude.learn.subtask_control import SubtaskDemonstration, SubtaskSource
 
 
-class SubtaskBuffer(ControlBuffer):
+class GuidedBuffer(ControlBuffer):
     """Grows by :meth:`add`, is drawn from by :meth:`batch`. ``by_subtask``: the share of what is drawn that is told by its sub-task."""
 
     def __init__(
-        self, source: SubtaskSource, recipe: ControllerRecipe, by_subtask: float, onwards: bool, device: torch.device | str = "cpu"
+        self, source: GuidedSource, recipe: ControllerRecipe, by_subtask: float, onwards: bool, device: torch.device | str = "cpu"
     ) -> None:
         super().__init__(source, recipe, onwards, device)
         self._by_subtask = by_subtask
         self._sentences: list[NDArray[np.int16]] = []
         self._subtasks: list[NDArray[np.int16]] = []
 
-    def add(self, demonstrations: Sequence[SubtaskDemonstration]) -> None:  # type: ignore[override]
+    def add(self, demonstrations: Sequence[GuidedDemonstration]) -> None:  # type: ignore[override]
         """Append episodes in their order."""
         super().add(demonstrations)
         self._sentences += [one.sentences for one in demonstrations]
