@@ -23,6 +23,8 @@ FURTHEST = 0.8  # rad or m: where an oracle's arm ends up, however long it moves
 class ChunkController(WindowLooks):
     """An expert for actions beside the trunk, and a flow. Spaces that say where to be stay there after the last thing that was done."""
 
+    spread: Tensor
+
     def __init__(self, recipe: ControllerRecipe, source: ControlSource) -> None:
         super().__init__(recipe, source)
         width, heads = self.width, recipe.heads
