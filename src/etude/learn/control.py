@@ -6,7 +6,7 @@ learned is how the oracle goes on from there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, Self
 
@@ -18,9 +18,9 @@ from etude.envs.simulation import SIZES, Simulation
 from etude.episodes import CONTROLS, PRIMITIVE_STEPS, PRIMITIVES, ActionSpace, Episode
 from etude.learn.packing import arrays_in, in_a_row
 from etude.learn.samples import BLANK, OBJECT, prompt_tokens
-from etude.learn.source import SEEDS, SampleSource, refuse_tests
+from etude.learn.source import SEEDS, SampleSource, refuse_tests, start_noise
 from etude.library import episode, tasks, told_in
-from etude.names import SPARSE, EpisodeName, EtudeError, Stream, rng, unknown
+from etude.names import SPARSE, EtudeError, Stream, rng, unknown
 from etude.policies.contract import Contract, refuse_mismatches
 from etude.policies.halves import Arrays
 from etude.policies.policy import Observation
@@ -236,9 +236,11 @@ class _ShakenHand:
         return converted(np.append(np.clip(wanted[:6] + self._off, -1.0, 1.0), wanted[6:]), simulation)
 
 
-def demonstrated(name: str, source: ControlSource, hand: OtherHand | None = None) -> ControlDemonstration | None:
+def demonstrated(
+    name: str, source: ControlSource, hand: OtherHand | None = None, noted: Callable[[Simulation], None] = lambda _: None
+) -> ControlDemonstration | None:
     """Play an episode with the oracle, or with the ``hand`` of somebody else, to whom it says at every step what would be right. One that
-    the oracle does not solve is no demonstration; None where it was not alone."""
+    the oracle does not solve is no demonstration; None where it was not alone. ``noted`` is called before every step."""
     refuse_tests(name)
     found = episode(name).under(source.action)
     told, pictures = told_of(found, source)
@@ -256,6 +258,7 @@ def demonstrated(name: str, source: ControlSource, hand: OtherHand | None = None
         wanted = delta_action(oracle.aim(), simulation.monitor.watch.tip)
         frames.append(np.stack([seen[camera] for camera in source.cameras]))
         felt.append(seen["proprioception"])
+        noted(simulation)
         right = converted(wanted, simulation)
         labels.append(_near(right, seen["proprioception"], source.action))
         done = right if hand is None else hand.moved(wanted, seen, simulation)
@@ -316,10 +319,8 @@ class ControlEyes:
 
     def told(self, instruction: str, pictures: Sequence[Any], episode: str) -> Arrays:
         """A new episode begins."""
-        stream = rng(EpisodeName.parse(episode), "learned/start")
-        start = [[stream.normal() for _ in range(self._source.acts)] for _ in range(self.contract.chunk)]
-        told = prompt_arrays_of(instruction, pictures, self._source.size, self._source.language)
-        return {**told, "start": np.array(start, np.float32)}
+        start = start_noise(episode, self.contract.chunk, self._source.acts)
+        return {**prompt_arrays_of(instruction, pictures, self._source.size, self._source.language), "start": start}
 
     def saw(self, observation: Observation) -> Arrays:
         """``frames`` (V, S, S, 3) of all cameras, and what the robot ``felt`` (D,)."""

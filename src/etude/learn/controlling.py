@@ -48,6 +48,9 @@ class ControlMind:
 
     def decide(self, sessions: Sequence[int], seen: Sequence[Arrays]) -> list[Array]:
         """A chunk of actions (H, A) for each."""
+        for session, one in zip(sessions, seen, strict=True):
+            if "kinds" in one:  # something else is told than before
+                self.begin(session, one)
         looks = [(session, one["frames"], one["felt"]) for session, one in zip(sessions, seen, strict=True)]
         with torch.no_grad():
             if self._table is None:

@@ -27,13 +27,15 @@ from etude.learn.keyposes import (
 @dataclass(frozen=True, eq=False)
 class KeyposeBatch:
     """B keyposes. ``points`` int16 (B, P, 3): the bits of cells of the cube; ``colours`` uint8 (B, P, 3); ``felt`` (B, 10); ``words``
-    (B, L, 2), −1 where there are none; ``labels`` (B, 8)."""
+    (B, L, 2), −1 where there are none; ``labels`` (B, 8). ``start`` (B, 10): the noise of each, for those whose answers flow out of it;
+    None: some noise, always the same."""
 
     points: Tensor
     colours: Tensor
     felt: Tensor
     words: Tensor
     labels: Tensor
+    start: Tensor | None = None
 
 
 class KeyposeBuffer:

@@ -13,9 +13,11 @@ from etude.learn.buffer import DemonstrationBuffer
 from etude.learn.control_buffer import ControlBuffer
 from etude.learn.controlling import ControlMind, judged_control
 from etude.learn.deciding import DecisionMind, judged_trials
+from etude.learn.guided_buffer import GuidedBuffer
 from etude.learn.judging import judged
 from etude.learn.keypose_buffer import KeyposeBuffer
 from etude.learn.mind import StrokeMind
+from etude.learn.models.chunks import ChunkController
 from etude.learn.models.cogelot import Cogelot
 from etude.learn.models.controller import PARTS as CONTROL_PARTS
 from etude.learn.models.controller import Controller
@@ -24,6 +26,8 @@ from etude.learn.models.frame import FrameController
 from etude.learn.models.heatmaps import PARTS as KEYPOSE_PARTS
 from etude.learn.models.heatmaps import Heatmaps
 from etude.learn.models.language import LanguageFrame, LanguageStream
+from etude.learn.models.points import PARTS as POINT_PARTS
+from etude.learn.models.points import PointFlow
 from etude.learn.models.readout import ReadoutController
 from etude.learn.models.stream import StreamController
 from etude.learn.models.topdown import PARTS as TOPDOWN_PARTS
@@ -31,7 +35,16 @@ from etude.learn.models.topdown import Topdown
 from etude.learn.models.window import WindowController
 from etude.learn.network_recipes import Form
 from etude.learn.posing import KeyposeMind, judged_keyposes
-from etude.learn.recipes import ControlRecipe, DecisionRecipe, KeyposeRecipe, Recipe, StrokeRecipe, TopdownKeyposes
+from etude.learn.recipes import (
+    ControlRecipe,
+    DecisionRecipe,
+    GuidedRecipe,
+    KeyposeRecipe,
+    PointFlowRecipe,
+    Recipe,
+    StrokeRecipe,
+    TopdownKeyposes,
+)
 from etude.learn.samples import NUMBERS, SIZE
 from etude.learn.trial_buffer import TrialBuffer
 from etude.learn.trials import cells_of
@@ -72,6 +85,7 @@ def _cells(recipe: DecisionRecipe) -> int:
 
 
 CONTROLLER_MODELS: dict[Form, type[Controller]] = {
+    "chunks": ChunkController,
     "stream": StreamController,
     "window": WindowController,
     "readout": ReadoutController,
@@ -115,10 +129,26 @@ KINDS = {
         judged_keyposes,
         KeyposeMind,
     ),
+    PointFlowRecipe.json_kind: LearnedKind(
+        POINT_PARTS,
+        lambda recipe: PointFlow(recipe.model, recipe.data.source),
+        lambda recipe, device: KeyposeBuffer(recipe.data.source, recipe.data.by_subtask, device),
+        judged_keyposes,
+        KeyposeMind,
+    ),
     ControlRecipe.json_kind: LearnedKind(
         CONTROL_PARTS,
         lambda recipe: _controller(recipe)(recipe.model, recipe.data.source),
         lambda recipe, device: ControlBuffer(recipe.data.source, recipe.model, _controller(recipe).onwards, device),
+        judged_control,
+        ControlMind,
+    ),
+    GuidedRecipe.json_kind: LearnedKind(
+        CONTROL_PARTS,
+        lambda recipe: CONTROLLER_MODELS[recipe.model.form](recipe.model, recipe.data.source),
+        lambda recipe, device: GuidedBuffer(
+            recipe.data.source, recipe.model, recipe.data.by_subtask, CONTROLLER_MODELS[recipe.model.form].onwards, device
+        ),
         judged_control,
         ControlMind,
     ),

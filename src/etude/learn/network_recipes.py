@@ -59,7 +59,7 @@ class DeciderRecipe:
     jitter: float = 0.1
 
 
-Form = Literal["stream", "window", "readout", "frame"]
+Form = Literal["stream", "window", "readout", "frame", "chunks"]
 TRUNKED: tuple[Form, ...] = ("stream", "frame")  # whose trunk can be a pretrained language model
 
 
@@ -109,10 +109,9 @@ class ControllerRecipe:
 
 
 @dataclass(frozen=True)
-class HeatmapRecipe:
-    """The network of a keypose policy. ``sees``: the cloud alone makes a deaf copy, the instruction alone a blind one. ``size``: pixels
-    along each side of a view; ``zoom`` (m): the side of the cube that is looked at again; ``turn`` (degrees) and ``shift`` (m): how far
-    clouds and labels are moved together in training, at most."""
+class KeyposeNetwork:
+    """What networks of keypose policies share. ``sees``: the cloud alone makes a deaf copy, the instruction alone a blind one. ``turn``
+    (degrees) and ``shift`` (m): how far clouds and labels are moved together in training, at most."""
 
     sees: Literal["both", "cloud", "instruction"] = "both"
     width: int = 192
@@ -120,10 +119,16 @@ class HeatmapRecipe:
     layers: int = 5
     dropout: float = 0.1
     jitter: float = 0.1
-    size: int = 112
-    zoom: float = 0.3
     turn: float = 20.0
     shift: float = 0.08
+
+
+@dataclass(frozen=True)
+class HeatmapRecipe(KeyposeNetwork):
+    """Heat maps. ``size``: pixels along each side of a view; ``zoom`` (m): the side of the cube that is looked at again."""
+
+    size: int = 112
+    zoom: float = 0.3
 
 
 @dataclass(frozen=True)
@@ -136,3 +141,11 @@ class TopdownRecipe(HeatmapRecipe):
     size: int = 144
     turn: float = 10.0
     shift: float = 0.04
+
+
+@dataclass(frozen=True)
+class PointRecipe(KeyposeNetwork):
+    """Point tokens and a flow. ``head_layers``: of what looks at the points from a pose on its way; ``steps``: from noise to a pose."""
+
+    head_layers: int = 3
+    steps: int = 5

@@ -9,9 +9,19 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from etude.learn.control import ControlEyes
+from etude.learn.guided_control import GuidedEyes
 from etude.learn.header import checkpoint_bytes, checkpoint_file, metadata_in
 from etude.learn.keyposes import KeyposeEyes
-from etude.learn.recipes import ControlRecipe, DecisionRecipe, KeyposeRecipe, StrokeRecipe, TopdownKeyposes, recipe_in
+from etude.learn.recipes import (
+    ControlRecipe,
+    DecisionRecipe,
+    GuidedRecipe,
+    KeyposeRecipe,
+    PointFlowRecipe,
+    StrokeRecipe,
+    TopdownKeyposes,
+    recipe_in,
+)
 from etude.learn.samples import Prompt, Things, things_seen, told_prompt
 from etude.learn.trials import DecisionEyes
 from etude.names import EtudeError, parse_json, pick, rng, unknown
@@ -58,7 +68,9 @@ EYES: dict[str, Callable[[Any, Contract], Eyes]] = {
     DecisionRecipe.json_kind: DecisionEyes,
     KeyposeRecipe.json_kind: KeyposeEyes,
     TopdownKeyposes.json_kind: KeyposeEyes,
+    PointFlowRecipe.json_kind: KeyposeEyes,
     ControlRecipe.json_kind: ControlEyes,
+    GuidedRecipe.json_kind: GuidedEyes,
 }
 """The half beside a simulation, by the kind of recipe."""
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from etude.learn.keypose_buffer import KeyposeBatch, KeyposeBuffer, trimmed
-from etude.learn.keyposes import ACTION, SENTENCES, KeyposeDemonstration
+from etude.learn.keyposes import ACTION, LONGEST_SENTENCE, NO_WORD, POSE_NUMBERS, SENTENCES, KeyposeDemonstration
+from etude.learn.mind import SESSIONS, TOGETHER, Recorded
 from etude.learn.models.clouds import matrices
 from etude.learn.models.keypose_model import KeyposeAnswer, KeyposeModel
-from etude.names import EpisodeName
+from etude.names import EpisodeName, EtudeError
 from etude.policies.halves import Arrays
 from etude.pose import Array, matrix_quat
 
@@ -19,25 +21,74 @@ NEAR, TURN = (0.01, 0.02, 0.05), 15.0  # how near is told: metres and degrees
 
 
 class KeyposeMind:
-    """Answers looks with keyposes. Each is answered alone, so that no answer depends on who else was asking; none is remembered."""
+    """Answers looks with keyposes. On a GPU so many are answered at once as were recorded, on a CPU each alone: no answer depends on who
+    else was asking. Of an episode only the noise is remembered that its answers may flow out of."""
 
     def __init__(self, model: KeyposeModel, device: torch.device, about: Mapping[str, str]) -> None:
         self.about = about
         self._model, self._device = model, device
+        self._starts: dict[int, Arrays] = {}
+        self._table = LookTable(model, device, lambda answer: Recorded(answer, device).replayed) if device.type == "cuda" else None
 
     def begin(self, session: int, told: Arrays) -> None:
         """A new episode begins in this session: what is to be done comes with every look."""
+        if self._table is not None and session >= SESSIONS:
+            raise EtudeError(f"a learned policy plays at most {SESSIONS} episodes at once; use fewer --workers")
+        self._starts[session] = told
 
     def decide(self, sessions: Sequence[int], seen: Sequence[Arrays]) -> list[Array]:
         """A keypose (8,) for each."""
-        return [self._keypose(one) for one in seen]
+        looks = [{**one, **self._starts[session]} for session, one in zip(sessions, seen, strict=True)]
+        with torch.no_grad():
+            if self._table is None:
+                return [self._alone(look) for look in looks]
+            parts = [looks[start : start + TOGETHER] for start in range(0, len(looks), TOGETHER)]
+            return [keypose for part in parts for keypose in self._table.decided(part)]
 
-    def _keypose(self, seen: Arrays) -> Array:
-        arrays = seen["points"].view(np.int16), seen["colours"], seen["felt"], trimmed(seen["words"][None])[0], np.zeros(ACTION, np.float32)
-        points, colours, felt, words, nothing = (torch.from_numpy(np.array(a)).to(self._device)[None] for a in arrays)
-        found = answered(self._model, KeyposeBatch(points, colours, felt, words, nothing))
-        rotation = matrix_quat(found.rotations[0].double().cpu().numpy())
-        return np.array([*found.places[0].tolist(), *rotation, 1.0 if bool(found.closed[0]) else -1.0])
+    def _alone(self, look: Arrays) -> Array:
+        given = {name: torch.from_numpy(np.array(array))[None] for name, array in _arrays(look).items()}
+        given["words"] = torch.from_numpy(trimmed(look["words"][None]))
+        return _keypose(_in_a_row(self._model.answers(KeyposeBatch(**given, labels=torch.zeros(1, ACTION))))[0])
+
+
+class LookTable:
+    """Room for looks on a device, always as many: those that are not asked for hold what was there before, and nobody reads their answers.
+    ``recorded`` makes of a computation one that is done again and again."""
+
+    def __init__(self, model: KeyposeModel, device: torch.device, recorded: Callable[[Callable[[], Tensor]], Callable[[], Tensor]]) -> None:
+        points = model.source.points
+        kinds = {"points": torch.int16, "colours": torch.uint8, "felt": torch.float32, "words": torch.int64, "start": torch.float32}
+        shapes = {"points": (points, 3), "colours": (points, 3), "felt": (10,), "words": (LONGEST_SENTENCE, 2), "start": (POSE_NUMBERS,)}
+        self._given = {name: torch.zeros((TOGETHER, *shapes[name]), dtype=kind, device=device) for name, kind in kinds.items()}
+        self._given["words"].fill_(NO_WORD)
+        batch = KeyposeBatch(**self._given, labels=torch.zeros(TOGETHER, ACTION, device=device))
+        self._make, self._answer = recorded, lambda: _in_a_row(model.answers(batch))
+        self._recorded: Callable[[], Tensor] | None = None
+
+    def decided(self, looks: Sequence[Arrays]) -> list[Array]:
+        """Keyposes (8,) of at most :data:`~etude.learn.mind.TOGETHER` looks."""
+        arrays = [_arrays(look) for look in looks]
+        for name, room in self._given.items():
+            room[: len(looks)].copy_(torch.from_numpy(np.stack([one[name] for one in arrays])))
+        if self._recorded is None:
+            self._recorded = self._make(self._answer)
+        return [_keypose(row) for row in self._recorded()[: len(looks)].cpu()]
+
+
+def _arrays(look: Arrays) -> Arrays:
+    """What a batch has of a look: cells with a sign, as they are kept."""
+    return {**{name: look[name] for name in ("colours", "felt", "words", "start")}, "points": look["points"].view(np.int16)}
+
+
+def _in_a_row(found: KeyposeAnswer) -> Tensor:
+    """Answers as (B, 13): place, rotation, whether the hand is closed."""
+    return torch.cat([found.places, found.rotations.flatten(1), found.closed[:, None]], 1)
+
+
+def _keypose(row: Tensor) -> Array:
+    """The action (8,) of a row of an answer (13,)."""
+    place, rotation, closed = row.double().split([3, 9, 1])
+    return np.array([*place.tolist(), *matrix_quat(rotation.view(3, 3).numpy()), 1.0 if closed > 0 else -1.0])
 
 
 def answered(model: KeyposeModel, batch: KeyposeBatch) -> KeyposeAnswer:

@@ -8,8 +8,17 @@ from typing import Any, Literal
 
 from etude.learn.control import ControlSource, DaggerRecipe, plain_source
 from etude.learn.folders import LANGUAGES, VISIONS, folder_digest, placed
+from etude.learn.guided_control import GuidedSource, plain_guided_source
 from etude.learn.keyposes import CAMERAS, KeyposeSource, plain_keypose_source
-from etude.learn.network_recipes import ControllerRecipe, DeciderRecipe, HeatmapRecipe, ModelRecipe, TopdownRecipe
+from etude.learn.network_recipes import (
+    ControllerRecipe,
+    DeciderRecipe,
+    HeatmapRecipe,
+    KeyposeNetwork,
+    ModelRecipe,
+    PointRecipe,
+    TopdownRecipe,
+)
 from etude.learn.samples import Look, contract_for
 from etude.learn.source import HELD_OUT, SampleSource
 from etude.learn.stream import Source
@@ -76,6 +85,15 @@ class ControlData(DataRecipe):
 
 
 @dataclass(frozen=True)
+class GuidedData(ControlData):
+    """The same with sub-tasks. ``by_subtask``: the share of looks that are told by their sub-task, as a planner would, and not by the
+    task."""
+
+    source: GuidedSource
+    by_subtask: float = 0.5
+
+
+@dataclass(frozen=True)
 class ScheduleRecipe:
     """How it is trained: AdamW with warm-up and cosine, gradients clipped, weights averaged (``ema`` is the share kept at a step)."""
 
@@ -94,7 +112,7 @@ class Recipe(Family):
     """A training run. Its kind says what is learned, and with that which model, samples and buffer are its own
     (:mod:`etude.learn.kinds`). ``begun``: the digest of the weights that it goes on from, as a training of its own."""
 
-    model: ModelRecipe | DeciderRecipe | ControllerRecipe | HeatmapRecipe
+    model: ModelRecipe | DeciderRecipe | ControllerRecipe | KeyposeNetwork
     data: DataRecipe
     schedule: ScheduleRecipe = field(default_factory=ScheduleRecipe)
     begun: str = field(default="", metadata=SPARSE)
@@ -199,20 +217,13 @@ class DecisionRecipe(Recipe, kind="decisions"):
 
 
 @dataclass(frozen=True)
-class KeyposeRecipe(Recipe, kind="keyposes"):
-    """Where the tip shall go next, from the cloud that cameras see."""
-
-    model: HeatmapRecipe
+class _KeyposeRecipe(Recipe):
+    model: KeyposeNetwork
     data: KeyposeData
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.model.size < 8 or self.model.size % 8:
-            raise EtudeError(f"model.size must be a multiple of 8, the pixels of a patch, got {self.model.size}")
-        if not 0 < self.model.zoom <= self.data.source.side:
-            raise EtudeError(f"model.zoom must be more than 0 and at most the cube's {self.data.source.side:g} m, got {self.model.zoom:g}")
-        if not 0 <= self.data.by_subtask <= 1:
-            raise EtudeError(f"data.by_subtask is a share from 0 to 1, got {self.data.by_subtask:g}")
+        _refuse_no_share(self.data.by_subtask)
 
     @property
     def contract(self) -> Contract:
@@ -226,10 +237,38 @@ class KeyposeRecipe(Recipe, kind="keyposes"):
 
 
 @dataclass(frozen=True)
+class KeyposeRecipe(_KeyposeRecipe, kind="keyposes"):
+    """Where the tip shall go next, from heat maps of the cloud that cameras see."""
+
+    model: HeatmapRecipe
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.model.size < 8 or self.model.size % 8:
+            raise EtudeError(f"model.size must be a multiple of 8, the pixels of a patch, got {self.model.size}")
+        if not 0 < self.model.zoom <= self.data.source.side:
+            raise EtudeError(f"model.zoom must be more than 0 and at most the cube's {self.data.source.side:g} m, got {self.model.zoom:g}")
+
+
+@dataclass(frozen=True)
 class TopdownKeyposes(KeyposeRecipe, kind="topdown"):
     """The same, from a map of the table."""
 
     model: TopdownRecipe
+
+
+@dataclass(frozen=True)
+class PointFlowRecipe(_KeyposeRecipe, kind="points"):
+    """Where the tip shall go next, flowing out of noise among the points that cameras see."""
+
+    model: PointRecipe
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.data.source.size % 8:
+            raise EtudeError(f"data.source.size must be a multiple of 8, the pixels of a token, got {self.data.source.size}")
+        if self.model.steps < 1:
+            raise EtudeError(f"model.steps must be at least 1, got {self.model.steps}")
 
 
 @dataclass(frozen=True)
@@ -270,6 +309,26 @@ class ControlRecipe(Recipe, kind="control"):
         return self.model.language
 
 
+@dataclass(frozen=True)
+class GuidedRecipe(ControlRecipe, kind="guided-control"):
+    """Chunks of actions in closed loop, told by tasks and by sub-tasks."""
+
+    data: GuidedData
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _refuse_no_share(self.data.by_subtask)
+        if self.data.by_subtask and self.model.looks > 1:
+            raise EtudeError(
+                f"who is told anew forgets what was seen before: model.looks must be 1, or data.by_subtask 0; got {self.model.looks}"
+            )
+
+
+def _refuse_no_share(by_subtask: float) -> None:
+    if not 0 <= by_subtask <= 1:
+        raise EtudeError(f"data.by_subtask is a share from 0 to 1, got {by_subtask:g}")
+
+
 def _refuse_two_languages(model: ModelRecipe | ControllerRecipe, source: Source | ControlSource) -> None:
     if model.language != source.language:
         told = f"the model's language is {model.language!r}, but its demonstrations are told in {source.language!r}"
@@ -293,7 +352,7 @@ def recipe_in(metadata: Mapping[str, str], language: str = "", vision: str = "")
 
 LOOK_NAMES: dict[str, Look] = {"objects": "objects", "patches": "patches"}
 CONDITIONINGS: dict[str, Literal["cross", "concat"]] = {"xattn": "cross", "concat": "concat"}
-DECIDER, HEATMAPS, TOPDOWN = "decider", "heatmaps", "topdown"
+DECIDER, HEATMAPS, TOPDOWN, POINTS, CHUNKS = "decider", "heatmaps", "topdown", "points", "chunks"
 CONTROLLERS: dict[str, tuple[ControllerRecipe, int, int]] = {  # with how many cameras, and windows in a batch: all learn from as many looks
     "stream": (ControllerRecipe("stream", layers=4, looks=16), 2, 32),
     "window": (ControllerRecipe("window"), 1, 512),
@@ -308,7 +367,7 @@ def recipe_names(suite: str) -> tuple[str, ...]:
     if SUITES[suite].control == ANSWER:
         return (DECIDER,)
     if SUITES[suite].control == "keypose":
-        return (HEATMAPS, TOPDOWN, *CONTROLLERS)
+        return (HEATMAPS, TOPDOWN, POINTS, CHUNKS, *CONTROLLERS)
     return (*(f"{look}-{conditioning}" for look in LOOK_NAMES for conditioning in CONDITIONINGS), *CONTROLLERS)
 
 
@@ -369,6 +428,11 @@ def _plain_recipe(suite: str, form: str) -> Recipe:
     if form == TOPDOWN:
         source = replace(plain_keypose_source(suite), cameras=(*CAMERAS, "overhead"), size=160)
         return TopdownKeyposes(TopdownRecipe(), _keyposes(source), ScheduleRecipe(batch=48, rate=5e-4, steps=8000))
+    if form == POINTS:
+        return PointFlowRecipe(PointRecipe(), _keyposes(plain_keypose_source(suite)), ScheduleRecipe(batch=48, rate=5e-4, steps=6000))
+    if form == CHUNKS:
+        controller = ControllerRecipe("chunks", layers=4, looks=1, chunk=50, execute=10)
+        return GuidedRecipe(controller, GuidedData(plain_guided_source(suite)), ScheduleRecipe(batch=256, rate=5e-4, warmup=500))
     if form in CONTROLLERS:
         controller, views, batch = CONTROLLERS[form]
         schedule = ScheduleRecipe(batch=batch, rate=5e-4, warmup=500)

@@ -12,7 +12,7 @@ from torch.nn import functional
 from etude.learn.keypose_buffer import KeyposeBatch
 from etude.learn.keyposes import CELLS, KeyposeSource
 from etude.learn.models.clouds import RigidMotion, matrices, six_numbers, zoomed
-from etude.learn.network_recipes import HeatmapRecipe
+from etude.learn.network_recipes import KeyposeNetwork
 
 SENSES = 15  # numbers that are felt: the tip in the cube, its rotation, closed, held, opening, and where the cube is
 INSIDE = 0.02  # share of the cube next to its sides: a label that augmentation would bring there stays where it is
@@ -52,7 +52,7 @@ class KeyposeModel(nn.Module):
     low: Tensor
     lifts = True  # clouds, up and down, while it learns
 
-    def __init__(self, recipe: HeatmapRecipe, source: KeyposeSource) -> None:
+    def __init__(self, recipe: KeyposeNetwork, source: KeyposeSource) -> None:
         super().__init__()
         self.recipe, self.source = recipe, source
         self.register_buffer("low", torch.tensor(source.centre) - source.side / 2, persistent=False)

@@ -9,13 +9,13 @@ from torch import Tensor, nn
 from etude.learn.control import ControlSource
 from etude.learn.control_buffer import ControlBatch
 from etude.learn.models.controller import ControlMemory, mean_over
+from etude.learn.models.flow import MOMENTS, flown, on_the_way
 from etude.learn.models.tokens import hats
 from etude.learn.models.window import WindowTrunk
 from etude.learn.network_recipes import ControllerRecipe
 
 READOUTS = 4
 STEPS = 10  # from noise to an action
-MOMENTS = 32  # knots on the way
 
 
 class ReadoutController(WindowTrunk):
@@ -35,18 +35,14 @@ class ReadoutController(WindowTrunk):
         return self.flow(given).unflatten(1, (self.chunk, self.numbers)).float()
 
     def _flown(self, read: Tensor, start: Tensor) -> Tensor:
-        x = start
-        for k in range(STEPS):
-            x = x + self._velocity(read, x, torch.full_like(x[:, 0, 0], k / STEPS)) / STEPS
-        return x
+        return flown(lambda x, moment: self._velocity(read, x, moment), start, STEPS)
 
     def _read(self, batch: ControlBatch) -> Tensor:
-        return self.gathered(self.read_batch(batch).flatten(1))
+        return self.gathered(self.read(*self.row_of(batch)).flatten(1))
 
     def losses(self, batch: ControlBatch) -> Tensor:
         wanted = self.scaled(batch.labels[:, -1], batch.felt[:, -1])
-        noise, moment = torch.randn_like(wanted), torch.rand_like(wanted[:, 0, 0])
-        at = torch.lerp(noise, wanted, moment[:, None, None])
+        noise, moment, at = on_the_way(wanted)
         return mean_over((self._velocity(self._read(batch), at, moment) - (wanted - noise)) ** 2, batch.counts[:, -1])
 
     def chunks(self, batch: ControlBatch) -> tuple[Tensor, Tensor, Tensor]:

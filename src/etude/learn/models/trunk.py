@@ -44,13 +44,24 @@ class TransformerBlock(nn.Module):
         self.hidden = nn.Sequential(nn.Linear(width, int(RATIO * width)), nn.GELU(), nn.Linear(int(RATIO * width), width))
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, x: Tensor, allowed: Tensor | None = None, tokens: Tensor | None = None, shown: Tensor | None = None) -> Tensor:
+    def forward(
+        self,
+        x: Tensor,
+        allowed: Tensor | None = None,
+        tokens: Tensor | None = None,
+        shown: Tensor | None = None,
+        known: Tensor | None = None,
+    ) -> Tensor:
+        """``known``: keys and values of the ``tokens``, where they are looked at more than once."""
         norms = iter(self.norms)
         if self.own is not None:
             y = next(norms)(x)
             x = x + self.dropout(self.own(y, y, allowed))
         if self.cross is not None:
-            assert tokens is not None
-            x = x + self.dropout(self.cross(next(norms)(x), tokens, shown))
+            y = next(norms)(x)
+            if known is None:
+                assert tokens is not None
+                known = self.cross.both(tokens)
+            x = x + self.dropout(self.cross.over(y, known, shown))
         out: Tensor = x + self.dropout(self.hidden(next(norms)(x)))
         return out
