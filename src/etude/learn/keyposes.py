@@ -6,10 +6,9 @@ policy can follow a planner or do without.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +17,10 @@ from etude.envs.observer import Observer, key
 from etude.envs.simulation import Simulation
 from etude.learn.control import TIP
 from etude.learn.packing import arrays_in, in_a_row
-from etude.learn.source import SEEDS, SampleSource, refuse_tests
+from etude.learn.source import SEEDS, ListedSource, refuse_tests, training_plan
 from etude.learn.wording import wording_of
 from etude.library import episode, tasks
-from etude.names import EpisodeName, EtudeError, pick
+from etude.names import EtudeError
 from etude.policies.contract import Contract, refuse_mismatches
 from etude.policies.halves import Arrays
 from etude.policies.policy import Observation
@@ -53,11 +52,10 @@ class KeyposeDemonstration:
 
 
 @dataclass(frozen=True)
-class KeyposeSource(SampleSource):
+class KeyposeSource(ListedSource):
     """Which episodes, seen by which ``cameras`` in square pictures of ``size`` pixels; of what they see, that counts which is in a cube of
-    ``side`` (m) around ``centre`` (world). ``plan``: the episodes of this list of the suite's, each once, instead of any number."""
+    ``side`` (m) around ``centre`` (world)."""
 
-    plan: str = ""
     cameras: tuple[str, ...] = CAMERAS
     size: int = 128
     centre: Vec3 = (0.0, 0.0, 0.0)
@@ -67,31 +65,6 @@ class KeyposeSource(SampleSource):
         if not self.cameras:
             raise EtudeError("a keypose policy needs at least one camera in data.source.cameras")
         super().__post_init__()
-        for name in self.listed:
-            refuse_tests(name)
-
-    @property
-    def listed(self) -> tuple[str, ...]:
-        """The episodes of the plan: the first of every task, then the second of each, so that a part of them has something of all."""
-        return _listed(self.suite, self.plan, self.tasks) if self.plan else ()
-
-    @property
-    def count(self) -> int | None:
-        """How many there are; None: without end."""
-        return len(self.listed) if self.plan else None
-
-    def chosen(self) -> tuple[str, ...]:
-        """The tasks, in the suite's order."""
-        of_plan = {EpisodeName.parse(name).task for name in self.listed}
-        return tuple(task for task in super().chosen() if not self.plan or task in of_plan)
-
-    def held_out(self) -> Self:
-        """Episodes of the same tasks that neither a stream for training nor a plan has."""
-        return replace(super().held_out(), tasks=self.chosen(), plan="")
-
-    def name(self, number: int) -> str:
-        """The name of the k-th episode."""
-        return self.listed[number] if self.plan else super().name(number)
 
     @property
     def contract(self) -> Contract:
@@ -121,18 +94,6 @@ class KeyposeSource(SampleSource):
         return KeyposeDemonstration(*arrays_in(data))
 
 
-@functools.lru_cache(maxsize=8)
-def _listed(suite: str, plan: str, chosen: tuple[str, ...]) -> tuple[str, ...]:
-    turns: dict[str, int] = {}
-    found: list[tuple[int, str]] = []
-    for name in pick(f"plan of {suite}", plan, SUITES[suite].plans)():
-        task = EpisodeName.parse(name).task
-        if not chosen or task in chosen:
-            turns[task] = turns.get(task, 0) + 1
-            found.append((turns[task], name))
-    return tuple(name for _, name in sorted(found, key=lambda one: one[0]))
-
-
 def plain_keypose_source(suite: str) -> KeyposeSource:
     """The first of a suite's lists that are for training, or all its episodes; the cube holds all places where the tip may be sent."""
     found = SUITES[suite]
@@ -140,8 +101,7 @@ def plain_keypose_source(suite: str) -> KeyposeSource:
         raise EtudeError(f"{suite} does not say where the tip may be sent, which recipes of keyposes need")
     lower, upper = (np.array(corner) for corner in found.reach)
     x, y, z = ((lower + upper) / 2).round(6).tolist()
-    training = (k for k, names in found.plans.items() if {found.splits[EpisodeName.parse(name).split] for name in names()} == {"training"})
-    return KeyposeSource(suite, plan=next(training, ""), centre=(x, y, z), side=round(float((upper - lower).max()), 6))
+    return KeyposeSource(suite, plan=training_plan(suite), centre=(x, y, z), side=round(float((upper - lower).max()), 6))
 
 
 def demonstrated_keyposes(name: str, source: KeyposeSource) -> KeyposeDemonstration:

@@ -23,13 +23,16 @@ from etude.learn.models.decider import Decider
 from etude.learn.models.frame import FrameController
 from etude.learn.models.heatmaps import PARTS as KEYPOSE_PARTS
 from etude.learn.models.heatmaps import Heatmaps
+from etude.learn.models.planner import PlannerModel
 from etude.learn.models.readout import ReadoutController
 from etude.learn.models.stream import StreamController
 from etude.learn.models.window import WindowController
 from etude.learn.network_recipes import Form
+from etude.learn.planning import PlannerMind, judged_subtasks
 from etude.learn.posing import KeyposeMind, judged_keyposes
-from etude.learn.recipes import ControlRecipe, DecisionRecipe, KeyposeRecipe, Recipe, StrokeRecipe
+from etude.learn.recipes import ControlRecipe, DecisionRecipe, KeyposeRecipe, PlanningRecipe, Recipe, StrokeRecipe
 from etude.learn.samples import NUMBERS, SIZE
+from etude.learn.subtask_buffer import SubtaskBuffer
 from etude.learn.trial_buffer import TrialBuffer
 from etude.learn.trials import cells_of
 from etude.names import pick
@@ -100,6 +103,13 @@ KINDS = {
         lambda recipe, device: ControlBuffer(recipe.data.source, recipe.model, CONTROLLER_MODELS[recipe.model.form].onwards, device),
         judged_control,
         ControlMind,
+    ),
+    PlanningRecipe.json_kind: LearnedKind(
+        1,
+        lambda recipe: PlannerModel(recipe.model, recipe.data.source),
+        lambda recipe, device: SubtaskBuffer(recipe.data.forget, recipe.data.again, device),
+        judged_subtasks,
+        PlannerMind,
     ),
 }
 

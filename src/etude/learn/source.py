@@ -9,7 +9,8 @@ from itertools import accumulate
 from typing import Any, Self
 
 from etude.library import find_task, tasks
-from etude.names import EpisodeName, EtudeError, rng, unknown
+from etude.names import EpisodeName, EtudeError, pick, rng, unknown
+from etude.suites.suite import SUITES
 
 TRAINING = ("train",)  # splits that are for training
 HELD_OUT = 1 << 20  # the seed of a stream that nobody trains on
@@ -99,3 +100,57 @@ def _shares(source: SampleSource) -> tuple[tuple[str, ...], list[float]]:
     """The tasks of a source, and up to where each is drawn: names are asked for thousands of times a second."""
     chosen, weights = source.chosen(), dict(source.weights)
     return chosen, list(accumulate(weights.get(task, 1.0) for task in chosen))
+
+
+@dataclass(frozen=True)
+class ListedSource(SampleSource):
+    """Episodes of a list: ``plan`` is one of the suite's, each of whose episodes comes once; without one there is any number."""
+
+    plan: str = ""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in self.listed:
+            refuse_tests(name)
+
+    @property
+    def listed(self) -> tuple[str, ...]:
+        """The episodes of the plan: the first of every task, then the second of each, so that a part of them has something of all."""
+        return _listed(self.suite, self.plan, self.tasks) if self.plan else ()
+
+    @property
+    def count(self) -> int | None:
+        """How many there are; None: without end."""
+        return len(self.listed) if self.plan else None
+
+    def chosen(self) -> tuple[str, ...]:
+        """The tasks, in the suite's order."""
+        of_plan = {EpisodeName.parse(name).task for name in self.listed}
+        return tuple(task for task in super().chosen() if not self.plan or task in of_plan)
+
+    def held_out(self) -> Self:
+        """Episodes of the same tasks that neither a stream for training nor a plan has."""
+        return replace(super().held_out(), tasks=self.chosen(), plan="")
+
+    def name(self, number: int) -> str:
+        """The name of the k-th episode."""
+        return self.listed[number] if self.plan else super().name(number)
+
+
+@functools.lru_cache(maxsize=8)
+def _listed(suite: str, plan: str, chosen: tuple[str, ...]) -> tuple[str, ...]:
+    turns: dict[str, int] = {}
+    found: list[tuple[int, str]] = []
+    for name in pick(f"plan of {suite}", plan, SUITES[suite].plans)():
+        task = EpisodeName.parse(name).task
+        if not chosen or task in chosen:
+            turns[task] = turns.get(task, 0) + 1
+            found.append((turns[task], name))
+    return tuple(name for _, name in sorted(found, key=lambda one: one[0]))
+
+
+def training_plan(suite: str) -> str:
+    """The first of a suite's lists that are for training alone; empty where it has none."""
+    found = SUITES[suite]
+    training = (k for k, names in found.plans.items() if {found.splits[EpisodeName.parse(name).split] for name in names()} == {"training"})
+    return next(training, "")
