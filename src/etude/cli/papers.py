@@ -36,13 +36,15 @@ def paper(
     settings: Annotated[list[str] | None, typer.Option("--set", help="key=value of the recipes of --models, besides their own")] = None,
     device: Annotated[str, typer.Option(help="cuda or cpu, for --models", show_default="cuda where there is one")] = "",
     policy: Annotated[list[str] | None, typer.Option(help=f"{POLICY}; TRAINED=POLICY says what it was trained on; repeat")] = None,
-    planner: Annotated[str | None, typer.Option(help=PLANNER)] = None,
+    planner: Annotated[list[str] | None, typer.Option(help=f"{PLANNER}; TRAINED=PLANNER says what it was trained on; repeat")] = None,
     tables: Annotated[list[str] | None, typer.Option(help="Table 2, Figure 5, …; repeat for several; all when none is given")] = None,
     task: Annotated[list[str] | None, typer.Option(help="leave all other tasks out; repeat for several")] = None,
     episodes: Annotated[
         list[str] | None,
         typer.Option(help="seeds of everything, or 'Table 1=100' of a table's; repeat", show_default="as many as in the paper"),
     ] = None,
+    part: Annotated[bool, typer.Option("--part", help="a fixed part of frozen lists instead of all, the same for everybody")] = False,
+    whole: Annotated[list[str] | None, typer.Option(help="LINE or LINE:MODE that plays them whole, with --part; repeat")] = None,
     out: Annotated[Path | None, typer.Option(help="a folder for runs and tables; the same command goes on where it stopped")] = None,
     page: Annotated[Path | None, typer.Option(help="the page of results", show_default="OUT/results.md")] = None,
     shard: Annotated[str | None, typer.Option(help="i/n: only every n-th episode; without it, shards that are there are joined")] = None,
@@ -56,7 +58,7 @@ def paper(
     from etude.papers.filling import filled, write
     from etude.papers.models import chosen_models, index
     from etude.papers.page import write_pages
-    from etude.papers.playing import chosen_tables, episode_counts, play, tables_of
+    from etude.papers.playing import chosen_tables, episode_counts, in_part, play, tables_of
     from etude.suites.suite import SUITES
 
     every = tables_of(suite)
@@ -77,11 +79,15 @@ def paper(
         raise EtudeError("say who plays and where results go: --policy POLICY --out FOLDER; --list shows what there is")
     for name in task or ():
         pick(f"task of {suite}", name, SUITES[suite].tasks)
-    chosen, lines = chosen_tables(every, tables or ()), _lines(suite, policy or [], models, known, device, every)
+    chosen, lines = chosen_tables(every, tables or ()), _lines(suite, policy or [], planner or [], models, known, device, every)
+    if part:
+        lines = in_part(lines, chosen, whole or ())
+    elif whole:
+        raise EtudeError("--whole names who plays lists whole where others play a part: give --part too")
     chosen = tuple(table for table in chosen if any(line.plays(block) for block in table.blocks for line in lines))
     with ProgressBar(out) as shown:
         played = play(
-            chosen, lines, out, planner=planner, episodes=episode_counts(episodes or (), every), task=task or (), shard=shard,
+            chosen, lines, out, episodes=episode_counts(episodes or (), every), task=task or (), shard=shard,
             settings=RunSettings(workers, timeout), progress=shown,
             told=_note,
         )  # fmt: skip
@@ -92,8 +98,10 @@ def paper(
     found = [filled(table, lines, played) for table in chosen]
     claims = conclusions(SUITES[suite].paper_claims(), lines, played) if models is not None else []
     typed = _typed(
-        models=models, model=model, set=settings, policy=policy, planner=planner, tables=tables, task=task, episodes=episodes, out=out
-    )
+        models=models, model=model, set=settings, policy=policy, planner=planner, tables=tables, task=task, episodes=episodes, whole=whole,
+        out=out,
+    )  # fmt: skip
+    typed += " --part" if part else ""
     own = index(suite, models, known) if models is not None else None
     results, title = page or out / "results.md", f"{SUITES[suite].title}: the paper's tables"
     files = [*write(found, out / "tables"), *write_pages(results, title, f"etude paper {suite} {typed}", found, claims, own)]
@@ -155,19 +163,26 @@ def _tell_shard(suite: str, shard: str, out: Path, runs: list[dict[str, str]], a
 
 
 def _lines(
-    suite: str, policies: list[str], models: Path | None, known: Sequence[PaperModel], device: str, tables: Sequence[PaperTable]
+    suite: str,
+    policies: list[str],
+    planners: list[str],
+    models: Path | None,
+    known: Sequence[PaperModel],
+    device: str,
+    tables: Sequence[PaperTable],
 ) -> list[PolicyLine]:
     """Who stands in the tables: the paper's models first, then those who are given."""
-    from etude.papers.models import model_lines, trained_models
-    from etude.papers.playing import policy_lines
+    from etude.papers.models import model_lines, model_planners, trained_models
+    from etude.papers.playing import planners_given, policy_lines
 
-    given = policy_lines(policies, tables)
+    speaking = planners_given(planners, tables)
+    trained = trained_models(suite, models, known) if models is not None else []
+    given = policy_lines(policies, tables, speaking or model_planners(trained))
     if models is None:
         return given
-    trained = trained_models(suite, models, known)
     if not (trained or given):
         raise EtudeError(f"{models} has none of the paper's models; etude paper {suite} --models {models} tells how they are trained")
-    return [*model_lines(trained, device), *given]
+    return [*model_lines(trained, device, speaking), *given]
 
 
 def _typed(**options: object) -> str:

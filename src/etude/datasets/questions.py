@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,8 +54,6 @@ class Exported:
 def questions(episode: Episode, size: int = PIXELS) -> list[PlannerQuestion] | None:
     """The questions about an episode, in order, with square pictures of ``size`` pixels; None where the oracle does not solve it."""
     simulation = Simulation(episode.under("ee_delta"))
-    oracle = OraclePolicy(action="ee_delta")
-    oracle.reset(episode.instruction.text, (), episode.name)
     observer = Observer(simulation, CAMERAS, (size, size), ("rgb",))
     every = asked_every(episode)
     found: list[PlannerQuestion] = []
@@ -66,18 +64,26 @@ def questions(episode: Episode, size: int = PIXELS) -> list[PlannerQuestion] | N
         found.extend(PlannerQuestion(*one, simulation.steps, views) for one in asked)
         asked.clear()
 
-    while not simulation.over:
-        now = position(simulation.monitor)
-        assert now is not None  # or it would be over
+    for now in demonstrated_stages(simulation):
         if asked and asked[-1][1] != now:
             close()
         if simulation.steps % every == 0:
             asked.append((simulation.steps, now, _views(observer)))
-        simulation.step(oracle.act({"simulation": simulation}))
     if not simulation.status.satisfied:
         return None
     close()
     return found
+
+
+def demonstrated_stages(simulation: Simulation) -> Iterator[Position]:
+    """Where a demonstration of the oracle stands before each of its control steps, until the episode is over."""
+    oracle = OraclePolicy(action="ee_delta")
+    oracle.reset(simulation.episode.instruction.text, (), simulation.episode.name)
+    while not simulation.over:
+        now = position(simulation.monitor)
+        assert now is not None  # or it would be over
+        yield now
+        simulation.step(oracle.act({"simulation": simulation}))
 
 
 def _views(observer: Observer) -> Views:

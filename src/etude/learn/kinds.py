@@ -26,6 +26,7 @@ from etude.learn.models.frame import FrameController
 from etude.learn.models.heatmaps import PARTS as KEYPOSE_PARTS
 from etude.learn.models.heatmaps import Heatmaps
 from etude.learn.models.language import LanguageFrame, LanguageStream
+from etude.learn.models.planner import PlannerModel
 from etude.learn.models.points import PARTS as POINT_PARTS
 from etude.learn.models.points import PointFlow
 from etude.learn.models.readout import ReadoutController
@@ -34,18 +35,21 @@ from etude.learn.models.topdown import PARTS as TOPDOWN_PARTS
 from etude.learn.models.topdown import Topdown
 from etude.learn.models.window import WindowController
 from etude.learn.network_recipes import Form
+from etude.learn.planning import PlannerMind, judged_subtasks
 from etude.learn.posing import KeyposeMind, judged_keyposes
 from etude.learn.recipes import (
     ControlRecipe,
     DecisionRecipe,
     GuidedRecipe,
     KeyposeRecipe,
+    PlanningRecipe,
     PointFlowRecipe,
     Recipe,
     StrokeRecipe,
     TopdownKeyposes,
 )
 from etude.learn.samples import NUMBERS, SIZE
+from etude.learn.subtask_buffer import SubtaskBuffer
 from etude.learn.trial_buffer import TrialBuffer
 from etude.learn.trials import cells_of
 from etude.names import pick
@@ -151,6 +155,13 @@ KINDS = {
         ),
         judged_control,
         ControlMind,
+    ),
+    PlanningRecipe.json_kind: LearnedKind(
+        1,
+        lambda recipe: PlannerModel(recipe.model, recipe.data.source),
+        lambda recipe, device: SubtaskBuffer(recipe.data.forget, recipe.data.again, device),
+        judged_subtasks,
+        PlannerMind,
     ),
 }
 

@@ -149,3 +149,20 @@ class PointRecipe(KeyposeNetwork):
 
     head_layers: int = 3
     steps: int = 5
+
+
+@dataclass(frozen=True)
+class PlannerRecipe:
+    """The network of a planner. ``sees``: frames alone make a deaf copy, words alone a blind one. ``grid``: tokens along each side of a
+    frame; ``readers``: layers in which what could be said looks at what is known; ``shift`` (pixels): how far frames are moved in training,
+    at most."""
+
+    sees: Literal["both", "frames", "words"] = "both"
+    width: int = 192
+    heads: int = 6
+    layers: int = 4
+    readers: int = 2
+    grid: int = 8
+    dropout: float = 0.1
+    jitter: float = 0.1
+    shift: int = 6

@@ -17,12 +17,14 @@ from etude.learn.recipes import (
     DecisionRecipe,
     GuidedRecipe,
     KeyposeRecipe,
+    PlanningRecipe,
     PointFlowRecipe,
     StrokeRecipe,
     TopdownKeyposes,
     recipe_in,
 )
 from etude.learn.samples import Prompt, Things, things_seen, told_prompt
+from etude.learn.subtasks import HISTORY, PlannerEyes
 from etude.learn.trials import DecisionEyes
 from etude.names import EtudeError, parse_json, pick, rng, unknown
 from etude.policies.contract import Contract
@@ -71,6 +73,7 @@ EYES: dict[str, Callable[[Any, Contract], Eyes]] = {
     PointFlowRecipe.json_kind: KeyposeEyes,
     ControlRecipe.json_kind: ControlEyes,
     GuidedRecipe.json_kind: GuidedEyes,
+    PlanningRecipe.json_kind: PlannerEyes,
 }
 """The half beside a simulation, by the kind of recipe."""
 
@@ -78,8 +81,9 @@ EYES: dict[str, Callable[[Any, Contract], Eyes]] = {
 OPTIONS = ("device", "language", "vision")
 
 
-def learned_halves(text: str) -> Halves:
-    """The halves of the policy of a checkpoint's path; on a GPU where there is one, unless ``?device=cpu`` follows.
+def learned_halves(text: str, plans: bool = False) -> Halves:
+    """The halves of the policy of a checkpoint's path; on a GPU where there is one, unless ``?device=cpu`` follows. Of one that ``plans``,
+    which is asked now and then, beside every simulation: on the CPU unless ``?device=cuda`` follows.
 
     ``?language=t5:FOLDER``: its pretrained language lies there now; ``?vision=vit:FOLDER``: what looks at frames.
     """
@@ -89,10 +93,14 @@ def learned_halves(text: str) -> Halves:
         if key not in OPTIONS:
             raise unknown("option of a learned policy:", key, OPTIONS)
     file, device, language, vision = checkpoint_file(Path(path)), *(options.get(key) or "" for key in OPTIONS)
+    device = device or ("cpu" if plans else "")
 
     def eyes() -> Eyes:
         metadata = metadata_in(checkpoint_bytes(file), file)
         recipe = recipe_in(metadata, language, vision)
+        if recipe.plans is not plans:
+            way = ("plans", "--planner") if recipe.plans else ("acts", "--policy")
+            raise EtudeError(f"{path} holds what {way[0]}: play it with {way[1]} learned:{path}")
         return pick("kind of recipe", recipe.json_kind, EYES)(recipe, Contract.from_data(parse_json(metadata["contract"])))
 
     def mind() -> Mind:
@@ -103,6 +111,25 @@ def learned_halves(text: str) -> Halves:
         return bool(_torch("mind").device_named(device).type != "cpu")
 
     return Halves(eyes, mind, shared)
+
+
+class LearnedPlanner:
+    """A checkpoint that names the next sub-task, of those there are words for."""
+
+    def __init__(self, text: str) -> None:
+        halves = learned_halves(text, plans=True)
+        self._eyes, self._mind = halves.eyes(), halves.mind()
+        self.contract, self.about = self._eyes.contract, self._mind.about
+
+    def reset(self, instruction: str, pictures: Sequence[Any], episode: str) -> None:
+        """A new episode begins."""
+        self._mind.begin(0, self._eyes.told(instruction, pictures, episode))
+
+    def next_subtask(self, observation: Observation, instruction: str, history: Sequence[str]) -> str:
+        """The likeliest of ``observation["vocabulary"]``."""
+        vocabulary: Sequence[str] = observation["vocabulary"]
+        seen = self._eyes.saw({**observation, "instruction": instruction, HISTORY: history})
+        return vocabulary[int(self._mind.decide([0], [seen])[0][0])]
 
 
 def _torch(module: str) -> Any:

@@ -16,12 +16,14 @@ from etude.learn.network_recipes import (
     HeatmapRecipe,
     KeyposeNetwork,
     ModelRecipe,
+    PlannerRecipe,
     PointRecipe,
     TopdownRecipe,
 )
 from etude.learn.samples import Look, contract_for
 from etude.learn.source import HELD_OUT, SampleSource
 from etude.learn.stream import Source
+from etude.learn.subtasks import SubtaskSource, plain_subtask_source
 from etude.learn.trials import TrialSource, contract_of
 from etude.names import SPARSE, EtudeError, Family, decode, encode, parse_json, pick, unknown
 from etude.policies.contract import ANSWER, Contract
@@ -94,6 +96,19 @@ class GuidedData(ControlData):
 
 
 @dataclass(frozen=True)
+class PlanningData(DataRecipe):
+    """Episodes of questions for a planner. ``forget``: the share of questions that do not tell the sub-task before; ``again``: the share
+    that tell the one that is worked on, as when it was tried and failed."""
+
+    source: SubtaskSource
+    start: int = 200
+    fresh: int = 1
+    most: int = 2000
+    forget: float = 0.25
+    again: float = 0.25
+
+
+@dataclass(frozen=True)
 class ScheduleRecipe:
     """How it is trained: AdamW with warm-up and cosine, gradients clipped, weights averaged (``ema`` is the share kept at a step)."""
 
@@ -112,7 +127,7 @@ class Recipe(Family):
     """A training run. Its kind says what is learned, and with that which model, samples and buffer are its own
     (:mod:`etude.learn.kinds`). ``begun``: the digest of the weights that it goes on from, as a training of its own."""
 
-    model: ModelRecipe | DeciderRecipe | ControllerRecipe | KeyposeNetwork
+    model: ModelRecipe | DeciderRecipe | ControllerRecipe | KeyposeNetwork | PlannerRecipe
     data: DataRecipe
     schedule: ScheduleRecipe = field(default_factory=ScheduleRecipe)
     begun: str = field(default="", metadata=SPARSE)
@@ -138,6 +153,11 @@ class Recipe(Family):
     @property
     def shuffles(self) -> bool:
         """Has a sample an order that is to mean nothing?"""
+        return False
+
+    @property
+    def plans(self) -> bool:
+        """Does it say what to do, for others to do it?"""
         return False
 
     @property
@@ -283,9 +303,7 @@ class ControlRecipe(Recipe, kind="control"):
         _refuse_two_languages(self.model, self.data.source)
         if self.model.looks < 1:
             raise EtudeError(f"model.looks must be at least 1, got {self.model.looks}")
-        size, grid = self.data.source.size, self.model.grid
-        if grid < 1 or size % (8 * grid):
-            raise EtudeError(f"frames of {size} pixels have no {grid}×{grid} tokens; expected a size that is a multiple of {8 * grid}")
+        _refuse_grid(self.data.source.size, self.model.grid)
         _ = self.contract  # refuses chunks that cannot be carried out
 
     @property
@@ -324,6 +342,36 @@ class GuidedRecipe(ControlRecipe, kind="guided-control"):
             )
 
 
+@dataclass(frozen=True)
+class PlanningRecipe(Recipe, kind="planning"):
+    """Which sub-task comes next, from what cameras see, the instruction and the sub-task before."""
+
+    model: PlannerRecipe
+    data: PlanningData
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _refuse_grid(self.data.source.size, self.model.grid)
+        shares = self.data.forget, self.data.again
+        if min(shares) < 0 or sum(shares) > 1:
+            raise EtudeError(f"data.forget and data.again are shares, together at most 1, got {shares[0]:g} and {shares[1]:g}")
+
+    @property
+    def contract(self) -> Contract:
+        """Frames of its cameras."""
+        return self.data.source.contract
+
+    @property
+    def shuffles(self) -> bool:
+        """Questions, and what they tell, are drawn."""
+        return True
+
+    @property
+    def plans(self) -> bool:
+        """It does."""
+        return True
+
+
 def _refuse_no_share(by_subtask: float) -> None:
     if not 0 <= by_subtask <= 1:
         raise EtudeError(f"data.by_subtask is a share from 0 to 1, got {by_subtask:g}")
@@ -333,6 +381,11 @@ def _refuse_two_languages(model: ModelRecipe | ControllerRecipe, source: Source 
     if model.language != source.language:
         told = f"the model's language is {model.language!r}, but its demonstrations are told in {source.language!r}"
         raise EtudeError(f"{told}; set model.language alone")
+
+
+def _refuse_grid(size: int, grid: int) -> None:
+    if grid < 1 or size % (8 * grid):
+        raise EtudeError(f"frames of {size} pixels have no {grid}×{grid} tokens; expected a size that is a multiple of {8 * grid}")
 
 
 def recipe_in(metadata: Mapping[str, str], language: str = "", vision: str = "") -> Recipe:
@@ -352,7 +405,7 @@ def recipe_in(metadata: Mapping[str, str], language: str = "", vision: str = "")
 
 LOOK_NAMES: dict[str, Look] = {"objects": "objects", "patches": "patches"}
 CONDITIONINGS: dict[str, Literal["cross", "concat"]] = {"xattn": "cross", "concat": "concat"}
-DECIDER, HEATMAPS, TOPDOWN, POINTS, CHUNKS = "decider", "heatmaps", "topdown", "points", "chunks"
+DECIDER, HEATMAPS, TOPDOWN, POINTS, CHUNKS, PLANNER = "decider", "heatmaps", "topdown", "points", "chunks", "planner"
 CONTROLLERS: dict[str, tuple[ControllerRecipe, int, int]] = {  # with how many cameras, and windows in a batch: all learn from as many looks
     "stream": (ControllerRecipe("stream", layers=4, looks=16), 2, 32),
     "window": (ControllerRecipe("window"), 1, 512),
@@ -366,9 +419,10 @@ def recipe_names(suite: str) -> tuple[str, ...]:
     """The recipes of a suite: each is trained as SUITE/NAME."""
     if SUITES[suite].control == ANSWER:
         return (DECIDER,)
+    planners = (PLANNER,) if SUITES[suite].asked_every else ()
     if SUITES[suite].control == "keypose":
-        return (HEATMAPS, TOPDOWN, POINTS, CHUNKS, *CONTROLLERS)
-    return (*(f"{look}-{conditioning}" for look in LOOK_NAMES for conditioning in CONDITIONINGS), *CONTROLLERS)
+        return (HEATMAPS, TOPDOWN, POINTS, CHUNKS, *CONTROLLERS, *planners)
+    return (*(f"{look}-{conditioning}" for look in LOOK_NAMES for conditioning in CONDITIONINGS), *CONTROLLERS, *planners)
 
 
 def recipe_named(name: str, settings: Sequence[str] = ()) -> Recipe:
@@ -433,6 +487,9 @@ def _plain_recipe(suite: str, form: str) -> Recipe:
     if form == CHUNKS:
         controller = ControllerRecipe("chunks", layers=4, looks=1, chunk=50, execute=10)
         return GuidedRecipe(controller, GuidedData(plain_guided_source(suite)), ScheduleRecipe(batch=256, rate=5e-4, warmup=500))
+    if form == PLANNER:
+        schedule = ScheduleRecipe(batch=128, rate=5e-4, steps=4000)
+        return PlanningRecipe(PlannerRecipe(), PlanningData(plain_subtask_source(suite)), schedule)
     if form in CONTROLLERS:
         controller, views, batch = CONTROLLERS[form]
         schedule = ScheduleRecipe(batch=batch, rate=5e-4, warmup=500)

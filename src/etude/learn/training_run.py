@@ -252,7 +252,9 @@ class _Keeping:
         held_out, count = self._trainer.recipe.data.source.held_out(), self._settings.validate
         folder = self._validation(point)
         shutil.rmtree(folder, ignore_errors=True)  # of weights that are no more, where training went on from an earlier step
-        plan = Plan(f"learned:{self._folder}?device={self._trainer.device.type}", tuple(held_out.names(count)))
+        address, names = f"learned:{self._folder}?device={self._trainer.device.type}", tuple(held_out.names(count))
+        # What a planner says is done by the oracle: then success is its own.
+        plan = Plan("oracle", names, address, ("planner",)) if self._trainer.recipe.plans else Plan(address, names)
         with self._stopping.at_once():
             played = evaluate(plan, folder, RunSettings(), Quiet())
         self._curve.add(replace(point, success=sum(record.success for record in played.records) / count, validated=count))

@@ -127,7 +127,7 @@ def judged(direction: Literal["above", "alike"], effect: Effect | None) -> Verdi
 
 def conclusions(claims: Sequence[PaperClaim], lines: Sequence[PolicyLine], played: Played) -> list[Conclusion]:
     """What became of every claim."""
-    declared = {line.name: line for line in lines if line.declared}
+    declared = {name: line for line in lines if line.declared for name in (line.name, *line.also)}
     found = []
     for claim in claims:
         first, second = (_scores(side, declared, played) for side in (claim.first, claim.second))
@@ -140,7 +140,7 @@ def _scores(side: ClaimSide, lines: Mapping[str, PolicyLine], played: Played) ->
     """By which of its models, task, level and seed; models that were not played have none."""
     found: dict[tuple[Any, ...], float] = {}
     for number, who in enumerate(side.who):
-        address = lines[who].address(side.trained) if who in lines else None
+        address = lines[who].address(side.trained, side.condition.mode) if who in lines else None
         records = played.records.get((address, side.condition.key), ()) if address is not None else ()
         found |= {(number, *key): value for key, value in side.scores(records).items()}
     if side.less is None:

@@ -14,7 +14,7 @@ from etude.papers.concluding import Effect, compared, interval
 from etude.papers.drawing import drawing
 from etude.papers.playing import Played, PolicyLine
 from etude.report.exports import ExportTable, export
-from etude.suites.paper import NOT_PRINTED, PaperCell, PaperRow, PaperTable, Printed, Scores
+from etude.suites.paper import NOT_PRINTED, PaperBlock, PaperCell, PaperRow, PaperTable, Printed, Scores
 
 HERE = "here: {}"
 NONE = "–"
@@ -104,33 +104,32 @@ def filled(table: PaperTable, lines: Sequence[PolicyLine], played: Played) -> Fi
             found += [FilledLine(block.title, who, row.label, tuple(own)) for row, own in zip(block.rows, numbers, strict=True)]
         others = blocks[block.against].rows if block.against else [None] * len(block.rows)
         for one in (one for one in lines if one.plays(block)):
-            found += [_line(block.title, row, other, one, played) for row, other in zip(block.rows, others, strict=True)]
+            found += [_line(block, row, other, one, played) for row, other in zip(block.rows, others, strict=True)]
     unprinted = dict.fromkeys(line.label for line in found if line.unprinted)
     shows = [f"in a plot only, not printed: {', '.join(unprinted)}"] if unprinted else []
     return FilledTable(table, tuple(found), (*shows, *_notes(table, lines, played)))
 
 
-def _line(title: str, row: PaperRow, other: PaperRow | None, one: PolicyLine, played: Played) -> FilledLine:
+def _line(block: PaperBlock, row: PaperRow, other: PaperRow | None, one: PolicyLine, played: Played) -> FilledLine:
     values: list[Printed] = []
     behind: set[tuple[str, tuple[str, str]]] = set()
     intervals: list[tuple[float, float] | None] = []
     differences: list[Effect | None] = []
     for cell, reference in zip(row.cells, other.cells if other is not None else [None] * len(row.cells), strict=True):
         records = _records(cell, one, played)
-        values.append(None if cell is None or one.policy(cell.trained) is None else cell.count([record for _, record in records]))
+        values.append(None if cell is None or not one.has(cell.trained) else cell.count([record for _, record in records]))
         behind |= {(address, record.key) for address, record in records}
         own = _scores(cell, records)
         intervals.append(interval(own))
         differences.append(compared(own, _scores(reference, _records(reference, one, played))) if reference is not None else None)
-    return FilledLine(title, HERE.format(one.name), row.label, tuple(values), len(behind), tuple(intervals), tuple(differences))
+    who = HERE.format(one.name_in(block))
+    return FilledLine(block.title, who, row.label, tuple(values), len(behind), tuple(intervals), tuple(differences))
 
 
 def _records(cell: PaperCell | None, one: PolicyLine, played: Played) -> list[tuple[str, Record]]:
     """Who played what is counted in a cell."""
-    address = None if cell is None else one.address(cell.trained)
-    if cell is None or address is None:
-        return []
-    return [(address, record) for condition in cell.conditions for record in played.records.get((address, condition.key), ())]
+    asked = [] if cell is None else [(one.address(cell.trained, condition.mode), condition.key) for condition in cell.conditions]
+    return [(address, record) for address, key in asked if address is not None for record in played.records.get((address, key), ())]
 
 
 def _scores(cell: PaperCell | None, records: Sequence[tuple[str, Record]]) -> Scores:
@@ -143,15 +142,16 @@ def _notes(table: PaperTable, lines: Sequence[PolicyLine], played: Played) -> It
     if table.missing:
         yield f"missing: {table.missing}"
     for one in (one for one in lines if any(map(one.plays, table.blocks))):
-        addresses = dict.fromkeys(address for cell in table.cells if (address := one.address(cell.trained)) is not None)
-        keys = [(address, condition.key) for address in addresses for condition in table.conditions]
+        asked = dict.fromkeys((cell.trained, condition) for cell in table.cells for condition in cell.conditions)
+        found = ((one.address(trained, condition.mode), condition.key) for trained, condition in asked)
+        keys = list(dict.fromkeys((address, key) for address, key in found if address is not None))
         episodes = {(key[0], record.key) for key in keys for record in played.records.get(key, ())}
         yield f"{one.name}: {plural(len(episodes), 'episode')} played"
         for key in keys:
             if key in played.refused:
                 yield f"{key[1]} was not played by {key[0]}: {played.refused[key]}"
         placed = dict.fromkeys(cell.trained for block in table.blocks if one.plays(block) for cell in block.cells if cell.trained)
-        lacking = [word for word in placed if one.policy(word) is None]
+        lacking = [word for word in placed if not one.has(word)]
         if lacking:
             how = "" if one.declared else f": --policy {lacking[0]}=…"
             yield f"no policy was given for {', '.join(lacking)}{how}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -11,9 +11,10 @@ from typing import Any
 
 from etude.evaluation.result_table import ResultTable
 from etude.learn.header import checkpoint_bytes, checkpoint_file, digest_of, metadata_in, numbers_in
-from etude.learn.recipes import recipe_named
-from etude.names import EtudeError, encode, parse_json, unknown
+from etude.learn.recipes import recipe_in, recipe_named
+from etude.names import EtudeError, parse_json, unknown
 from etude.papers.playing import PolicyLine
+from etude.policies.policy import Planner
 from etude.suites.paper import PaperModel
 from etude.suites.suite import SUITES
 
@@ -25,10 +26,12 @@ NONE = "–"
 
 @dataclass(frozen=True)
 class TrainedModel:
-    """A model of a paper and the checkpoint in its run folder. ``curve``: the first and the last line of its curve, where it has one."""
+    """A model of a paper and the checkpoint in its run folder. ``plans``: it is a planner. ``curve``: the first and the last line of its
+    curve, where it has one."""
 
     model: PaperModel
     folder: Path
+    plans: bool
     digest: str
     numbers: int
     size: int
@@ -66,16 +69,17 @@ def _trained(suite: str, model: PaperModel, folder: Path) -> TrainedModel:
     file = checkpoint_file(folder)
     data = checkpoint_bytes(file)
     metadata = metadata_in(data, file)
-    _refuse_other_recipe(model, encode(recipe_named(f"{suite}/{model.recipe}", model.settings)), parse_json(metadata["recipe"]), folder)
+    recipe = recipe_named(f"{suite}/{model.recipe}", model.settings)
+    _refuse_other_recipe(model, recipe.to_data(), recipe_in(metadata).to_data(), folder)
     lines = (folder / CURVE).read_text(encoding="utf-8").splitlines() if (folder / CURVE).exists() else []
     ends = tuple(json.loads(line) for line in dict.fromkeys((lines[0], lines[-1]))) if lines else ()
-    return TrainedModel(model, folder, digest_of(data), numbers_in(data), len(data), parse_json(metadata["history"]), ends)
+    return TrainedModel(model, folder, recipe.plans, digest_of(data), numbers_in(data), len(data), parse_json(metadata["history"]), ends)
 
 
 def _refuse_other_recipe(model: PaperModel, wanted: Any, there: Any, folder: Path) -> None:
     """What tells a paper's models apart must be as declared; how long and how fast it was trained is free."""
-    common = ("kind", "model.look", "model.conditioning", "model.form", "data.source.suite")
-    keys = [*common, *(one.partition("=")[0] for one in model.settings)]
+    own = [f"model.{key}" for key in ("look", "conditioning", "form", "sees") if key in wanted["model"]]
+    keys = ["kind", *own, "data.source.suite", *(one.partition("=")[0] for one in model.settings)]
     for key in keys:
         left, right = wanted, there
         for part in key.split("."):
@@ -84,13 +88,28 @@ def _refuse_other_recipe(model: PaperModel, wanted: Any, there: Any, folder: Pat
             raise EtudeError(f"{folder} does not hold {model.name}: its {key} is {right!r}, expected {left!r}")
 
 
-def model_lines(trained: Sequence[TrainedModel], device: str = "") -> list[PolicyLine]:
-    """A line for each of the paper's that has a model, in the paper's order."""
+def model_lines(trained: Sequence[TrainedModel], device: str = "", planners: Mapping[str, Planner | str] | None = None) -> list[PolicyLine]:
+    """A line for each of the paper's that has a model, in the paper's order; their planners are those of the paper, unless others are
+    given."""
     found: dict[str, dict[str, str]] = {}
     for one in trained:
-        address = f"{one.model.given}learned:{one.folder}" + (f"?device={device}" if device else "")
+        address = f"{one.model.given}learned:{one.folder}" + (f"?device={device}" if device and not one.plans else "")
         found.setdefault(one.model.who, {})[one.model.trained] = address
-    return [PolicyLine(who, policies, declared=True) for who, policies in found.items()]
+    also = {one.model.who: one.model.also for one in trained}
+    own = model_planners(trained)
+    speaking = {one.model.who for one in trained if one.plans}
+    lines = []
+    for who, policies in found.items():
+        if who in speaking:
+            lines.append(PolicyLine(who, {}, True, also[who], policies))
+        else:
+            lines.append(PolicyLine(who, policies, True, also[who], planners or own))
+    return lines
+
+
+def model_planners(trained: Sequence[TrainedModel]) -> dict[str, str]:
+    """The paper's planners by what they were trained on."""
+    return {one.model.trained: f"learned:{one.folder}" for one in trained if one.plans}
 
 
 def index(suite: str, folder: Path, models: Sequence[PaperModel] | None = None) -> ResultTable:

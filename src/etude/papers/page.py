@@ -10,6 +10,7 @@ from etude.names import PROTOCOL
 from etude.papers.concluding import MARGIN, Conclusion, Effect
 from etude.papers.drawing import drawing
 from etude.papers.filling import HERE, NONE, FilledLine, FilledTable, file_name, shown
+from etude.suites.paper import PaperTable
 
 WIDE = 8  # columns; tables of more stand on a page of their own
 RULE = (
@@ -17,7 +18,7 @@ RULE = (
     f"0, and *does not hold* if it neither is nor reaches {MARGIN:g} points; one that both do alike *holds* if the interval lies within "
     f"±{MARGIN:g} points, and *does not hold* if it lies outside. Else it *cannot be told*."
 )
-LEGEND = "Percentages: ours [95 % interval] (the paper's)."
+LEGEND = "Ours [95 % interval] (the paper's)."
 
 
 def write_pages(
@@ -76,7 +77,7 @@ def _table(one: FilledTable, spread: bool = True) -> str:
         rows.append((f"**{block.title}**", *[""] * len(one.table.columns)))
         for who, row in _partners(lines):
             ours, theirs = lines.get((HERE.format(who), row)), lines.get((who, row))
-            rows.append((f"{who}, {row}" if row else who, *_cells(ours, theirs, one.table.digits, spread)))
+            rows.append((f"{who}, {row}" if row else who, *_cells(ours, theirs, one.table, spread)))
             if block.against and ours is not None and any(ours.differences):
                 changes.append((f"{block.title}: {who}", block.against, *map(_points, ours.differences)))
     parts.append(markdown_table(("", *one.table.columns), rows))
@@ -92,14 +93,15 @@ def _partners(lines: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     return list(dict.fromkeys((who.removeprefix(prefix), row) for who, row in lines))
 
 
-def _cells(ours: FilledLine | None, theirs: FilledLine | None, digits: int, spread: bool) -> list[str]:
+def _cells(ours: FilledLine | None, theirs: FilledLine | None, table: PaperTable, spread: bool) -> list[str]:
+    digits, scale, places = table.digits, *((0.01, 2) if table.shares else (1.0, 0))
     count = len((ours or theirs or FilledLine("", "", "", ())).values)
     found = []
     for k in range(count):
         mine = ours.values[k] if ours is not None else None
         printed = theirs.values[k] if theirs is not None else None
         within = ours.intervals[k] if ours is not None and ours.intervals and spread and mine is not None else None
-        text = shown(mine, digits) + (f" [{within[0]:.0f}, {within[1]:.0f}]" if within is not None else "")
+        text = shown(mine, digits) + (f" [{scale * within[0]:.{places}f}, {scale * within[1]:.{places}f}]" if within is not None else "")
         found.append("" if mine is None and printed is None else text + (f" ({shown(printed, digits)})" if printed is not None else ""))
     return found
 

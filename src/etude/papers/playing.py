@@ -9,21 +9,26 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeVar
 
 from etude import api
 from etude.evaluation.choosing import Choice, choose
 from etude.evaluation.plan import PLANNED, read_plan
-from etude.evaluation.record import Record
+from etude.evaluation.record import MODES, Record
 from etude.evaluation.run import Progress, RunSettings, merge, refuse_misfits
-from etude.evaluation.store import PLAN, Store
+from etude.evaluation.store import PLAN, Store, read_run
 from etude.evaluation.tables import plural
-from etude.names import EpisodeName, EtudeError, unknown
+from etude.names import EpisodeName, EtudeError, pick, unknown
 from etude.policies.loading import address_of, halves_of, load_policy
-from etude.policies.policy import Policy
+from etude.policies.policy import Planner, Policy
 from etude.suites.paper import PaperBlock, PaperCondition, PaperTable, checked_tables
 from etude.suites.suite import SUITES
 
 ANY = ""  # stands for whatever a policy may have been trained on
+ORACLE = "oracle"
+ACTED = ("offline", "planner")  # modes in which the oracle acts
+PART = "shard-part"  # a folder of shards of a part: those of the whole lie beside it
+T = TypeVar("T")
 Names = dict[PaperCondition, tuple[str, ...]]
 Reasons = dict[PaperCondition, str]
 
@@ -32,7 +37,9 @@ Reasons = dict[PaperCondition, str]
 class PolicyLine:
     """Who stands in a line of a table: policies by what they were trained on, or one policy for everything (:data:`ANY`).
 
-    ``declared``: a line of the paper, trained here; it stands only where the paper has it.
+    ``declared``: a line of the paper, trained here; it stands only where the paper has it, under one of its names (``also``).
+    ``planners``: who plans for them, by the same words; a line of planners has no policies. ``whole``: the modes in which it plays frozen
+    lists whole, and not the part of them that a condition has; None: all.
 
     >>> PolicyLine("mine", {"L1": "learned:runs/l1", "L2": "learned:runs/l2"})
     """
@@ -40,25 +47,67 @@ class PolicyLine:
     name: str
     policies: Mapping[str, Policy | str]
     declared: bool = False
+    also: tuple[str, ...] = ()
+    planners: Mapping[str, Planner | str] = field(default_factory=dict)
+    whole: tuple[str, ...] | None = None
 
     def policy(self, trained: str) -> Policy | str | None:
-        """Who plays for a cell; None where nobody of that training was given."""
-        if ANY in self.policies:
-            return self.policies[ANY]
-        return self.policies.get(trained) if trained else next(iter(self.policies.values()))
+        """Who acts for a cell; None where nobody of that training was given."""
+        return _given(self.policies, trained)
 
-    def address(self, trained: str) -> str | None:
-        """The same as text, under which its runs are kept."""
-        found = self.policy(trained)
-        return None if found is None else address_of(found)
+    def has(self, trained: str) -> bool:
+        """Was somebody of that training given?"""
+        return _given(self.policies or self.planners, trained) is not None
+
+    def players(self, trained: str, mode: str) -> PaperPlayers | None:
+        """Who acts and who plans for a cell in a mode; None where nobody does."""
+        policy = ORACLE if mode in ACTED and self.has(trained) else self.policy(trained)
+        return None if policy is None else PaperPlayers(policy, _given(self.planners, trained) if mode in PLANNED else None, mode)
+
+    def address(self, trained: str, mode: str) -> str | None:
+        """The same as text."""
+        found = self.players(trained, mode)
+        return None if found is None else found.address
+
+    def name_in(self, block: PaperBlock) -> str:
+        """What the paper calls the line there."""
+        return next((name for name in (self.name, *self.also) if name in block.published), self.name)
 
     def plays(self, block: PaperBlock) -> bool:
         """Does it have a place in a block?"""
-        if self.declared and block.published and self.name not in block.published:
+        if self.declared and block.published and self.name_in(block) not in block.published:
             return False
         if block.models_only and ANY in self.policies:
             return False
-        return not (self.declared or block.models_only) or any(self.policy(cell.trained) is not None for cell in block.cells)
+        asked = ((cell.trained, one.mode) for cell in block.cells for one in cell.conditions)
+        return not (self.declared or block.models_only) or any(self.players(*one) is not None for one in asked)
+
+
+def _given(by_word: Mapping[str, T], trained: str) -> T | None:
+    if ANY in by_word:
+        return by_word[ANY]
+    return by_word.get(trained) if trained else next(iter(by_word.values()), None)
+
+
+@dataclass(frozen=True)
+class PaperPlayers:
+    """Who acts in a mode, and who plans where the mode has a planner."""
+
+    policy: Policy | str
+    planner: Planner | str | None
+    mode: str
+
+    @property
+    def address(self) -> str:
+        """As text, under which records are known. Where the oracle acts, it is the planner's."""
+        policy, planner = address_of(self.policy), address_of(self.planner)
+        return f"{policy} with {planner}" if planner and self.mode not in ACTED else planner or policy
+
+    @property
+    def folder(self) -> Path:
+        """Where the run lies in that of a paper."""
+        found = Path(_slug(address_of(self.policy))) / self.mode.replace(":", "-")
+        return found / _slug(address_of(self.planner)) if self.planner else found
 
 
 @dataclass
@@ -113,21 +162,52 @@ def episode_counts(wanted: Sequence[str], tables: Sequence[PaperTable]) -> dict[
     return found
 
 
-def policy_lines(policies: Sequence[str], tables: Sequence[PaperTable]) -> list[PolicyLine]:
+def policy_lines(
+    policies: Sequence[str], tables: Sequence[PaperTable], planners: Mapping[str, Planner | str] | None = None
+) -> list[PolicyLine]:
     """The lines that are added: one for all policies that say what they were trained on (``L1=ADDRESS``), one for each of the others."""
+    told, plain = _by_word("policy", policies, tables)
+    found = [PolicyLine(text, {ANY: text}, planners=planners or {}) for text in plain]
+    names = " ".join(f"{word}={address}" for word, address in told.items())
+    return [*found, PolicyLine(names, told, planners=planners or {})] if told else found
+
+
+def planners_given(texts: Sequence[str], tables: Sequence[PaperTable]) -> dict[str, str]:
+    """Planners by what they were trained on (``L1=ADDRESS``), or one for everything."""
+    told, plain = _by_word("planner", texts, tables)
+    if len(plain) > 1 or (plain and told):
+        raise EtudeError(f"--planner is given more than once, {', '.join(texts)}; expected one for all, or TRAINED=PLANNER for each")
+    return told or ({ANY: plain[0]} if plain else {})
+
+
+def _by_word(option: str, texts: Sequence[str], tables: Sequence[PaperTable]) -> tuple[dict[str, str], list[str]]:
+    """Who says what he was trained on, and who does not."""
     known = {word for table in tables for word in table.trained}
     told: dict[str, str] = {}
-    plain = []
-    for text in policies:
+    plain: dict[str, None] = {}
+    for text in texts:
         word, sign, address = text.partition("=")
-        if sign and word in known:
-            if word in told:
-                raise EtudeError(f"--policy {word}=… is given twice: {told[word]} and {address}")
-            told[word] = address
+        if not sign or word not in known:
+            plain[text] = None
+        elif word in told:
+            raise EtudeError(f"--{option} {word}=… is given twice: {told[word]} and {address}")
         else:
-            plain.append(text)
-    found = [PolicyLine(text, {ANY: text}) for text in dict.fromkeys(plain)]
-    return [*found, PolicyLine(" ".join(f"{word}={address}" for word, address in told.items()), told)] if told else found
+            told[word] = address
+    return told, list(plain)
+
+
+def in_part(lines: Sequence[PolicyLine], tables: Sequence[PaperTable], whole: Sequence[str]) -> list[PolicyLine]:
+    """The same lines, playing only parts of frozen lists, but for those that play them ``whole``: "LINE", or "LINE:MODE"."""
+    if not any(one.part for table in tables for one in table.conditions):
+        raise EtudeError("--part: these tables have no fixed part of their episodes; --episodes N plays fewer seeds of everything")
+    modes: dict[str, tuple[str, ...] | None] = {line.name: () for line in lines}
+    for text in whole:
+        name, _, mode = (text, "", "") if text in modes else text.rpartition(":")
+        if name not in modes:
+            raise unknown("line of --whole", text, modes)
+        before = modes[name]
+        modes[name] = None if not mode or before is None else (*before, pick("mode", mode, {one: one for one in MODES}))
+    return [replace(line, whole=modes[line.name]) for line in lines]
 
 
 def play(
@@ -135,7 +215,6 @@ def play(
     lines: Sequence[PolicyLine],
     out: Path,
     *,
-    planner: str | None = None,
     episodes: Mapping[str, int] | None = None,
     task: Sequence[str] = (),
     shard: str | None = None,
@@ -152,24 +231,25 @@ def play(
     """
     found, wanted, counts = Played(), _wanted(tables, lines), _counts(tables, episodes or {})
 
-    def evaluated(policy: Policy | str, mode: str, names: Iterable[str], folder: Path) -> dict[str, Record]:
+    def evaluated(who: PaperPlayers, names: Iterable[str], folder: Path) -> dict[str, Record]:
         whole = tuple(dict.fromkeys(names)) if shard is not None else _grown(tuple(dict.fromkeys(names)), folder)
-        speaker = planner if mode in PLANNED else None
-        run = api.evaluate(policy, whole, planner=speaker, mode=mode, out=folder, shard=shard, settings=settings, progress=progress)
+        run = api.evaluate(
+            who.policy, whole, planner=who.planner, mode=who.mode, out=folder, shard=shard, settings=settings, progress=progress
+        )
         return {record.episode: record for record in run.records if record.outcome != "error"}
 
-    for number, ((address, mode), (policy, conditions)) in enumerate(wanted.items(), 1):
-        names, refused = _named(conditions, counts, task)
-        if mode in PLANNED and not planner:
+    for number, ((address, mode), (who, conditions, part)) in enumerate(wanted.items(), 1):
+        names, refused = _named(conditions, counts, task, part)
+        if mode in PLANNED and not who.planner:
             names, refused = {}, dict.fromkeys(conditions, f"the mode {mode} needs --planner")
-        folder, records = out / _slug(address) / mode.replace(":", "-"), dict[str, Record]()
+        folder, records = out / who.folder, dict[str, Record]()
         while names:
             count = len({name for some in names.values() for name in some})
             told(f"{address} ({number} of {len(wanted)}): {plural(count, 'episode')} of {plural(len(names), 'condition')}")
             try:
-                records = evaluated(policy, mode, (name for some in names.values() for name in some), folder)
+                records = evaluated(who, (name for some in names.values() for name in some), folder / PART if part and shard else folder)
             except EtudeError as error:
-                misfits = _misfits(policy, names) or dict.fromkeys(names, str(error))
+                misfits = _misfits(who.policy, names) or dict.fromkeys(names, str(error))
                 refused |= misfits
                 names = {one: some for one, some in names.items() if one not in misfits}
             else:
@@ -183,18 +263,21 @@ def play(
     return found
 
 
-Wanted = dict[tuple[str, str], tuple[Policy | str, tuple[PaperCondition, ...]]]
+Wanted = dict[tuple[str, str], tuple[PaperPlayers, tuple[PaperCondition, ...], bool]]
 
 
 def _wanted(tables: Iterable[PaperTable], lines: Sequence[PolicyLine]) -> Wanted:
-    """Who plays what, by policy and mode, in the order of the tables."""
-    found: dict[tuple[str, str], tuple[Policy | str, dict[PaperCondition, None]]] = {}
+    """Who plays what, by address and mode, in the order of the tables; and whether only in part."""
+    found: dict[tuple[str, str], tuple[PaperPlayers, dict[PaperCondition, None]]] = {}
+    whole: set[tuple[str, str]] = set()
     for block, line in ((block, line) for table in tables for block in table.blocks for line in lines if line.plays(block)):
-        for cell in block.cells:
-            if (policy := line.policy(cell.trained)) is not None:
-                for one in cell.conditions:
-                    found.setdefault((address_of(policy), one.mode), (policy, {}))[1][one] = None
-    return {key: (policy, tuple(conditions)) for key, (policy, conditions) in found.items()}
+        for trained, one in ((cell.trained, one) for cell in block.cells for one in cell.conditions):
+            if (who := line.players(trained, one.mode)) is not None:
+                key = who.address, one.mode
+                found.setdefault(key, (who, {}))[1][one] = None
+                if line.whole is None or one.mode in line.whole:
+                    whole.add(key)
+    return {key: (who, tuple(conditions), key not in whole) for key, (who, conditions) in found.items()}
 
 
 def _counts(tables: Sequence[PaperTable], episodes: Mapping[str, int]) -> dict[PaperCondition, int | None]:
@@ -208,8 +291,10 @@ def _counts(tables: Sequence[PaperTable], episodes: Mapping[str, int]) -> dict[P
     return found
 
 
-def _named(conditions: Sequence[PaperCondition], counts: Mapping[PaperCondition, int | None], task: Sequence[str]) -> tuple[Names, Reasons]:
-    """The episodes of conditions, and why some have none."""
+def _named(
+    conditions: Sequence[PaperCondition], counts: Mapping[PaperCondition, int | None], task: Sequence[str], part: bool
+) -> tuple[Names, Reasons]:
+    """The episodes of conditions, all or a part of them, and why some have none."""
     names: Names = {}
     refused: Reasons = {}
     for one in conditions:
@@ -218,7 +303,8 @@ def _named(conditions: Sequence[PaperCondition], counts: Mapping[PaperCondition,
             "perturb": one.perturb or (), "control": not one.perturb, "episodes": counts[one],
         }  # fmt: skip
         try:
-            some = tuple(name for name in choose(one.what, **choice) if not task or EpisodeName.parse(name).task in task)
+            every = choose((part and one.part) or one.what, **choice)
+            some = tuple(name for name in every if not task or EpisodeName.parse(name).task in task)
         except EtudeError as error:
             refused[one] = str(error)
             continue
@@ -244,9 +330,7 @@ def _misfits(policy: Policy | str, names: Names) -> Reasons:
 
 def _grown(names: tuple[str, ...], folder: Path) -> tuple[str, ...]:
     """These episodes, with those that the folder has results for; shards that are there are joined first."""
-    shards = sorted(folder.glob("shard-*"))
-    if shards and not (folder / PLAN).exists():
-        merge(shards, folder)
+    _join([path.parent for path in sorted(folder.glob(f"**/shard-*/{PLAN}"))], folder)
     if not (folder / PLAN).exists():
         return names
     there = read_plan(folder / PLAN)
@@ -257,6 +341,22 @@ def _grown(names: tuple[str, ...], folder: Path) -> tuple[str, ...]:
         if len(whole) > len(there.names):
             store.extend(replace(there, names=whole))
     return whole
+
+
+def _join(shards: Sequence[Path], folder: Path) -> None:
+    """Take results of shards over into a folder: of all if it has none, else of those with something new."""
+    if not (folder / PLAN).exists():
+        if shards:
+            merge(shards, folder)
+        return
+    known = {record.key for record in read_run(folder).records}
+    runs = [run for run in map(read_run, shards) if not {record.key for record in run.records} <= known]
+    if runs:
+        there = read_plan(folder / PLAN)
+        names = tuple(dict.fromkeys(name for plan in (there, *(run.plan for run in runs)) for name in plan.names))
+        with Store(folder, there) as store:
+            store.extend(replace(there, names=names))
+        merge([folder, *(run.folder for run in runs)], folder)
 
 
 def _slug(address: str) -> str:

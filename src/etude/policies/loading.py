@@ -137,6 +137,12 @@ def _answering_planner(text: str) -> Planner:
     return AnsweringPlanner(text.removeprefix("answers:"))
 
 
+@register_planner("learned", address=True)
+def _learned_planner(text: str) -> Planner:
+    found: Planner = importlib.import_module("etude.learn.policy").LearnedPlanner(text.removeprefix("learned:"))
+    return found
+
+
 @register_planner("chat", address=True)
 def _chat_planner(text: str) -> Planner:
     from etude.policies.chat import chat_planner
@@ -178,8 +184,8 @@ def load_decider(text: str) -> Policy | None:
 
 
 def load_planner(text: str) -> Planner:
-    """A planner: ``rule``, ``oracle``, ``oracle:wrong=0.2``, ``chat:MODEL@http://host:port/v1``, ``answers:FILE``, or
-    ``module:attribute``."""
+    """A planner: ``rule``, ``oracle``, ``oracle:wrong=0.2``, ``chat:MODEL@http://host:port/v1``, ``answers:FILE``, ``learned:PATH``,
+    or ``module:attribute``."""
     return fitting("planner", text, _loaded("planner", text, PLANNERS))
 
 

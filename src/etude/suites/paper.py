@@ -30,7 +30,8 @@ Read = Callable[[Sequence["Record"]], Scores]
 class PaperCondition:
     """What is played in one run, under the name ``key``: the arguments of :func:`etude.evaluate`.
 
-    ``episodes`` is how many seeds of everything the paper plays; None takes a frozen list whole.
+    ``episodes`` is how many seeds of everything the paper plays; None takes a frozen list whole. ``part``: the frozen list of a fixed part
+    of its episodes, for those who do not play all of them.
 
     >>> PaperCondition("dark", "kitchen@test", episodes=100, perturb="light_color")
     """
@@ -45,6 +46,7 @@ class PaperCondition:
     perturb: str = ""
     options: tuple[tuple[str, str], ...] = ()
     mode: str = "vanilla"
+    part: str = ""
 
 
 @dataclass(frozen=True)
@@ -90,8 +92,8 @@ class PaperBlock:
 class PaperTable:
     """A table or figure of a paper. ``number`` is that of the paper ("Table 2"); numbers have so many ``digits`` after the point.
 
-    ``drawn`` says how a figure is drawn. What cannot be made has no blocks: it names another ``command`` that makes it, or says in
-    ``missing`` why nothing does. With blocks, ``missing`` says what of it is missing.
+    ``shares``: they are shares of 1, not per cent. ``drawn`` says how a figure is drawn. What cannot be made has no blocks: it names
+    another ``command`` that makes it, or says in ``missing`` why nothing does. With blocks, ``missing`` says what of it is missing.
     """
 
     number: str
@@ -100,6 +102,7 @@ class PaperTable:
     blocks: tuple[PaperBlock, ...] = ()
     drawn: Literal["", "bars", "lines"] = ""
     digits: int = 1
+    shares: bool = False
     note: str = ""
     command: str = ""
     missing: str = ""
@@ -136,10 +139,11 @@ class PaperTable:
 class PaperModel:
     """A model that a paper's tables are about, to be trained here under this ``name``: a recipe of the suite, and settings of it.
 
-    ``who`` is the paper's line it stands in, ``trained`` the word by which cells ask for it. ``paper_id``: what the paper calls its own.
-    ``ships``: it comes with etude. ``begins``: the name of the model whose weights it goes on from. ``stream``: the name of the saved
-    stream that it learns from, with all others that name it. ``given``: what stands before its address when it plays, such as
-    ``true:position:``; ``same_as``: the model of which it is another way to play, and whose checkpoint it has.
+    ``who`` is the paper's line it stands in, ``also`` what the paper calls that line elsewhere, ``trained`` the word by which cells ask
+    for it. A recipe of planners plans for all policies of the same training. ``paper_id``: what the paper calls its own. ``ships``: it
+    comes with etude. ``begins``: the name of the model whose weights it goes on from. ``stream``: the name of the saved stream that it
+    learns from, with all others that name it. ``given``: what stands before its address when it plays, such as ``true:position:``;
+    ``same_as``: the model of which it is another way to play, and whose checkpoint it has.
 
     >>> PaperModel("objects-original", "Objects", "original", "objects-xattn", ("data.most=60000",))
     """
@@ -151,6 +155,7 @@ class PaperModel:
     settings: tuple[str, ...] = ()
     paper_id: str = ""
     ships: bool = False
+    also: tuple[str, ...] = ()
     begins: str = ""
     stream: str = ""
     given: str = ""

@@ -7,13 +7,13 @@ factors at once among them: so the paper's table 6 is the mean of its tables 8 t
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from etude.evaluation.record import Record
 from etude.evaluation.tables import name_of
 from etude.suites.himan.recipes import EVERY, FACTORS, LEVELS, SEEN
 from etude.suites.himan.tables import PLAIN, factor_of
-from etude.suites.paper import Count, PaperBlock, PaperCell, PaperCondition, PaperRow, PaperTable, read_published
+from etude.suites.paper import Count, PaperBlock, PaperCell, PaperCondition, PaperRow, PaperTable, Scores, read_published
 
 LISTS = {"A": "himan-atomic", "C": "himan-compositional"}
 SETS = {"A": "A&AP", "C": "C&CP"}
@@ -25,10 +25,31 @@ TABLE_6 = tuple(f"{level} → {SETS[tasks]}" for level in LEVELS for tasks in SE
 MODELS = ("Table 8", "Table 9", "Table 10", "Table 11")  # one for each
 SWAPPED = ("3D-Diffuser-Actor-RP", "L2")  # its rows A&AP and C&CP are printed the wrong way round: with them table 6 cannot be made
 PUBLISHED = read_published(__file__)
+FEWER = {str(count): f"{count} demonstrations" for count in (50, 100, 200)}  # by column, what models are trained on
+SEEDED = {f"{level}, seed {seed}": f"{level} seed {seed}" if seed else level for level in ("L2", "L4") for seed in range(3)}
 
 
-def _condition(tasks: str, mode: str) -> PaperCondition:
-    return PaperCondition(f"{LISTS[tasks].removeprefix('himan-')}-{mode}", LISTS[tasks], mode=mode)
+def condition(tasks: str, mode: str) -> PaperCondition:
+    """A list played in a mode: all of it, or a fifth."""
+    return PaperCondition(f"{LISTS[tasks].removeprefix('himan-')}-{mode}", LISTS[tasks], mode=mode, part=f"{LISTS[tasks]}-fifth")
+
+
+def scores(
+    records: Sequence[Record], factors: Sequence[str] = (), seen: bool | None = None, across: bool = False, nothing: bool = False
+) -> Scores:
+    """Success by task, factor and seed; of questions to a planner, the share of right answers.
+
+    ``factors``: under these alone; ``seen``: of compositions that are in the training data, or are not; ``across``: as means over factors;
+    ``nothing``: of somebody who never succeeds.
+    """
+    found: dict[tuple[str, str, int], list[float]] = {}
+    for record in records:
+        name, factor = name_of(record), factor_of(record)
+        if (not factors or factor in factors) and (seen is None or (name.task in SEEN) is seen):
+            value = _named([record]) if record.mode == "offline" else float(record.success)
+            if value is not None:
+                found.setdefault((name.task, "" if across else factor, name.seed), []).append(0.0 if nothing else value)
+    return {key: sum(values) / len(values) for key, values in found.items()}
 
 
 def _rate(records: Sequence[Record]) -> float | None:
@@ -57,66 +78,88 @@ def _composed_of(records: Sequence[Record], seen: bool) -> float | None:
 
 def _levels(*modes: str, count: Count = _rate) -> PaperRow:
     """A number for each level of training data and set of tasks."""
-    conditions = {tasks: tuple(_condition(tasks, mode) for mode in modes) for tasks in SETS}
-    return PaperRow(tuple(PaperCell(conditions[tasks], count, level) for level in LEVELS for tasks in SETS))
+    conditions = {tasks: tuple(condition(tasks, mode) for mode in modes) for tasks in SETS}
+    read = scores if len(modes) == 1 else None
+    return PaperRow(tuple(PaperCell(conditions[tasks], count, level, read) for level in LEVELS for tasks in SETS))
 
 
 def _table_2() -> PaperTable:
     rows = (_levels("offline", count=_named), _levels("rule"), _levels("coupled"), _levels("rule", "coupled", count=_lost))
     numbers = PUBLISHED["Table 2"]
     blocks = tuple(PaperBlock(title, (line,), numbers[title]) for title, line in zip(numbers, rows, strict=True))
-    note = "the planner is the same for all levels; play once for each, with another --planner and --out"
-    return PaperTable("Table 2", "Offline and online", TABLE_6, blocks, digits=3, note=note)
+    return PaperTable("Table 2", "Offline and online", TABLE_6, blocks, digits=3, shares=True)
 
 
 def _table_6() -> PaperTable:
     numbers = PUBLISHED["Table 6"]
     blocks = tuple(PaperBlock(title, (_levels(mode),), numbers[title]) for title, mode in zip(numbers, ("rule", "vanilla"), strict=True))
-    return PaperTable("Table 6", "Levels of training data by sets of tasks", TABLE_6, blocks, digits=3)
+    return PaperTable("Table 6", "Levels of training data by sets of tasks", TABLE_6, blocks, digits=3, shares=True)
+
+
+def _under_factors(tasks: str, level: str) -> tuple[PaperCell, ...]:
+    """A number for each factor."""
+    one, every = (condition(tasks, "rule"),), FACTOR_COLUMNS.values()
+    reads = [(functools.partial(_under, factor=factor), functools.partial(scores, factors=(factor,))) for factor in every]
+    return tuple(PaperCell(one, count, level, read) for count, read in reads)
 
 
 def _by_factor(number: str) -> PaperTable:
     """Tables 8 to 11: the same of four models."""
-    rows = []
-    for level in LEVELS:
-        for tasks, title in SETS.items():
-            one = (_condition(tasks, "rule"),)
-            cells = [PaperCell(one, functools.partial(_under, factor=factor), level) for factor in FACTOR_COLUMNS.values()]
-            rows.append(PaperRow(tuple(cells), f"{level} → {title}"))
+    rows = [PaperRow(_under_factors(tasks, level), f"{level} → {title}") for level in LEVELS for tasks, title in SETS.items()]
     [(block, published)] = PUBLISHED[number].items()
     [who] = published
     note = "the rows L2 → A&AP and L2 → C&CP are printed the wrong way round, as table 6 shows" if who == SWAPPED[0] else ""
-    return PaperTable(number, f"{who} by factor", tuple(FACTOR_COLUMNS), (PaperBlock(block, tuple(rows), published),), digits=3, note=note)
+    blocks = (PaperBlock(block, tuple(rows), published),)
+    return PaperTable(number, f"{who} by factor", tuple(FACTOR_COLUMNS), blocks, digits=3, shares=True, note=note)
 
 
 def _figure_4() -> PaperTable:
-    rows = {title: PaperRow(tuple(PaperCell((_condition(t, "rule"),), _rate, level) for level in LEVELS)) for t, title in SETS.items()}
+    cells = {title: tuple(PaperCell((condition(t, "rule"),), _rate, level, scores) for level in LEVELS) for t, title in SETS.items()}
     printed = PUBLISHED["Table 6"]["Rule-based planner"]
     blocks = tuple(
-        PaperBlock(title, (row,), {who: [numbers[0][k::2]] for who, numbers in printed.items()})
-        for k, (title, row) in enumerate(rows.items())
+        PaperBlock(title, (PaperRow(row),), {who: [numbers[0][k::2]] for who, numbers in printed.items()})
+        for k, (title, row) in enumerate(cells.items())
     )
-    return PaperTable(
-        "Figure 4", "What more training data brings", LEVELS, blocks, "lines", digits=3, note="its numbers are those of table 6"
-    )
+    note = "its numbers are those of table 6"
+    return PaperTable("Figure 4", "What more training data brings", LEVELS, blocks, "lines", digits=3, shares=True, note=note)
 
 
 def _figure_5() -> PaperTable:
-    one = (_condition("C", "rule"),)
     printed = {who: lines for number in MODELS for who, lines in PUBLISHED[number]["Success by factor"].items()}
     blocks = []
     for k, level in enumerate(LEVELS):
-        cells = tuple(PaperCell(one, functools.partial(_under, factor=factor), level) for factor in FACTOR_COLUMNS.values())
         rows = {who: 2 * k + (0 if (who, level) == SWAPPED else 1) for who in printed}
-        blocks.append(PaperBlock(f"{level} → C&CP", (PaperRow(cells),), {who: [printed[who][row]] for who, row in rows.items()}))
+        numbers = {who: [printed[who][row]] for who, row in rows.items()}
+        blocks.append(PaperBlock(f"{level} → C&CP", (PaperRow(_under_factors("C", level)),), numbers))
     note = "drawn from tables 8 to 11, level by level (rows L2 of table 9 the right way round); how the figure averages them is not printed"
-    return PaperTable("Figure 5", "Compositions under factors", tuple(FACTOR_COLUMNS), tuple(blocks), "bars", digits=3, note=note)
+    columns = tuple(FACTOR_COLUMNS)
+    return PaperTable("Figure 5", "Compositions under factors", columns, tuple(blocks), "bars", digits=3, shares=True, note=note)
 
 
 def _figure_6() -> PaperTable:
-    cells = tuple(PaperCell((_condition("C", "rule"),), functools.partial(_composed_of, seen=seen), "L4") for seen in (False, True))
+    one = (condition("C", "rule"),)
+    reads = [(functools.partial(_composed_of, seen=seen), functools.partial(scores, seen=seen)) for seen in (False, True)]
+    cells = tuple(PaperCell(one, count, "L4", read) for count, read in reads)
     blocks = (PaperBlock("L4", (PaperRow(cells),), PUBLISHED["Figure 6"]["L4"]),)
-    return PaperTable("Figure 6", "Compositions seen in training, and not", ("Unseen C&CP", "Seen C&CP"), blocks, "bars", digits=3)
+    columns = ("Unseen C&CP", "Seen C&CP")
+    return PaperTable("Figure 6", "Compositions seen in training, and not", columns, blocks, "bars", digits=3, shares=True)
+
+
+def _coupled() -> PaperTable:
+    """Every policy in every mode, not the one of table 2 alone."""
+    ways = {"Rule-based planner": "rule", "Vanilla": "vanilla", "Planner that sees": "coupled"}
+    first = next(iter(ways))
+    blocks = [PaperBlock(title, (_levels(mode),), against="" if title == first else first) for title, mode in ways.items()]
+    return PaperTable("Study 1", "Every policy in every mode", TABLE_6, tuple(blocks), digits=3, shares=True)
+
+
+def _trained_as(number: str, title: str, words: Mapping[str, str], note: str) -> PaperTable:
+    """What else a policy may have been trained on; ``words`` by column."""
+    blocks = tuple(
+        PaperBlock(name, (PaperRow(tuple(PaperCell((condition(t, "rule"),), _rate, w, scores) for w in words.values())),), models_only=True)
+        for t, name in SETS.items()
+    )
+    return PaperTable(number, title, tuple(words), blocks, digits=3, shares=True, note=note)
 
 
 def tables() -> tuple[PaperTable, ...]:
@@ -155,4 +198,7 @@ def tables() -> tuple[PaperTable, ...]:
         *map(_by_factor, MODELS),
         PaperTable("Figure 10", "Atomic tasks in the real world", missing="photographs"),
         PaperTable("Figure 11", "Compositional tasks in the real world", missing="photographs"),
+        _coupled(),
+        _trained_as("Study 2", "Numbers of demonstrations", {**FEWER, "368": "L4"}, "the first of L4, all tasks alike"),
+        _trained_as("Study 3", "Training seeds", SEEDED, "the same demonstrations, other weights to begin with"),
     )

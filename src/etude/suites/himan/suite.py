@@ -48,6 +48,8 @@ himan = Suite(
     plans={
         "atomic": functools.partial(evaluation, ATOMIC),
         "compositional": functools.partial(evaluation, COMPOSITIONAL),
+        "atomic-fifth": functools.partial(evaluation, ATOMIC, part=True),
+        "compositional-fifth": functools.partial(evaluation, COMPOSITIONAL, part=True),
         **{level: functools.partial(training, level) for level in LEVELS},
     },
     reword=reword,
@@ -56,6 +58,8 @@ himan = Suite(
     cause=_cause,
     tables=_tables,
     paper_tables=later("etude.suites.himan.paper", "tables"),
+    paper_models=later("etude.suites.himan.models", "MODELS"),
+    paper_claims=later("etude.suites.himan.conclusions", "CLAIMS"),
     benches={"perturb": _bench},
 )
 
