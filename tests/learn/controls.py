@@ -6,7 +6,7 @@ import functools
 import itertools
 from dataclasses import replace
 
-from etude.learn.recipes import recipe_named
+from etude.learn.named_recipes import recipe_named
 
 SETTINGS = (
     "model.width=32", "model.heads=2", "model.eye_layers=1", "model.prompt_layers=1", "model.layers=2", "model.hidden=32", "model.looks=4",

@@ -19,8 +19,9 @@ from etude.learn.controlling import ControlMind, MemoryTable, judged_control  # 
 from etude.learn.guided_control import GuidedEyes  # noqa: E402
 from etude.learn.kinds import kind_of  # noqa: E402
 from etude.learn.models.cogelot import parameters_of  # noqa: E402
+from etude.learn.named_recipes import recipe_named  # noqa: E402
 from etude.learn.packing import in_a_row  # noqa: E402
-from etude.learn.recipes import Recipe, recipe_named  # noqa: E402
+from etude.learn.recipes import Recipe  # noqa: E402
 from etude.learn.source import start_noise  # noqa: E402
 from etude.learn.train import Trainer  # noqa: E402
 from etude.library import episode  # noqa: E402

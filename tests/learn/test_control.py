@@ -26,8 +26,9 @@ from etude.learn.control_buffer import ControlBuffer  # noqa: E402
 from etude.learn.controlling import ControlMind, MemoryTable, judged_control  # noqa: E402
 from etude.learn.kinds import kind_of  # noqa: E402
 from etude.learn.models.cogelot import parameters_of  # noqa: E402
+from etude.learn.named_recipes import CONTROLLERS, recipe_named  # noqa: E402
 from etude.learn.packing import in_a_row  # noqa: E402
-from etude.learn.recipes import CONTROLLERS, Recipe, recipe_named  # noqa: E402
+from etude.learn.recipes import Recipe  # noqa: E402
 from etude.learn.stream import SampleStream  # noqa: E402
 from etude.learn.train import Trainer  # noqa: E402
 from etude.learn.training_run import TrainingSettings, run  # noqa: E402

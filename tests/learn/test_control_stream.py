@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from etude.cli import app
 from etude.learn.control_plan import ControlPlan, squeezed, unsqueezed
+from etude.learn.named_recipes import recipe_named
 from etude.learn.packing import in_a_row
-from etude.learn.recipes import recipe_named
 from etude.learn.saved_stream import SavedStream, read_plan
 from etude.names import EtudeError
 

@@ -19,8 +19,9 @@ from etude.learn.control_buffer import ControlBuffer  # noqa: E402
 from etude.learn.control_plan import ControlPlan  # noqa: E402
 from etude.learn.dagger import FIRST, LearnerHand, round_folder, round_names  # noqa: E402
 from etude.learn.header import checkpoint_bytes, digest_of  # noqa: E402
+from etude.learn.named_recipes import recipe_named  # noqa: E402
 from etude.learn.packing import in_a_row  # noqa: E402
-from etude.learn.recipes import Recipe, recipe_named  # noqa: E402
+from etude.learn.recipes import Recipe  # noqa: E402
 from etude.learn.saved_stream import save_stream  # noqa: E402
 from etude.learn.train import Trainer  # noqa: E402
 from etude.learn.training_run import TrainingSettings, run  # noqa: E402

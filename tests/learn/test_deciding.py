@@ -21,8 +21,9 @@ from etude.learn.curve import read_curve  # noqa: E402
 from etude.learn.deciding import answered, judged_trials  # noqa: E402
 from etude.learn.kinds import kind_of  # noqa: E402
 from etude.learn.models.cogelot import parameters_of  # noqa: E402
+from etude.learn.named_recipes import recipe_named  # noqa: E402
 from etude.learn.packing import in_a_row  # noqa: E402
-from etude.learn.recipes import DecisionRecipe, Recipe, recipe_named  # noqa: E402
+from etude.learn.recipes import DecisionRecipe, Recipe  # noqa: E402
 from etude.learn.stream import GivenSamples, SampleStream  # noqa: E402
 from etude.learn.train import Trainer, train  # noqa: E402
 from etude.learn.training_run import TrainingSettings, run  # noqa: E402

@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed (extra 'learn')")
 pytest.importorskip("safetensors", reason="safetensors is not installed (extra 'learn')")
 
-from etude.learn.recipes import recipe_named  # noqa: E402
+from etude.learn.named_recipes import recipe_named  # noqa: E402
 from etude.learn.train import Trainer  # noqa: E402
 from etude.names import EtudeError  # noqa: E402
 from etude.papers.filling import filled  # noqa: E402

@@ -24,8 +24,9 @@ from etude.learn.kinds import kind_of  # noqa: E402
 from etude.learn.models.clouds import RigidMotion, drawn, from_six_numbers, matrices, six_numbers  # noqa: E402
 from etude.learn.models.cogelot import parameters_of  # noqa: E402
 from etude.learn.models.heatmaps import best_places, place_losses  # noqa: E402
+from etude.learn.named_recipes import recipe_named  # noqa: E402
 from etude.learn.posing import answered, judged_keyposes  # noqa: E402
-from etude.learn.recipes import KeyposeRecipe, Recipe, recipe_named  # noqa: E402
+from etude.learn.recipes import KeyposeRecipe, Recipe  # noqa: E402
 from etude.learn.stream import SampleStream  # noqa: E402
 from etude.learn.train import Trainer  # noqa: E402
 from etude.library import episode  # noqa: E402

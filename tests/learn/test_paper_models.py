@@ -7,7 +7,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed (extra 'learn')")
 
 from etude.learn.models.cogelot import Cogelot, parameters_of  # noqa: E402
-from etude.learn.recipes import recipe_named  # noqa: E402
+from etude.learn.named_recipes import recipe_named  # noqa: E402
 from etude.learn.samples import SIZE  # noqa: E402
 from etude.papers.models import SHIPPING, models_of  # noqa: E402
 

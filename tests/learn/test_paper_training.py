@@ -17,7 +17,7 @@ from etude.learn.checkpoint import load_model  # noqa: E402
 from etude.learn.header import checkpoint_bytes, digest_of  # noqa: E402
 from etude.learn.kinds import kind_of  # noqa: E402
 from etude.learn.models.cogelot import parameters_of  # noqa: E402
-from etude.learn.recipes import recipe_named  # noqa: E402
+from etude.learn.named_recipes import recipe_named  # noqa: E402
 from etude.papers.models import SHIPPING, models_of  # noqa: E402
 from etude.papers.playing import tables_of  # noqa: E402
 

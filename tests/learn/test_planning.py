@@ -19,9 +19,10 @@ from etude.learn.checkpoint import load_model  # noqa: E402
 from etude.learn.kinds import kind_of  # noqa: E402
 from etude.learn.models.cogelot import parameters_of  # noqa: E402
 from etude.learn.models.planner import shifted  # noqa: E402
+from etude.learn.named_recipes import recipe_named  # noqa: E402
 from etude.learn.packing import in_a_row  # noqa: E402
 from etude.learn.planning import answered, judged_subtasks  # noqa: E402
-from etude.learn.recipes import PlanningRecipe, Recipe, recipe_named  # noqa: E402
+from etude.learn.recipes import PlanningRecipe, Recipe  # noqa: E402
 from etude.learn.subtask_buffer import SubtaskBuffer  # noqa: E402
 from etude.learn.subtasks import NOTHING_SAID, asked_frames  # noqa: E402
 from etude.learn.train import Trainer  # noqa: E402

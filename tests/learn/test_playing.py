@@ -23,8 +23,8 @@ from etude.evaluation.worker import Job  # noqa: E402
 from etude.learn.buffer import DemonstrationBuffer  # noqa: E402
 from etude.learn.checkpoint import learned_mind, load_model  # noqa: E402
 from etude.learn.curve import read_curve  # noqa: E402
+from etude.learn.named_recipes import recipe_named  # noqa: E402
 from etude.learn.policy import StrokeEyes, prompt_arrays, thing_arrays  # noqa: E402
-from etude.learn.recipes import recipe_named  # noqa: E402
 from etude.learn.samples import Demonstration, action_of, numbers_of  # noqa: E402
 from etude.learn.train import Trainer  # noqa: E402
 from etude.library import find  # noqa: E402

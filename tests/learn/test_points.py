@@ -17,8 +17,9 @@ from etude.learn.keyposes import BY_SUBTASK, BY_TASK, KeyposeEyes, demonstrated_
 from etude.learn.kinds import kind_of  # noqa: E402
 from etude.learn.models.cogelot import parameters_of  # noqa: E402
 from etude.learn.models.flow import flown, on_the_way  # noqa: E402
+from etude.learn.named_recipes import recipe_named  # noqa: E402
 from etude.learn.posing import KeyposeMind, LookTable, answered, judged_keyposes  # noqa: E402
-from etude.learn.recipes import PointFlowRecipe, Recipe, recipe_named  # noqa: E402
+from etude.learn.recipes import PointFlowRecipe, Recipe  # noqa: E402
 from etude.learn.train import Trainer  # noqa: E402
 from etude.names import EtudeError  # noqa: E402
 

@@ -20,7 +20,7 @@ from etude.evaluation.play import Players, play  # noqa: E402
 from etude.learn.checkpoint import load_model  # noqa: E402
 from etude.learn.header import NAME  # noqa: E402
 from etude.learn.models.cogelot import parameters_of  # noqa: E402
-from etude.learn.recipes import recipe_named  # noqa: E402
+from etude.learn.named_recipes import recipe_named  # noqa: E402
 from etude.learn.samples import WORD  # noqa: E402
 from etude.learn.stream import played  # noqa: E402
 from etude.learn.train import Trainer  # noqa: E402

@@ -24,7 +24,7 @@ from etude.learn.controlling import ControlMind  # noqa: E402
 from etude.learn.header import NAME  # noqa: E402
 from etude.learn.models.cogelot import parameters_of  # noqa: E402
 from etude.learn.models.pretrained import AroundFrozen  # noqa: E402
-from etude.learn.recipes import recipe_named  # noqa: E402
+from etude.learn.named_recipes import recipe_named  # noqa: E402
 from etude.learn.train import Trainer  # noqa: E402
 from etude.names import EtudeError  # noqa: E402
 

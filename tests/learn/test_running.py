@@ -20,7 +20,7 @@ from etude.cli import main  # noqa: E402
 from etude.datasets.taking import RecordingSpec  # noqa: E402
 from etude.learn.curve import CURVE, Curve, read_curve  # noqa: E402
 from etude.learn.gpu_meter import GpuMeter  # noqa: E402
-from etude.learn.recipes import recipe_named  # noqa: E402
+from etude.learn.named_recipes import recipe_named  # noqa: E402
 from etude.learn.stored import stored  # noqa: E402
 from etude.learn.stream import GivenSamples  # noqa: E402
 from etude.learn.train import Trainer, train  # noqa: E402

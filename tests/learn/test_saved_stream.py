@@ -89,7 +89,7 @@ def test_it_can_be_learned_from_while_it_grows(saved, tmp_path):
 
 def test_training_from_it_gives_the_losses_of_the_stream(saved, tmp_path):
     torch = pytest.importorskip("torch", reason="torch is not installed (extra 'learn')")
-    from etude.learn.recipes import recipe_named
+    from etude.learn.named_recipes import recipe_named
     from etude.learn.stream import GivenSamples, played
     from etude.learn.train import Trainer, train
 

@@ -24,10 +24,10 @@ from etude.evaluation.run import Quiet, RunSettings, evaluate  # noqa: E402
 from etude.learn import shipping  # noqa: E402
 from etude.learn.checkpoint import learned_mind, load_model, save_model  # noqa: E402
 from etude.learn.kinds import kind_of  # noqa: E402
+from etude.learn.named_recipes import recipe_named  # noqa: E402
 from etude.learn.onnx_export import exported  # noqa: E402
 from etude.learn.onnx_mind import OnnxStrokeMind  # noqa: E402
 from etude.learn.policy import prompt_arrays, thing_arrays  # noqa: E402
-from etude.learn.recipes import recipe_named  # noqa: E402
 from etude.learn.samples import numbers_of  # noqa: E402
 from etude.learn.zoo import cards_in  # noqa: E402
 from etude.names import EtudeError  # noqa: E402

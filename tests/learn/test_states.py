@@ -16,7 +16,7 @@ from etude.learn import state  # noqa: E402
 from etude.learn.checkpoint import load_model  # noqa: E402
 from etude.learn.kinds import kind_of  # noqa: E402
 from etude.learn.models.cogelot import parameters_of  # noqa: E402
-from etude.learn.recipes import recipe_named, recipe_names  # noqa: E402
+from etude.learn.named_recipes import recipe_named, recipe_names  # noqa: E402
 from etude.learn.train import Trainer  # noqa: E402
 from etude.names import EtudeError  # noqa: E402
 

@@ -33,8 +33,9 @@ from etude.learn.models.topdown import (  # noqa: E402
     tilt_and_twist,
     topdown_map,
 )
+from etude.learn.named_recipes import recipe_named  # noqa: E402
 from etude.learn.posing import answered, judged_keyposes  # noqa: E402
-from etude.learn.recipes import Recipe, TopdownKeyposes, recipe_named  # noqa: E402
+from etude.learn.recipes import Recipe, TopdownKeyposes  # noqa: E402
 from etude.learn.train import Trainer  # noqa: E402
 from etude.library import episode  # noqa: E402
 from etude.papers.filling import filled  # noqa: E402

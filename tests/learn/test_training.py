@@ -20,7 +20,7 @@ from etude.learn.header import NAME  # noqa: E402
 from etude.learn.kinds import kind_of  # noqa: E402
 from etude.learn.models.cogelot import parameters_of  # noqa: E402
 from etude.learn.models.strokes import AXES, best, softened  # noqa: E402
-from etude.learn.recipes import recipe_named, recipe_names  # noqa: E402
+from etude.learn.named_recipes import recipe_named, recipe_names  # noqa: E402
 from etude.learn.stream import GivenSamples  # noqa: E402
 from etude.learn.train import Trainer, train  # noqa: E402
 from etude.names import EtudeError  # noqa: E402

@@ -14,8 +14,9 @@ from languages import PIECES, tiny_tokenizer
 from toys import SETTINGS, STORED
 
 from etude.learn.demonstrating import demonstrate
+from etude.learn.named_recipes import recipe_named
 from etude.learn.policy import StrokeEyes
-from etude.learn.recipes import Recipe, recipe_named
+from etude.learn.recipes import Recipe
 from etude.learn.samples import OBJECT, SIZE, WORD, contract_for, prompt
 from etude.learn.stored import stored
 from etude.learn.wording import DIGIT

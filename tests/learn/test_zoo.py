@@ -13,7 +13,7 @@ from refusing import refused, told
 from zoos import install, toy_card, write_policy
 
 from etude.learn.cards import ZooCard, zoo_page
-from etude.learn.recipes import recipe_named
+from etude.learn.named_recipes import recipe_named
 from etude.learn.zoo import cards_in
 from etude.names import EtudeError
 from etude.policies.loading import halves_of, load_policy

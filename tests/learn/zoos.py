@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from etude.learn.cards import ZooCard
-from etude.learn.recipes import recipe_named
+from etude.learn.named_recipes import recipe_named
 from etude.learn.samples import contract_for
 from etude.learn.zoo import weights_digest
 from etude.names import json_text

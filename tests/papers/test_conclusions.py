@@ -13,7 +13,7 @@ from refusing import refused, told
 
 from etude.evaluation.matrix import READINGS
 from etude.learn.header import FORMAT
-from etude.learn.recipes import recipe_named
+from etude.learn.named_recipes import recipe_named
 from etude.names import EtudeError
 from etude.papers.concluding import Effect, compared, conclusions, interval, judged
 from etude.papers.filling import filled

@@ -12,7 +12,7 @@ from refusing import refused
 
 from etude.evaluation.record import GivenSubtask
 from etude.evaluation.store import read_run
-from etude.learn.recipes import recipe_named
+from etude.learn.named_recipes import recipe_named
 from etude.names import EpisodeName, EtudeError
 from etude.papers.concluding import conclusions
 from etude.papers.filling import filled

@@ -42,8 +42,8 @@ def train(
     try:
         from etude.learn.header import checkpoint_bytes, checkpoint_file, digest_of
         from etude.learn.mind import device_named
+        from etude.learn.named_recipes import recipe_named
         from etude.learn.ranks import local_count
-        from etude.learn.recipes import recipe_named
         from etude.learn.state import STATE_FORMS
         from etude.learn.training_run import TrainingSettings, run
     except ModuleNotFoundError as error:
@@ -72,7 +72,7 @@ def save(
 ) -> None:
     """Play a stream of demonstrations once, for many trainings: etude train RECIPE --stream OUT, also while it grows."""
     from etude.learn.control_plan import FRAMES, ControlPlan
-    from etude.learn.recipes import control_source_named, source_named
+    from etude.learn.named_recipes import control_source_named, source_named
     from etude.learn.samples import LOOKS
     from etude.learn.saved_stream import save_stream
     from etude.learn.stream_plans import StreamPlan, StrokePlan

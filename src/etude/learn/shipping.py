@@ -17,10 +17,11 @@ from etude.learn.cards import ZooCard, zoo_page
 from etude.learn.checkpoint import learned_mind, load_model
 from etude.learn.header import checkpoint_bytes, checkpoint_file, digest_of, metadata_in
 from etude.learn.models.cogelot import parameters_of
+from etude.learn.named_recipes import CONDITIONINGS, LOOK_NAMES, recipe_named
 from etude.learn.onnx_export import exported
 from etude.learn.onnx_mind import OnnxStrokeMind
 from etude.learn.policy import prompt_arrays, thing_arrays
-from etude.learn.recipes import CONDITIONINGS, LOOK_NAMES, StrokeRecipe, recipe_named
+from etude.learn.recipes import StrokeRecipe
 from etude.learn.samples import numbers_of
 from etude.learn.stream import played
 from etude.learn.zoo import cards_in, weights_digest

@@ -11,7 +11,8 @@ from typing import Any
 
 from etude.evaluation.result_table import ResultTable
 from etude.learn.header import checkpoint_bytes, checkpoint_file, digest_of, metadata_in, numbers_in
-from etude.learn.recipes import recipe_in, recipe_named
+from etude.learn.named_recipes import recipe_named
+from etude.learn.recipes import recipe_in
 from etude.names import EtudeError, parse_json, unknown
 from etude.papers.playing import PolicyLine
 from etude.policies.policy import Planner

@@ -12,7 +12,8 @@ import torch
 from etude.learn.control import ControlSource
 from etude.learn.control_plan import ControlPlan
 from etude.learn.header import checkpoint_bytes, checkpoint_file, digest_of, metadata_in
-from etude.learn.recipes import Recipe, recipe_named
+from etude.learn.named_recipes import recipe_named
+from etude.learn.recipes import Recipe
 from etude.learn.saved_stream import save_stream
 from etude.learn.training_run import TrainingSettings, run
 from etude.names import EtudeError, parse_json
