@@ -34,6 +34,7 @@ CLEARANCE = 0.05  # m between things: room for the hand to get behind one
 DEPTH, NODES = 3, 5  # unless the options say otherwise
 DEEPEST, MOST_NODES = 6, 9
 BOUNDS = ("depth", "nodes", "skills")
+BY_LOOKS = ("mo_color", "ro_color", "mo_texture", "ro_texture")  # what is told, asked and counted goes by looks
 SPARE = 100  # control steps
 HORIZON = 1000  # of tables: each étude has its own
 NEARER = 0.03  # m between the distances of things that come in order from the nearest on
@@ -68,14 +69,14 @@ def _level(name: str, level: EtudeLevel) -> None:
         return _etude(draw, level, DEEDS)
 
     sample.__doc__ = SUMMARIES[name]
-    etudes.task(name, level=name, horizon=HORIZON)(sample)
+    etudes.task(name, level=name, horizon=HORIZON, without=BY_LOOKS)(sample)
 
 
 for _name, _bounds in LEVELS.items():
     _level(_name, _bounds)
 
 
-@etudes.task(level="own", horizon=HORIZON, options=(*BOUNDS, "graph"))
+@etudes.task(level="own", horizon=HORIZON, options=(*BOUNDS, "graph"), without=BY_LOOKS)
 def compose(draw: Draw) -> Draft:
     """Do what an étude asks for: deeds in order, in any order, or one or the other by what can be seen.
 
