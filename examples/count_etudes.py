@@ -6,12 +6,12 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
 from etude.names import rng
-from etude.suites.etudes.composing import LEVELS, composed, form_of
+from etude.suites.etudes.composing import LEVELS, composed, structure_of
 
 
-def forms(part: range) -> set[str]:
-    """Operators and properties of some études: those that differ in nothing but things and names count once."""
-    return {form_of(composed(LEVELS["high"], "train", rng("structures", str(k))).root) for k in part}
+def structures(part: range) -> set[str]:
+    """Some études: those that differ in nothing but what their things are called count once."""
+    return {structure_of(composed(LEVELS["high"], "train", rng("structures", str(k))).root) for k in part}
 
 
 if __name__ == "__main__":
@@ -20,5 +20,5 @@ if __name__ == "__main__":
     with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
         while len(found) < wanted:
             parts = [range(k, min(k + 100, drawn + step)) for k in range(drawn, drawn + step, 100)]
-            found, drawn = found.union(*pool.map(forms, parts)), drawn + step
+            found, drawn = found.union(*pool.map(structures, parts)), drawn + step
     print(f"{len(found)} structures of {drawn} drawn, in {time.monotonic() - begun:.0f} s")

@@ -30,7 +30,7 @@ from etude.names import EpisodeName, EtudeError, rng
 from etude.skills.aim import delta_action
 from etude.skills.oracle import Oracle
 from etude.suites.etudes.acts import EveryThing, InAnyOrder, InOrder, It, OneOf, SomeThings, Without
-from etude.suites.etudes.composing import DEEDS, HELD_OUT, JOINS, LEVELS, NOVEL, composed, form_of, is_held_out
+from etude.suites.etudes.composing import DEEDS, HELD_OUT, JOINS, LEVELS, NOVEL, composed, form_of, is_held_out, structure_of
 from etude.suites.etudes.deeds import PutIn, PutOn, Touch
 from etude.suites.etudes.groups import ForEach, ForSome, Until
 from etude.suites.etudes.meaning import EtudeGraph, goal_of
@@ -273,6 +273,16 @@ def test_the_form_of_an_étude_is_the_same_before_and_after_it_is_solved():
         except EtudeError:
             continue
         assert form_of(found.etude.root) == form_of(unsolved.root)
+
+
+def test_structures_are_equal_whatever_things_are_called():
+    def on(first: int, second: int) -> PutOn:
+        return PutOn(Select(first), Select(second))
+
+    assert structure_of(InAnyOrder(on(0, 1), on(2, 1))) == structure_of(InAnyOrder(on(4, 3), on(0, 3)))
+    assert structure_of(InAnyOrder(on(0, 1), on(1, 2))) == structure_of(InAnyOrder(on(5, 6), on(3, 5)))
+    assert structure_of(InAnyOrder(on(0, 1), on(2, 1))) != structure_of(InAnyOrder(on(0, 1), on(0, 2)))
+    assert structure_of(InOrder(on(0, 1), on(1, 2))) != structure_of(InOrder(on(1, 2), on(0, 1)))
 
 
 def test_levels_ask_for_more_and_more():

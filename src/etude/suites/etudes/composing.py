@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, product
 from typing import Any, ClassVar
 
 from etude.decisions.connectivity import GraphAttempt, TaskSpace, Unfit
@@ -14,7 +15,7 @@ from etude.decisions.looks import Const, Count, Select, ValueComparison
 from etude.decisions.operator import ACT, Operator
 from etude.names import EtudeError, Stream
 from etude.suites.etudes import deeds, memory  # noqa: F401  (their acts are drawn by name)
-from etude.suites.etudes.acts import EACH, GROUPS, ONTO_AREA, SHAREABLE, TURNED, Deed
+from etude.suites.etudes.acts import EACH, GROUPS, ONTO_AREA, SHAREABLE, TURNED, Deed, It
 from etude.suites.etudes.groups import LEAST_EACH, MOST_EACH
 from etude.suites.etudes.things import COLOUR, LOOKS, SHAPE
 
@@ -137,6 +138,25 @@ def form_of(node: Operator) -> str:
         return node.json_kind
     parts = [form_of(part) for part in node.inputs()]
     return f"{node.json_kind}{getattr(node, 'property', '')}({','.join(sorted(parts) if node.commutative else parts)})"
+
+
+def structure_of(root: Operator) -> str:
+    """What a drawn étude asks for, whatever its things are called: its form, and which of its places are taken by the same thing. Equal
+    parts that may change places are taken in the order that gives the least text, so equal structures have equal texts."""
+    form, orders = _arranged(root)
+    return min(f"{form} {' '.join(str(list(dict.fromkeys(order)).index(thing)) for thing in order)}" for order in orders)
+
+
+def _arranged(node: Operator) -> tuple[str, list[tuple[int, ...]]]:
+    """The form of a node, and the things below it, in every order in which equal parts can be told."""
+    if isinstance(node, (Count, Select)):
+        return form_of(node), [() if isinstance(node, (Count, It)) else (node.when,)]
+    parts = [_arranged(part) for part in node.inputs()]
+    if node.commutative:
+        parts.sort(key=lambda part: part[0])
+    turned = [parts] if not node.commutative or len({form for form, _ in parts}) == len(parts) else [parts, parts[::-1]]
+    orders = [tuple(chain(*ways)) for row in turned for ways in product(*(below for _, below in row))]
+    return f"{node.json_kind}{getattr(node, 'property', '')}({','.join(form for form, _ in parts)})", orders
 
 
 def is_held_out(root: Operator) -> bool:
