@@ -13,6 +13,8 @@ from etude.scene.scene import Body, Scene
 
 Node = dict[str, Any]
 Looks = dict[str, dict[str, str]]
+BASE = (-0.615, 0.0)  # m, world: where the robot stands
+CARRIED = {"PutOn": ("thing",), "PutIn": ("thing",), "Tower": ("middle", "top")}
 SHAPES = {"solid square": "area", "six-pointed star": "star"}
 
 
@@ -28,18 +30,25 @@ def meant(select: Node, seen: Looks) -> list[str]:
     return [name for name, look in seen.items() if all(look[prop] == value for prop, value in wanted.items())]
 
 
-def holds(node: Node, seen: Looks) -> bool:
-    """Is a condition true?"""
+def holds(node: Node, seen: Looks, it: str = "") -> bool:
+    """Is a condition true? ``it`` is the thing of a group whose turn it is."""
     kind = node["kind"]
     if kind == "Not":
-        return not holds(node["of"], seen)
+        return not holds(node["of"], seen, it)
     if kind in ("And", "Or", "Xor"):
-        truths = [holds(node["left"], seen), holds(node["right"], seen)]
+        truths = [holds(node["left"], seen, it), holds(node["right"], seen, it)]
         return {"And": all(truths), "Or": any(truths), "Xor": truths[0] != truths[1]}[kind]
     sides = []
     for side in (node["left"], node["right"]):
-        sides.append(side["value"] if side["kind"] == "Const" else seen[meant(side["of"], seen)[0]][side["property"]])
+        if side["kind"] == "Count":
+            sides.append(str(len(meant(side["of"][0], seen))))
+            continue
+        sides.append(side["value"] if side["kind"] == "Const" else seen[_one(side["of"], seen, it)][side["property"]])
     return (sides[0] == sides[1]) is (kind == "IsSame")
+
+
+def _one(select: Node, seen: Looks, it: str) -> str:
+    return it if select["kind"] == "It" else meant(select, seen)[0]
 
 
 def parts(node: Node) -> list[Node]:
@@ -54,8 +63,10 @@ def parts(node: Node) -> list[Node]:
 
 @dataclass
 class Seen:
-    """What was seen of a play: where every thing was after each step (m, world), and which of them the hand touched or held."""
+    """What was seen of a play: where every thing was after each step (m, world) and how it was turned (rad), and which of them the hand
+    touched or held."""
 
+    headings: list[dict[str, float]] = field(default_factory=list)
     places: list[dict[str, tuple[float, float, float]]] = field(default_factory=list)
     touched: list[set[str]] = field(default_factory=list)
     held: list[str | None] = field(default_factory=list)
@@ -64,7 +75,9 @@ class Seen:
         """Once after every step."""
         names = [one.name for one in simulation.world.scene.entities if isinstance(one, Body)]
         world = simulation.world
-        self.places.append({name: tuple(world.frame(name)[0].tolist()) for name in names})
+        frames = {name: world.frame(name) for name in names}
+        self.places.append({name: tuple(frames[name][0].tolist()) for name in names})
+        self.headings.append({name: math.atan2(frames[name][1][1, 0], frames[name][1][0, 0]) for name in names})
         self.touched.append({name for name in names if world.touches(name, "hand")})
         self.held.append(simulation.robot.held)
 
@@ -77,11 +90,18 @@ class Seen:
         """How far it has been moved, m."""
         return math.dist(self.places[0][thing], self.places[-1][thing])
 
+    def until(self, step: int) -> Seen:
+        """The same up to a step."""
+        return Seen(self.headings[:step], self.places[:step], self.touched[:step], self.held[:step])
+
+    def first_touched(self, names: list[str]) -> str:
+        """Which of these the hand touched before the others."""
+        return next(name for touched in self.touched for name in names if name in touched)
+
 
 def done(deed: Node, seen: Looks, play: Seen, it: str) -> bool:
     """Was the deed done, and does it last? ``it`` is the thing of a group whose turn it is."""
-    names = {key: it if value["kind"] == "It" else meant(value, seen)[0] for key, value in deed.items() if isinstance(value, dict)}
-    steps = range(len(play.places))
+    names = {key: _one(value, seen, it) for key, value in deed.items() if isinstance(value, dict)}
     match deed["kind"]:
         case "PutOn":
             return play.rests(names["thing"], names["on"], 0.06, 0.05)
@@ -100,9 +120,11 @@ def done(deed: Node, seen: Looks, play: Seen, it: str) -> bool:
             end, place = play.places[-1][names["second"]], play.places[0][names["first"]]
             there = math.dist(end, place) < 0.055 and play.held[-1] != names["second"]
             return there and play.rests(names["first"], names["on"], 0.06, 0.05)
-        case "ThereAndBack":
-            was_there = any(play.rests(names["thing"], names["on"], 0.06, 0.05, step) for step in steps)
-            return was_there and play.moved(names["thing"]) < 0.055 and play.held[-1] != names["thing"]
+        case "Turn":
+            thing, sign = names["thing"], 1 if deed["direction"] == "anti-clockwise" else -1
+            alike = 2 * math.pi / {"heart": 1, "diamond": 2, "triangle": 3}[seen[thing]["shape"]]
+            off = (play.headings[-1][thing] - play.headings[0][thing] - sign * math.pi / 2) % alike
+            return min(off, alike - off) < math.radians(6) and play.moved(thing) < 0.055 and play.held[-1] != thing
     raise AssertionError(deed["kind"])
 
 
@@ -120,4 +142,22 @@ def verdict(node: Node, seen: Looks, play: Seen, it: str = "") -> bool:
             return verdict(node["act"], seen, play, it) and not any(meant(node["thing"], seen)[0] in touched for touched in play.touched)
         case "ForEach":
             return all(verdict(node["act"], seen, play, name) for name in meant(node["things"], seen))
+        case "ForSome":
+            some = sum(verdict(node["act"], seen, play, name) for name in meant(node["things"], seen))
+            return some == node["count"] and verdict(node["after"], seen, play, it)
+        case "Until":
+            row = sorted(meant(node["things"], seen), key=lambda name: math.dist(play.places[0][name][:2], BASE))
+            last = next((k for k, name in enumerate(row) if holds(node["stop"], seen, name)), len(row) - 1)
+            up_to = [verdict(node["act"], seen, play, name) for name in row] == [k <= last for k in range(len(row))]
+            return up_to and verdict(node["after"], seen, play, it)
+        case "Undo":
+            things = [_one(part[key], seen, it) for part in parts(node["act"]) for key in CARRIED.get(part["kind"], ())]
+            back = all(play.moved(name) < 0.055 and play.held[-1] != name for name in things)
+            return back and any(verdict(node["act"], seen, play.until(step), it) for step in range(1, len(play.places)))
+        case "Recall":
+            first, second = (_one(node[side]["thing"], seen, it) for side in ("left", "right"))
+            chosen = play.first_touched([first, second])
+            steps = range(1, len(play.places) + 1)
+            both = all(any(verdict(node[side], seen, play.until(step), it) for step in steps) for side in ("left", "right"))
+            return both and verdict(node["act"], seen, play, chosen)
     return done(node, seen, play, it)

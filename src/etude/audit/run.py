@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from etude import machine
 from etude.arithmetic import total
 from etude.audit import answers
+from etude.audit.branches import BranchCase, branch_scores, branches
 from etude.audit.cheats import CHEATS, ChoosingCheat
 from etude.audit.degenerate import BrokenEpisode, ambiguous, degenerate, shapes_and_textures, without_choice
 from etude.audit.findings import Audit, judged
@@ -55,6 +56,7 @@ class Glance:
     things: frozenset[tuple[str, str]]
     robot: Robot | None = None
     applies: tuple[str, ...] = ()  # cheats that move
+    branches: tuple[BranchCase, ...] = ()
 
 
 def audit(
@@ -148,7 +150,8 @@ def look(built: bool, name: str) -> Glance:
     wrong = tuple(degenerate(found, built))
     moves = tuple(c.name for c in CHEATS.values() if issubclass(c.make, MovingCheat) and c.make.applies(found))
     same = _unordered(found)
-    return Glance(name, named(found), wrong, same, frozenset(shapes_and_textures(found)), found.scene.robot, moves)
+    things = frozenset(shapes_and_textures(found))
+    return Glance(name, named(found), wrong, same, things, found.scene.robot, moves, tuple(branches(found)))
 
 
 def _unordered(episode: Episode) -> str:
@@ -183,7 +186,8 @@ def _task_scores(key: tuple[str, str], seen: Sequence[Glance]) -> _TaskScores:
     robots = {one.name: one.robot for one in seen}
     cases = [case(one, known, fixed, hand(robots[one.episode])) for one in looks]
     wrong = [BrokenEpisode(one.episode, what) for one in cases for what in ambiguous(one)]
-    return _TaskScores(_chosen(key, cases), [*wrong, *without_choice(cases)], {one.episode: one.chance for one in cases})
+    scores = [*_chosen(key, cases), *branch_scores(key, [one.branches for one in seen])]
+    return _TaskScores(scores, [*wrong, *without_choice(cases)], {one.episode: one.chance for one in cases})
 
 
 def _chosen(key: tuple[str, str], cases: Sequence[ChoiceCase]) -> list[CheatScore]:

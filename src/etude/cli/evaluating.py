@@ -84,7 +84,7 @@ Levels = Annotated[list[str] | None, typer.Option(help="tasks of this level; rep
 Difficulties = Annotated[list[str] | None, typer.Option(help="repeat for several")]
 Perturbations = Annotated[list[str] | None, typer.Option(help="a perturbation, or several at once: a+b; repeat for more")]
 Options = Annotated[list[str] | None, typer.Option(help="an option of the episodes: key=value")]
-Graph = Annotated[Path | None, typer.Option(help="a decision of your own: a graph as JSON, or the text of an instruction")]
+Graph = Annotated[Path | None, typer.Option(help="a task of your own: a graph as JSON, or the text of an instruction")]
 FirstSeed = Annotated[int | None, typer.Option(help="the first seed; of a list, what lies below is left out", show_default="0")]
 Workers = Annotated[int, typer.Option(help="processes; 0: as many as there are cores")]
 Timeout = Annotated[float, typer.Option(help="seconds for one episode, then it is an error")]
@@ -164,7 +164,7 @@ def with_graph(
         return task or (), pairs(option)
     taking = [t.name for suite in suites or () for t in tasks(suite.partition("/")[0]).values() if "graph" in t.options]
     if not taking:
-        raise EtudeError("--graph is a decision of your own: name a suite of decisions with --suite")
+        raise EtudeError("--graph is a task of your own: name a suite that takes graphs with --suite")
     for one in task or ():
         if one not in taking:
             raise EtudeError(f"--graph is a task by itself ({' or '.join(taking)}): leave --task {one} out")

@@ -75,6 +75,17 @@ def _least_leaf(operators: tuple[str, ...], gives: str) -> tuple[int, int]:
     return min((depth for depth, _ in leaves), default=99), min((size for _, size in leaves), default=99)
 
 
+@functools.cache
+def _shares(joins: int, inputs: int, depth: int) -> tuple[tuple[int, ...], ...]:
+    """Every way to share out joins over inputs, each at most this deep above what joins nothing."""
+    if joins < 0 or inputs == 0:
+        return ()
+    if inputs == 1:
+        return ((joins,),) if joins.bit_length() <= depth else ()
+    firsts = [k for k in range(joins + 1) if k.bit_length() <= depth]
+    return tuple((first, *rest) for first in firsts for rest in _shares(joins - first, inputs - 1, depth))
+
+
 class GraphAttempt:
     """One attempt at a task. Operators draw themselves, and ask here for looks at objects and for what is below them."""
 
@@ -98,11 +109,15 @@ class GraphAttempt:
 
     def below(self, gives: str, among: tuple[str, ...], joins: int, depth: int) -> Maker:
         """An operator that gives a "truth" or an "act", and what is below it."""
-        allowed = self.drawable(gives)
-        options = [name for name in among if name in allowed and operator_class(name).fits(self, joins, depth)]
+        options = self.options(gives, among, joins, depth)
         if not options:
             raise Unfit
         return operator_class(self.stream.choice(options)).drawn(self, joins, depth)
+
+    def options(self, gives: str, among: tuple[str, ...], joins: int, depth: int) -> list[str]:
+        """The operators that can stand for one with so many joins, itself included, and at most this depth."""
+        allowed = self.drawable(gives)
+        return [name for name in among if name in allowed and operator_class(name).fits(self, joins, depth)]
 
     def end(self, kind: str) -> Maker:
         """A question that is answered with a number, or a value of a property."""
@@ -125,14 +140,9 @@ class GraphAttempt:
         """The least depth with this many joins, each with two inputs."""
         return joins.bit_length() + self._least[gives][0]
 
-    def shares(self, joins: int, inputs: int, depth: int, gives: str = "truth") -> list[tuple[int, ...]]:
+    def shares(self, joins: int, inputs: int, depth: int, gives: str = "truth") -> tuple[tuple[int, ...], ...]:
         """Every way to share out joins over inputs of at most this depth."""
-        if joins < 0 or inputs == 0:
-            return []
-        if inputs == 1:
-            return [(joins,)] if self.depth(joins, gives) <= depth else []
-        firsts = [k for k in range(joins + 1) if self.depth(k, gives) <= depth]
-        return [(first, *rest) for first in firsts for rest in self.shares(joins - first, inputs - 1, depth, gives)]
+        return _shares(joins, inputs, depth - self._least[gives][0])
 
     def property(self) -> str:
         """One of the properties, by their weights."""

@@ -102,7 +102,12 @@ FIFTHS = 5
 
 def fifth(node: Operator) -> int:
     """All forms of questions are dealt out into five parts: the part, 1 to 5, of this one. Who learns from four is tested with one."""
-    return 1 + int.from_bytes(hashlib.sha256(form(node).encode()).digest()[:4], "big") % FIFTHS
+    return fifth_of(form(node))
+
+
+def fifth_of(text: str) -> int:
+    """The part, 1 to 5, of a form."""
+    return 1 + int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") % FIFTHS
 
 
 def structure(task: DecisionGraph) -> str:

@@ -1,16 +1,19 @@
-"""Goals that depend on what is so: one of two by a fact, and one after the other, each in its turn; and facts that can be seen."""
+"""Goals that depend on what is so: one of two by a fact, one after the other, each in its turn, so many and no more, and what depends on
+what was done before; and facts that can be seen."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from etude.arithmetic import total
-from etude.goals.goal import UNASKED, Goal, GoalNode, Sequence, Status
+from etude.goals.goal import UNASKED, Either, Goal, GoalNode, Sequence, Status
 from etude.pose import Array
 from etude.scene.scene import Body
 
 if TYPE_CHECKING:
+    from etude.goals.adapting import Room, Scaled
     from etude.goals.watch import Watch
 
 Look = Literal["colour", "shape"]
@@ -51,6 +54,25 @@ class LooksLike(Goal):
     def judge(self, watch: Watch, node: GoalNode) -> Status:
         same = look_of(watch.body(self.thing), self.look) == self.value
         return Status(same, float(same), 0.0)
+
+
+@dataclass(frozen=True)
+class LooksCounted(Goal):
+    """So many things have this colour or shape, no more and no fewer."""
+
+    look: Look
+    value: str
+    count: int
+
+    scaled, destinations = Goal.unchanged, Goal.nowhere
+
+    def words(self) -> str:
+        return f"{self.count} things have the {self.look} {self.value}"
+
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
+        bodies = (one for one in watch.world.scene.entities if isinstance(one, Body))
+        right = sum(look_of(body, self.look) == self.value for body in bodies) == self.count
+        return Status(right, float(right), 0.0)
 
 
 @dataclass(frozen=True)
@@ -115,3 +137,83 @@ class Succession(Sequence):
         done = memory["turn"] == count and all(status.satisfied for status in found) and not memory["early"]
         progress, reward = total(status.progress for status in found), total(status.reward for status in found)
         return Status(done, progress / max(1, count), reward, memory["early"] or any(status.violated for status in found))
+
+
+@dataclass(frozen=True)
+class Exactly(Either):
+    """So many of the members hold, and there were never more of them: one too many is final."""
+
+    members: tuple[Goal, ...]
+    count: int
+
+    def scaled(self, change: Scaled) -> Goal:
+        return replace(self, members=tuple(member.scaled(change) for member in self.members))
+
+    def destinations(self, room: Room) -> Iterable[Array]:
+        return [ring for member in self.members for ring in member.destinations(room)]
+
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
+        found = [member.judge(watch) for member in node.members]
+        there = sum(status.satisfied for status in found)
+        node.memory["over"] = node.memory.get("over", False) or there > self.count
+        best = sorted((status.progress for status in found), reverse=True)[: self.count]
+        lost = node.memory["over"] or sum(not status.violated for status in found) < self.count
+        reward = total(sorted((status.reward for status in found), reverse=True)[: self.count])
+        return Status(there == self.count and not lost, total(best) / max(1, self.count), reward, lost)
+
+    def following(self, node: GoalNode) -> GoalNode | None:
+        left = [member for member in node.members if not (member.status.satisfied or member.status.violated)]
+        if node.status.satisfied or not left:
+            return None
+        best = max(left, key=lambda member: member.status.progress)
+        return best.goal.following(best)
+
+
+@dataclass(frozen=True)
+class Recollection(Goal):
+    """All members come about, in whatever order, and then what belongs to the one of the ``things`` that was touched first.
+
+    There is a thing for each member, and a goal in ``then``; members that need not last are :class:`~etude.goals.goal.Once`. Who brings
+    about what belongs to another thing has forgotten which one it was, and nothing mends that.
+    """
+
+    members: tuple[Goal, ...]
+    things: tuple[str, ...]
+    then: tuple[Goal, ...]
+
+    def begin(self, watch: Watch, memory: dict[str, Any]) -> None:
+        memory.update(first=None, wrong=False, others=[])
+
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
+        memory, count = node.memory, len(self.members)
+        found = [member.judge(watch) for member in node.members[:count]]
+        if memory["first"] is None:
+            memory["first"] = next((k for k, thing in enumerate(self.things) if watch.by_robot(thing)), None)
+        if not memory["others"] and not all(status.satisfied for status in found):
+            progress, reward = total(status.progress for status in found), total(status.reward for status in found)
+            return Status(False, progress / (count + 1), reward, any(status.violated for status in found))
+        if not memory["others"]:
+            memory["first"] = memory["first"] or 0  # somebody else may have done it all
+            memory["others"] = [GoalNode.of(goal, "other") for k, goal in enumerate(self.then) if k != memory["first"]]
+        satisfied, progress, reward, violated = node.members[count + memory["first"]].judge(watch)
+        wrong = memory["wrong"] = memory["wrong"] or any(other.judge(watch).satisfied for other in memory["others"])
+        return Status(satisfied and not wrong, (count + progress) / (count + 1), reward, violated or wrong)
+
+    def displaced(self, memory: dict[str, Any], thing: str, shift: Array) -> None:
+        for node in (one for other in memory["others"] for one in other.listed()):
+            if node.begun:
+                node.goal.displaced(node.memory, thing, shift)
+
+    def following(self, node: GoalNode) -> GoalNode | None:
+        ahead = self._open(node)[0]
+        return ahead.goal.following(ahead)
+
+    def choices(self, node: GoalNode) -> list[GoalNode]:
+        return [leaf for member in self._open(node) for leaf in member.goal.choices(member)]
+
+    def _open(self, node: GoalNode) -> list[GoalNode]:
+        """The members that are to come about, or what follows."""
+        count, memory = len(self.members), node.memory
+        if memory["others"]:
+            return [node.members[count + memory["first"]]]
+        return [member for member in node.members[:count] if not member.status.satisfied]

@@ -1,4 +1,4 @@
-"""The suites: ``etude.suites()`` gives them all by name. Five come with etude, others with plug-ins, and none is special."""
+"""The suites: ``etude.suites()`` gives them all by name. Six come with etude, others with plug-ins, and none is special."""
 
 from __future__ import annotations
 

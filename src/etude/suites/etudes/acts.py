@@ -1,17 +1,17 @@
-"""What an étude is composed of: acts, and what joins them. Deeds are in :mod:`etude.suites.etudes.deeds`; conditions and branches are
-those of decisions.
+"""What an étude is composed of: acts, and what joins them. Deeds are in :mod:`etude.suites.etudes.deeds`, acts for several things in
+:mod:`etude.suites.etudes.groups`, those that need a memory in :mod:`etude.suites.etudes.memory`; conditions and branches are those of
+decisions.
 
 All are operators of one family with decisions: typed in the same way, drawn, told and read by the same code. What they give is an act.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from etude.decisions.connectivity import Unfit
-from etude.decisions.graph import walk
 from etude.decisions.logic import Joining
 from etude.decisions.looks import Match, Select
 from etude.decisions.operator import ACT, Kind, Operator, operator_class
@@ -20,7 +20,7 @@ from etude.goals.branching import Succession
 from etude.goals.goal import All, Always, Either, Goal
 from etude.goals.leaves import Untouched
 from etude.names import EtudeError
-from etude.pose import Vec3
+from etude.pose import Pose, Vec3
 
 if TYPE_CHECKING:
     from etude.decisions.connectivity import GraphAttempt, Maker
@@ -28,14 +28,22 @@ if TYPE_CHECKING:
 
 # The parts that things play. Only the first two may be played by one thing in the two branches of a condition: the others leave traces
 # that could be taken for the other branch.
-MOVED, CARRIER, ONTO_AREA, TOUCHED, PUSHED, AIM, AVOIDED = "moved", "carrier", "area", "touched", "pushed", "aim", "avoided"
+MOVED, CARRIER, ONTO_AREA, TOUCHED, PUSHED, AIM, AVOIDED, TURNED = (
+    "moved", "carrier", "area", "touched", "pushed", "aim", "avoided", "turned",
+)  # fmt: skip
 SHAREABLE = (MOVED, CARRIER)
-EACH = "each "  # before the part of several things
+# Before the part of several things: of each, of some of them, or of those up to one that has the property named next.
+EACH, SOME, UNTIL = GROUPS = "each ", "some ", "until "
 
 
 @dataclass(frozen=True)
 class EveryThing(Select, kind="Group"):
     """All things that match, for each of which something is to be done."""
+
+
+@dataclass(frozen=True)
+class SomeThings(EveryThing, kind="Things"):
+    """All things that match, of which some are meant, or how many there are."""
 
 
 @dataclass(frozen=True)
@@ -55,17 +63,34 @@ class Stage(Protocol):
     def place(self, select: Select) -> Vec3:
         """Where it stands at the start (m, world)."""
 
+    def pose(self, select: Select) -> Pose:
+        """The same, and how it is turned."""
+
+    def turns(self, select: Select) -> int:
+        """In how many ways it can be turned about the vertical and look the same."""
+
     def goal(self, node: Operator) -> Goal:
         """What an act asks for."""
 
     def each(self, group: EveryThing) -> Sequence[Stage]:
         """The same for each thing of a group, which is then it."""
 
+    def from_nearest(self, group: EveryThing) -> Sequence[Stage]:
+        """The same in the order of their distance from the robot."""
+
+    def with_it(self, select: Select) -> Stage:
+        """The same with one thing that is then it."""
+
+    def seen(self, truth: Operator) -> bool:
+        """Is this so at the start?"""
+
 
 class Act(Operator, abstract=True):
-    """Something to be done."""
+    """Something to be done. ``rounds``: how often, at most, what is below it; ``truths``: fields that are no acts, but true or false."""
 
     gives = ACT
+    rounds: ClassVar[int] = 1
+    truths: ClassVar[tuple[str, ...]] = ()
 
     def goal(self, stage: Stage) -> Goal:
         """What it asks for."""
@@ -81,6 +106,7 @@ class Deed(Act, abstract=True):
     casting: ClassVar[tuple[str, ...]] = ()
     steps: ClassVar[int] = 300  # control steps that it may take
     repeatable: ClassVar[bool] = False  # may it be done to each thing of a group, one after the other?
+    undoable: ClassVar[bool] = False  # can all that it moves be put back?
     bracketed = ()
     least = (1, 1)
     colour = "#f9dfb5"
@@ -97,6 +123,10 @@ class Deed(Act, abstract=True):
         """What rests on what when it is done."""
         return ()
 
+    def carried(self) -> tuple[Select, ...]:
+        """What it takes away from its place, in this order."""
+        return tuple(part for part, as_what in zip(self.inputs(), self.casting, strict=True) if as_what == MOVED)  # type: ignore[misc]
+
     @classmethod
     def drawn(cls, attempt: GraphAttempt, joins: int, depth: int) -> Maker:
         """With a thing for each of its parts."""
@@ -108,6 +138,14 @@ class Deed(Act, abstract=True):
         """With it for the first of its parts."""
         looks = [attempt.look(part) for part in cls.casting[1:]]
         return lambda when: cls(*(It(), *(Select(when[look]) for look in looks)))
+
+
+def drawn_deed(attempt: GraphAttempt, wanted: Callable[[type[Deed]], bool]) -> type[Deed]:
+    """One of the deeds that may be drawn and are wanted."""
+    found = [kind for kind in map(operator_class, attempt.drawable(ACT)) if issubclass(kind, Deed) and wanted(kind)]
+    if not found:
+        raise Unfit
+    return attempt.stream.choice(found)
 
 
 @dataclass(frozen=True)
@@ -193,34 +231,3 @@ class Without(Act):
         among = tuple(name for name in attempt.drawable(ACT) if name != cls.json_kind)
         look, act = attempt.look(AVOIDED), attempt.below(ACT, among, joins, depth - 1)
         return lambda when: cls(Select(when[look]), act(when))
-
-
-@dataclass(frozen=True)
-class ForEach(Act):
-    """The same for each thing of a group, in whatever order."""
-
-    things: EveryThing
-    act: Operator
-
-    command = "for each {things}, {act}"
-    bracketed = (EXACT, FLUENT)
-    least = (2, 2)
-
-    def kind(self) -> Kind:
-        if not isinstance(self.things, EveryThing) or self.act.kind() != ACT:
-            raise EtudeError(f"ForEach takes a group of things and what is to be done, not {self.things.json_kind} and {self.act.kind()}")
-        if not any(isinstance(node, It) for node in walk(self.act)):
-            raise EtudeError("ForEach asks for the same again and again: what is to be done does not speak of it")
-        return ACT
-
-    def goal(self, stage: Stage) -> Goal:
-        return All(tuple(one.goal(self.act) for one in stage.each(self.things)))
-
-    @classmethod
-    def drawn(cls, attempt: GraphAttempt, joins: int, depth: int) -> Maker:
-        deeds = [kind for kind in map(operator_class, attempt.drawable(ACT)) if issubclass(kind, Deed) and kind.repeatable]
-        if not deeds:
-            raise Unfit
-        deed = attempt.stream.choice(deeds)
-        look, act = attempt.look(f"{EACH}{deed.casting[0]}"), deed.drawn_for_each(attempt)
-        return lambda when: cls(EveryThing(when[look]), act(when))

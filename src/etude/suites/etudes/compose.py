@@ -1,10 +1,15 @@
-"""Études at the table: compose."""
+"""Études at the table: low, medium, high and compose."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from urllib.parse import unquote
 
 from etude.arithmetic import total
 from etude.decisions.graph import walk
 from etude.decisions.logic import Switch
+from etude.decisions.looks import Select
 from etude.decisions.operator import Operator
 from etude.names import EtudeError, pick, rng, whole_number
 from etude.pose import Vec2, Vec3
@@ -13,11 +18,13 @@ from etude.scene.placement import NoRoom
 from etude.scene.scene import Scene
 from etude.suites.clevrskills.stage import REACH, A, ClevrActor, ClevrSceneBuilder
 from etude.suites.clevrskills.touching import past, pushable
-from etude.suites.etudes.acts import Deed, ForEach
-from etude.suites.etudes.composing import DEEDS, composed
+from etude.suites.etudes.acts import Act, Deed
+from etude.suites.etudes.composing import DEEDS, LEVELS, WORDS, EtudeLevel, Unsolved, composed
 from etude.suites.etudes.deeds import PushTowards
+from etude.suites.etudes.groups import Until
 from etude.suites.etudes.meaning import SetTable, goal_of
-from etude.suites.etudes.solving import MOST_EACH, Solved, conditions, solved
+from etude.suites.etudes.own import read_etude, unsettled
+from etude.suites.etudes.solving import Solved, conditions, solved
 from etude.suites.etudes.suite import etudes
 from etude.suites.etudes.telling import GRAMMARS, told
 from etude.suites.etudes.things import AREA, item
@@ -26,9 +33,18 @@ from etude.suites.suite import Draft, Draw
 CLEARANCE = 0.05  # m between things: room for the hand to get behind one
 DEPTH, NODES = 3, 5  # unless the options say otherwise
 DEEPEST, MOST_NODES = 6, 9
+BOUNDS = ("depth", "nodes", "skills")
+BY_LOOKS = ("mo_color", "ro_color", "mo_texture", "ro_texture")  # what is told, asked and counted goes by looks
 SPARE = 100  # control steps
+HORIZON = 1000  # of tables: each étude has its own
+NEARER = 0.03  # m between the distances of things that come in order from the nearest on
 LAYOUTS = 40
 PASSING = 0.13  # m from the way of a thing that is pushed to the middle of another: two half diagonals, and 2 cm
+SUMMARIES = {
+    "low": "Do one thing, or two that are joined or chosen between: études of one or two deeds.",
+    "medium": "Do two or three things that are joined, or chosen between by a condition of up to two truths.",
+    "high": "Do three or four things that are joined and chosen between within each other, by conditions of up to three truths.",
+}
 PUSHED_SHARE = 0.45  # of the way to its aim, that a thing is pushed at most: 30 % are asked for
 
 
@@ -48,46 +64,77 @@ def _skills(draw: Draw) -> tuple[str, ...]:
     return tuple(name for name in DEEDS if name in chosen)
 
 
-@etudes.task(horizon=1000, options=("depth", "nodes", "skills"))
+def _level(name: str, level: EtudeLevel) -> None:
+    def sample(draw: Draw) -> Draft:
+        return _etude(draw, level, DEEDS)
+
+    sample.__doc__ = SUMMARIES[name]
+    etudes.task(name, level=name, horizon=HORIZON, without=BY_LOOKS)(sample)
+
+
+for _name, _bounds in LEVELS.items():
+    _level(_name, _bounds)
+
+
+@etudes.task(level="own", horizon=HORIZON, options=(*BOUNDS, "graph"), without=BY_LOOKS)
 def compose(draw: Draw) -> Draft:
     """Do what an étude asks for: deeds in order, in any order, or one or the other by what can be seen.
 
     Asked: a graph of deeds in words, at most ``?depth=`` deep, with at most ``?nodes=`` deeds, orders and branches, of the deeds in
-    ``?skills=``. Randomised: the graph, how its conditions come out, the things and their places. Succeeds when all that is asked for by
-    the branches that are to be taken has come about in its order and still holds, and no other branch has been carried out.
+    ``?skills=``; or the étude ``?graph=``, in words, as JSON, or from a file. Randomised: the graph, how its conditions come out, things
+    and their places. Succeeds when all that is asked for by the branches that are to be taken has come about in its order and still holds,
+    and no other branch has been carried out.
     """
+    if own := draw.option("graph", ""):
+        for key in BOUNDS:
+            if draw.option(key, ""):
+                raise EtudeError(f"an étude of your own is what it is: leave out {key!r}")
+        return _drafted(draw, *unsettled(read_etude(unquote(own))))
     depth, nodes = _whole(draw, "depth", DEPTH, DEEPEST), _whole(draw, "nodes", NODES, MOST_NODES)
     most = (nodes - 1) // 2  # a join of two parts is a node more than they are
-    found = _drawn(draw, _skills(draw), (min(1, most), most), depth)
-    scene = _laid_out(draw, found)
-    texts = tuple(instruction(told(found.etude, grammar)) for grammar in GRAMMARS)
-    return Draft(scene, goal_of(found.etude, scene), texts, horizon=SPARE + _steps(found.etude.root))
+    return _etude(draw, EtudeLevel((min(1, most), most), depth, (0, 1)), _skills(draw))
 
 
-def _drawn(draw: Draw, skills: tuple[str, ...], joins: tuple[int, int], depth: int) -> Solved:
-    stream = draw.rng("étude")
-    unsolved = composed(skills, joins, depth, stream, held_out=draw.split == "test")
+def _etude(draw: Draw, level: EtudeLevel, skills: tuple[str, ...]) -> Draft:
+    return _drafted(draw, composed(level, draw.split, draw.rng("étude"), skills))
+
+
+def _drafted(draw: Draw, unsolved: Unsolved, given: Sequence[Select] = ()) -> Draft:
     # Whatever graphs are drawn, and drawn again, the outcomes of their conditions stay as they are: so they are fair.
     outcomes = [rng(draw.name, f"outcome/{k}").chance(0.5) for k in range(len(conditions(unsolved.root)))]
     try:
-        return solved(unsolved, outcomes, stream)
+        found = solved(unsolved, outcomes, draw.rng("looks"), given)
     except EtudeError as error:
         raise NoRoom(str(error)) from None
+    scene = _laid_out(draw, found)
+    root = found.etude.root
+    texts = tuple(instruction(told(found.etude, grammar, other_words=draw.split == WORDS)) for grammar in GRAMMARS)
+    roles = tuple(dict.fromkeys(SetTable.of(scene).roles(root)))
+    return Draft(scene, goal_of(found.etude, scene), texts, roles=roles, horizon=SPARE + _steps(root))
 
 
 def _laid_out(draw: Draw, found: Solved) -> Scene:
-    """The things at places where every push of the étude can be made."""
+    """The things at places where every push of the étude can be made, and those that come in order can be told apart by their distance."""
     stage = ClevrSceneBuilder(draw, *A)
-    actors = [ClevrActor(f"{colour} {shape} {k}", item(shape), colour) for k, (colour, shape) in enumerate(found.looks)]
+    # Numbers in names say nothing of the parts that things play.
+    cast = enumerate(stage.roles.shuffled(found.looks))
+    actors = [ClevrActor(f"{colour} {shape} {k}", item(shape), colour) for k, (colour, shape) in cast]
     free = len(stage.layout.taken)
     for _ in range(LAYOUTS):
         del stage.layout.taken[free:], stage.things[:]
-        for actor in sorted(stage.roles.shuffled(actors), key=lambda actor: actor.item.words != AREA):
+        for actor in sorted(actors, key=lambda actor: actor.item.words != AREA):
             stage.put(actor, fixed=actor.item.words == AREA, clearance=CLEARANCE, reach=REACH)
         scene = stage.scene()
-        if _pushes_are_free(found.etude.root, SetTable.of(scene), stage.base):
+        table = SetTable.of(scene)
+        if _pushes_are_free(found.etude.root, table, stage.base) and _orders_are_clear(found.etude.root, table):
             return scene
-    raise NoRoom(f"no layout of {LAYOUTS} leaves room for all that is pushed")
+    raise NoRoom(f"no layout of {LAYOUTS} leaves room for all that is pushed, and tells what is nearer")
+
+
+def _orders_are_clear(root: Operator, table: SetTable) -> bool:
+    """Can everybody tell which thing of a group is nearer to the robot?"""
+    each = [sorted(map(table.distance, table.members(node.things))) for node in walk(root) if isinstance(node, Until)]
+    return all(b - a >= NEARER for distances in each for a, b in pairwise(distances))
 
 
 def _pushes_are_free(root: Operator, table: SetTable, base: Vec2) -> bool:
@@ -113,4 +160,4 @@ def _steps(node: Operator) -> int:
         return max(_steps(node.then), _steps(node.otherwise))
     if isinstance(node, Deed):
         return node.steps
-    return (MOST_EACH if isinstance(node, ForEach) else 1) * total(map(_steps, node.inputs()))
+    return (node.rounds if isinstance(node, Act) else 0) * total(map(_steps, node.inputs()))

@@ -4,23 +4,43 @@ these are is decided when a scene is solved for it."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain, product
+from typing import Any, ClassVar
 
 from etude.decisions.connectivity import GraphAttempt, TaskSpace, Unfit
-from etude.decisions.graph import FIFTHS, fifth, rebuilt, walk
+from etude.decisions.graph import FIFTHS, fifth_of, rebuilt, walk
 from etude.decisions.logic import Switch
-from etude.decisions.looks import Const, Select, ValueComparison
+from etude.decisions.looks import Const, Count, Select, ValueComparison
 from etude.decisions.operator import ACT, Operator
 from etude.names import EtudeError, Stream
-from etude.suites.etudes.acts import EACH, ONTO_AREA, SHAREABLE, Deed
+from etude.suites.etudes import deeds, memory  # noqa: F401  (their acts are drawn by name)
+from etude.suites.etudes.acts import EACH, GROUPS, ONTO_AREA, SHAREABLE, TURNED, Deed, It
+from etude.suites.etudes.groups import LEAST_EACH, MOST_EACH
 from etude.suites.etudes.things import COLOUR, LOOKS, SHAPE
 
-DEEDS = ("PutOn", "PutIn", "PushTowards", "Touch", "Tower", "TakeOver", "ThereAndBack")
-JOINS = ("InOrder", "InAnyOrder", "OneOf", "Without", "ForEach", "Switch")
+DEEDS = ("PutOn", "PutIn", "PushTowards", "Touch", "Turn", "Tower", "TakeOver")
+JOINS = ("InOrder", "InAnyOrder", "OneOf", "Without", "ForEach", "ForSome", "Until", "Recall", "Undo", "Switch")
 TRUTHS = ("IsSame", "NotSame", "And", "Or", "Xor", "Not")
-MOST_THINGS = 6  # that an étude speaks of: more would stand in each other's way
-ATTEMPTS = 2000
+HELD_OUT = ("OneOf", "Undo", "Xor")  # the operators that no training episode has
+MOST_THINGS = 7  # that an étude speaks of, a group counted once: more would stand in each other's way
+ROOM = 10  # things that all have their places, those of groups one by one; an area takes the room of three
+ATTEMPTS = 4000
 ASKED = (COLOUR, SHAPE)
+# What is new in a split for testing, one thing in each; everything else is as in training.
+OPERATORS, COMBINATIONS, LENGTHS, WORDS = NOVEL = "operators", "combinations", "lengths", "words"
+
+
+@dataclass(frozen=True)
+class EtudeLevel:
+    """How much an étude asks for: joins of its acts and of each condition, (least, most), and the depth of its acts."""
+
+    joins: tuple[int, int]
+    depth: int
+    truths: tuple[int, int]
+
+
+LEVELS = {"low": EtudeLevel((0, 1), 2, (0, 0)), "medium": EtudeLevel((1, 2), 3, (0, 1)), "high": EtudeLevel((2, 3), 4, (0, 2))}
 
 
 @dataclass(frozen=True)
@@ -31,18 +51,19 @@ class Unsolved:
     parts: tuple[frozenset[str], ...]
 
 
-def settings(skills: Sequence[str]) -> TaskSpace:
-    """The space of études with these deeds."""
+def settings(skills: Sequence[str], truths: tuple[int, int], without: Sequence[str]) -> TaskSpace:
+    """The space of études with these deeds, so many joins in a condition, and without some operators."""
+    allowed = tuple(name for name in (*skills, *JOINS, "Get", "Count", "Const", *TRUTHS) if name not in without)
     return TaskSpace(
-        booleans=TRUTHS,
-        operators=(*skills, *JOINS, "Get", "Const", *TRUTHS),
+        booleans=tuple(name for name in TRUTHS if name in allowed),
+        operators=allowed,
         properties=((COLOUR, 1.0), (SHAPE, 1.0)),
         reported=(),
         named=ASKED,
         constants=1 / 4,
         max_depth=5,
-        max_operators=11,
-        joins=(0, 1),
+        max_operators=17,
+        joins=truths,
         frames=(1, MOST_THINGS),
         delays=(0, 0),
         sharing=0.6,
@@ -52,18 +73,28 @@ def settings(skills: Sequence[str]) -> TaskSpace:
 class ActAttempt(GraphAttempt):
     """One attempt at an étude."""
 
+    _fitting: ClassVar[dict[tuple[Any, ...], list[str]]] = {}  # for acts it depends on nothing else what fits
+
+    def options(self, gives: str, among: tuple[str, ...], joins: int, depth: int) -> list[str]:
+        if gives != ACT:
+            return super().options(gives, among, joins, depth)
+        key = self.settings.operators, among, joins, depth
+        if key not in self._fitting:
+            self._fitting[key] = super().options(gives, among, joins, depth)
+        return self._fitting[key]
+
     def together(self, look: int, others: Mapping[int, str]) -> bool:
         """A thing plays one part, or one in each branch of a condition; one property may be asked of it too, it is told by the other."""
         return all(self._fit(look, other) for other in others)
 
     def _fit(self, one: int, other: int) -> bool:
-        first, second = sorted((self.looks_for(one), self.looks_for(other)), key=lambda part: part not in ASKED)
-        if first.startswith(EACH) or second.startswith(EACH):
-            return False
+        first, second = self.looks_for(one), self.looks_for(other)
+        if second in ASKED:
+            first, second = second, first
         if first not in ASKED:
-            parts = {first, second}
-            return (parts <= {*SHAREABLE} or parts == {ONTO_AREA}) and self._alternative(one, other)
-        return second not in ASKED and (first == COLOUR or second != ONTO_AREA)
+            shared = (first in SHAREABLE and second in SHAREABLE) or (first == ONTO_AREA and second == ONTO_AREA)
+            return shared and self._alternative(one, other)
+        return second not in ASKED and not second.startswith(GROUPS) and (first == COLOUR or second not in (ONTO_AREA, TURNED))
 
     def _alternative(self, one: int, other: int) -> bool:
         """Will only one of the two be needed?"""
@@ -76,11 +107,18 @@ class ActAttempt(GraphAttempt):
         parts: list[set[str]] = [set() for _ in range(max(objects) + 1)]
         for look, thing in enumerate(objects):
             parts[thing].add(self.looks_for(look))
+        if sum(map(_room, parts)) >= ROOM:  # and one that nobody speaks of
+            raise Unfit
         root = rebuilt(made(objects), _names_last)
         root.kind()
         if any(_resting(node.then) & _resting(node.otherwise) for node in walk(root) if isinstance(node, Switch)):
             raise Unfit  # on the way through one branch the other would come about
         return Unsolved(root, tuple(map(frozenset, parts)))
+
+
+def _room(parts: set[str]) -> int:
+    group = next((part for part in parts if part.startswith(GROUPS)), "")
+    return 3 if ONTO_AREA in parts else 1 if not group else LEAST_EACH if group.startswith(EACH) else MOST_EACH
 
 
 def _names_last(node: Operator) -> Operator:
@@ -92,19 +130,60 @@ def _resting(node: Operator) -> set[tuple[Operator, Operator]]:
     return {pair for deed in walk(node) if isinstance(deed, Deed) for pair in deed.resting()}
 
 
+def form_of(node: Operator) -> str:
+    """The operators of an étude and the properties they ask about, whatever things it speaks of: the same before and after it is solved."""
+    if isinstance(node, Count):
+        return f"Count {' '.join(sorted({match.property for one in node.of for match in one.matches}))}"
+    if isinstance(node, Select):
+        return node.json_kind
+    parts = [form_of(part) for part in node.inputs()]
+    return f"{node.json_kind}{getattr(node, 'property', '')}({','.join(sorted(parts) if node.commutative else parts)})"
+
+
+def structure_of(root: Operator) -> str:
+    """What a drawn étude asks for, whatever its things are called: its form, and which of its places are taken by the same thing. Equal
+    parts that may change places are taken in the order that gives the least text, so equal structures have equal texts."""
+    form, orders = _arranged(root)
+    return min(f"{form} {' '.join(str(list(dict.fromkeys(order)).index(thing)) for thing in order)}" for order in orders)
+
+
+def _arranged(node: Operator) -> tuple[str, list[tuple[int, ...]]]:
+    """The form of a node, and the things below it, in every order in which equal parts can be told."""
+    if isinstance(node, (Count, Select)):
+        return form_of(node), [() if isinstance(node, (Count, It)) else (node.when,)]
+    parts = [_arranged(part) for part in node.inputs()]
+    if node.commutative:
+        parts.sort(key=lambda part: part[0])
+    turned = [parts] if not node.commutative or len({form for form, _ in parts}) == len(parts) else [parts, parts[::-1]]
+    orders = [tuple(chain(*ways)) for row in turned for ways in product(*(below for _, below in row))]
+    return f"{node.json_kind}{getattr(node, 'property', '')}({','.join(form for form, _ in parts)})", orders
+
+
 def is_held_out(root: Operator) -> bool:
-    """Is its form one of the last fifth, whatever things it speaks of?"""
-    return fifth(rebuilt(root, lambda node: type(node)(0) if isinstance(node, Select) else node)) == FIFTHS
+    """Is its form one of the last fifth, whatever things it speaks of? A deed by itself combines nothing, and never is."""
+    return not isinstance(root, Deed) and fifth_of(form_of(root)) == FIFTHS
 
 
-def composed(skills: Sequence[str], joins: tuple[int, int], depth: int, stream: Stream, held_out: bool) -> Unsolved:
-    """An étude drawn at random; the last fifth of all forms is ``held_out``."""
-    space = settings(skills)
+def belongs(root: Operator, split: str) -> bool:
+    """May this étude be in a split? Longer ones are of no form that training has, and neither are those with other operators."""
+    if split == OPERATORS:
+        return any(node.json_kind in HELD_OUT for node in walk(root))
+    return split == LENGTHS or is_held_out(root) is (split == COMBINATIONS)
+
+
+def composed(level: EtudeLevel, split: str, stream: Stream, skills: Sequence[str] = DEEDS) -> Unsolved:
+    """An étude drawn at random."""
+    if split == LENGTHS:
+        level = replace(level, joins=(level.joins[1] + 1, level.joins[1] + 1), depth=level.depth + 1)
+    space = settings(skills, level.truths, () if split == OPERATORS else HELD_OUT)
     for _ in range(ATTEMPTS):
         try:
-            found = ActAttempt(space, stream, LOOKS.space).etude(stream.integer(*joins), depth)
+            found = ActAttempt(space, stream, LOOKS.space).etude(stream.integer(*level.joins), level.depth)
         except (Unfit, EtudeError):
             continue
-        if is_held_out(found.root) is held_out:
+        if belongs(found.root, split):
             return found
-    raise EtudeError(f"no étude in {ATTEMPTS} attempts: depth={depth}, at most {2 * joins[1] + 1} nodes and {', '.join(skills)} leave none")
+    most = 2 * level.joins[1] + 1
+    raise EtudeError(
+        f"no étude of {split} in {ATTEMPTS} attempts: depth={level.depth}, at most {most} nodes and {', '.join(skills)} leave none"
+    )

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 from etude.decisions.looks import Select
 from etude.decisions.operator import Operator
 from etude.goals.branching import Succession
 from etude.goals.goal import Goal, Once, Sequence
-from etude.goals.leaves import AtPosition, Inside, OnTop, PushedTowards, Touched
-from etude.suites.etudes.acts import AIM, CARRIER, MOVED, ONTO_AREA, PUSHED, TOUCHED, Deed, Stage
+from etude.goals.leaves import AtPosition, Inside, OnTop, PushedTowards, RotatedBy, Touched
+from etude.pose import Pose, multiply, yaw_quat
+from etude.suites.etudes.acts import AIM, CARRIER, MOVED, ONTO_AREA, PUSHED, TOUCHED, TURNED, Deed, Stage
+
+if TYPE_CHECKING:
+    from etude.decisions.connectivity import GraphAttempt, Maker
+
+QUARTER = 90  # degrees
+DIRECTIONS: tuple[Literal["clockwise", "anti-clockwise"], ...] = ("clockwise", "anti-clockwise")
 
 
 @dataclass(frozen=True)
@@ -21,6 +30,7 @@ class PutOn(Deed):
 
     command = "put {thing} on {on}"
     casting = (MOVED, CARRIER)
+    undoable = True
 
     def goal(self, stage: Stage) -> Goal:
         return OnTop(stage.name(self.thing), stage.name(self.on))
@@ -38,7 +48,7 @@ class PutIn(Deed):
 
     command = "bring {thing} into {into}"
     casting = (MOVED, ONTO_AREA)
-    repeatable = True
+    repeatable = undoable = True
 
     def goal(self, stage: Stage) -> Goal:
         return Inside(stage.name(self.thing), stage.name(self.into))
@@ -86,6 +96,7 @@ class Tower(Deed):
 
     command = "build a tower of {bottom}, {middle} and {top}"
     casting = (CARRIER, MOVED, MOVED)
+    undoable = True
     steps = 600
 
     def goal(self, stage: Stage) -> Goal:
@@ -118,19 +129,21 @@ class TakeOver(Deed):
 
 
 @dataclass(frozen=True)
-class ThereAndBack(Deed):
-    """Put a thing on another, and undo that."""
+class Turn(Deed):
+    """Turn a thing on the spot by a quarter, as seen from above."""
 
     thing: Select
-    on: Select
+    direction: Literal["clockwise", "anti-clockwise"]
 
-    command = "take {thing} to {on} and back again"
-    casting = (MOVED, CARRIER)
-    steps = 500
+    command = "turn {thing} a quarter {direction}"
+    casting = (TURNED,)
 
     def goal(self, stage: Stage) -> Goal:
-        thing = stage.name(self.thing)
-        return Succession((Once(OnTop(thing, stage.name(self.on))), AtPosition(thing, stage.place(self.thing))))
+        start, degrees = stage.pose(self.thing), QUARTER if self.direction == "anti-clockwise" else -QUARTER
+        turned = multiply(yaw_quat(math.radians(degrees)), start.rotation)
+        return RotatedBy(stage.name(self.thing), Pose.of(start.position, turned), symmetry=stage.turns(self.thing), degrees=degrees)
 
-    def resting(self) -> tuple[tuple[Operator, Operator], ...]:
-        return ((self.thing, self.on),)
+    @classmethod
+    def drawn(cls, attempt: GraphAttempt, joins: int, depth: int) -> Maker:
+        look, direction = attempt.look(TURNED), attempt.stream.choice(DIRECTIONS)
+        return lambda when: cls(Select(when[look]), direction)

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import cast
 
 from etude.decisions.formulas import Formula
+from etude.decisions.graph import rebuilt
 from etude.decisions.logic import Connective, Switch
-from etude.decisions.looks import Const, Get, IsSame, NotSame, Select, ValueComparison
+from etude.decisions.looks import Const, Count, Get, IsSame, Match, NotSame, Select, ValueComparison
 from etude.decisions.meaning import FrameView
 from etude.decisions.operator import ACT, Operator
 from etude.decisions.space import SeenThing
-from etude.goals.branching import Conditional, Look, LooksAlike, LooksLike
+from etude.goals.branching import Conditional, Look, LooksAlike, LooksCounted, LooksLike
 from etude.goals.goal import All, Either, Goal, Not
 from etude.names import EtudeError, canonical_json, from_json
-from etude.pose import Vec3
+from etude.pose import Pose, Vec2, Vec3
 from etude.scene.scene import Body, Scene
-from etude.suites.etudes.acts import Act, EveryThing, It
-from etude.suites.etudes.things import CATALOGUE, SHAPE, TABLE, bodies, item_of
+from etude.suites.etudes.acts import AIM, CARRIER, ONTO_AREA, Act, Deed, EveryThing, It
+from etude.suites.etudes.groups import ForEach, ForSome, Until
+from etude.suites.etudes.memory import Recall
+from etude.suites.etudes.things import CATALOGUE, COLOUR, SHAPE, TABLE, TURNS, WORDS, bodies, item_of
 
 
 @dataclass(frozen=True)
@@ -46,12 +51,15 @@ class SetTable:
     """A table with things on it, as an étude speaks of it."""
 
     bodies: tuple[Body, ...]
-    it: str = ""  # the thing of a group whose turn it is
+    base: Vec2  # of the robot, m, world
+    it: str = ""  # the thing whose turn it is
 
     @classmethod
     def of(cls, scene: Scene) -> SetTable:
         """The table of a scene."""
-        return cls(tuple(bodies(scene)))
+        if scene.robot is None:
+            raise EtudeError("an étude is for a robot, and there is none in this scene")
+        return cls(tuple(bodies(scene)), scene.robot.base.position[:2])
 
     @cached_property
     def view(self) -> FrameView:
@@ -62,7 +70,7 @@ class SetTable:
         """The one thing that is meant."""
         if isinstance(select, It):
             if not self.it:
-                raise EtudeError("the étude speaks of 'it', but not within 'for each'")
+                raise EtudeError("the étude speaks of 'it', but not within 'for each' or 'for the one'")
             return next(body for body in self.bodies if body.name == self.it)
         found = self.view.selected(select) or []
         if len(found) != 1:
@@ -78,13 +86,47 @@ class SetTable:
         """Where it stands at the start (m, world)."""
         return self.body(select).pose.position
 
-    def each(self, group: EveryThing) -> list[SetTable]:
-        """The same for each thing of a group, which is then it."""
+    def pose(self, select: Select) -> Pose:
+        """The same, and how it is turned."""
+        return self.body(select).pose
+
+    def turns(self, select: Select) -> int:
+        """In how many ways it can be turned about the vertical and look the same."""
+        return TURNS[WORDS[self.body(select).shape]]
+
+    def members(self, group: EveryThing) -> list[Body]:
+        """The things of a group, whatever order a scene lists its things in."""
         found = self.view.selected(group)
         if not found:
-            raise EtudeError("the étude speaks of each thing of a group, but there is none on the table")
-        members = sorted((self.bodies[thing.location] for thing in found), key=lambda body: (body.texture, body.shape, body.name))
-        return [replace(self, it=body.name) for body in members]  # whatever order a scene lists its things in
+            raise EtudeError("the étude speaks of things of a group, but there is none on the table")
+        return sorted((self.bodies[thing.location] for thing in found), key=lambda body: (body.texture, body.shape, body.name))
+
+    def each(self, group: EveryThing) -> list[SetTable]:
+        """The same for each thing of a group, which is then it."""
+        return [replace(self, it=body.name) for body in self.members(group)]
+
+    def from_nearest(self, group: EveryThing) -> list[SetTable]:
+        """The same in the order of their distance from the robot."""
+        return [replace(self, it=body.name) for body in sorted(self.members(group), key=self.distance)]
+
+    def distance(self, body: Body) -> float:
+        """How far it stands from the robot's base, m."""
+        return math.dist(body.pose.position[:2], self.base)
+
+    def with_it(self, select: Select) -> SetTable:
+        """The same with one thing that is then it."""
+        return replace(self, it=self.name(select))
+
+    def seen(self, truth: Operator) -> bool:
+        """Is this so at the start?"""
+        found = rebuilt(truth, lambda node: self._told(self.body(node)) if isinstance(node, It) else node).evaluate(self.view)
+        if not isinstance(found, bool):
+            raise EtudeError("the étude asks of a thing what cannot be told, as another one looks the same")
+        return found
+
+    def _told(self, body: Body) -> Select:
+        """A thing by all that can be told of it."""
+        return Select(0, (Match(COLOUR, Const(COLOUR, body.texture)), Match(SHAPE, Const(SHAPE, WORDS[body.shape]))))
 
     def goal(self, node: Operator) -> Goal:
         """What an act asks for: one node of the goal for each of the graph's."""
@@ -93,6 +135,23 @@ class SetTable:
         if not isinstance(node, Act):
             raise EtudeError(f"{node.json_kind} is nothing that can be done")
         return node.goal(self)
+
+    def roles(self, node: Operator) -> Iterator[tuple[str, str]]:
+        """The things that an act is about, each with its role: "manipulated", or "receiving" for what others are brought to."""
+        if isinstance(node, (ForEach, ForSome, Until)):
+            for one in self.each(node.things):
+                yield from one.roles(node.act)
+            if not isinstance(node, ForEach):
+                yield from self.roles(node.after)
+        elif isinstance(node, Deed):
+            for thing, part in zip(node.inputs(), node.casting, strict=True):
+                assert isinstance(thing, Select)
+                yield ("receiving" if part in (CARRIER, ONTO_AREA, AIM) else "manipulated"), self.name(thing)
+        else:
+            for below in node.inputs():
+                if below.kind() == ACT:
+                    for table in [self.with_it(thing) for thing in node.things()] if isinstance(node, Recall) else [self]:
+                        yield from table.roles(below)
 
     def fact(self, node: Operator) -> Goal:
         """When a condition holds, as a goal that nobody has to bring about."""
@@ -108,12 +167,21 @@ class SetTable:
     def _same(self, node: ValueComparison) -> Goal:
         sides = sorted(node.inputs(), key=lambda side: isinstance(side, Const))
         left, right = sides
+        if isinstance(left, Count) and isinstance(right, Const):
+            return self._counted(left, right)
         if not isinstance(left, Get) or not isinstance(right, (Get, Const)):
             raise EtudeError(f"{node.json_kind} compares what things on a table look like, with each other or with a name")
         look = cast(Look, left.property)
         if isinstance(right, Get):
             return LooksAlike(self.name(left.of), self.name(right.of), look)
         return LooksLike(self.name(left.of), look, CATALOGUE[right.value] if look == SHAPE else right.value)
+
+    def _counted(self, count: Count, number: Const) -> Goal:
+        matches = [match for group in count.of for match in group.matches]
+        if len(count.of) != 1 or len(matches) != 1 or not isinstance(matches[0].value, Const):
+            raise EtudeError("what is counted on a table are things of one colour or of one shape")
+        look, value = cast(Look, matches[0].property), matches[0].value.value
+        return LooksCounted(look, CATALOGUE[value] if look == SHAPE else value, int(number.value))
 
 
 def _fact(formula: Formula, parts: list[Goal]) -> Goal:

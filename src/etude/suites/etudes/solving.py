@@ -3,26 +3,26 @@ that, then by what each of them can be told from all others."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from etude.decisions.asking import asked
 from etude.decisions.graph import DecisionGraph, rebuilt, walk
 from etude.decisions.joint import LinkedQuestions
 from etude.decisions.logic import Switch
-from etude.decisions.looks import Const, Match, Select
+from etude.decisions.looks import Const, Count, Match, Select
 from etude.decisions.meaning import FrameView
 from etude.decisions.operator import Operator
 from etude.decisions.space import SeenThing
 from etude.names import EtudeError, Stream
-from etude.suites.etudes.acts import EACH, MOVED, ONTO_AREA, EveryThing, It
+from etude.suites.etudes.acts import EACH, GROUPS, MOVED, ONTO_AREA, PUSHED, SOME, TURNED, EveryThing, It, SomeThings
 from etude.suites.etudes.composing import Unsolved
+from etude.suites.etudes.groups import LEAST_EACH, MOST_EACH, stops
 from etude.suites.etudes.meaning import EtudeGraph
-from etude.suites.etudes.things import AREA, COLOUR, COLOURS, LOOKS, PRISMS, SHAPE, TABLE, number
+from etude.suites.etudes.things import AREA, COLOUR, COLOURS, LOOKS, PRISMS, SHAPE, TABLE, TURNABLE, number
 
 DISTRACTORS = (1, 2)
 TRIES = 200
-LEAST_EACH, MOST_EACH = 2, 3  # things of a group; an area has room for two
 MOST_ON_TABLE = 9
 
 
@@ -39,54 +39,83 @@ def conditions(root: Operator) -> list[Operator]:
     return [node.condition for node in walk(root) if isinstance(node, Switch)]
 
 
-def solved(unsolved: Unsolved, outcomes: Sequence[bool], stream: Stream) -> Solved:
-    """Things with which the conditions come out so; raises :class:`EtudeError` where that cannot be had."""
-    count = len(unsolved.parts)
-    questions = [asked(DecisionGraph(condition, count), LOOKS, 0) for condition in conditions(unsolved.root)]
+def solved(unsolved: Unsolved, outcomes: Sequence[bool], stream: Stream, given: Sequence[Select] = ()) -> Solved:
+    """Things with which the conditions come out so; raises :class:`EtudeError` where that cannot be had. ``given``: what is told of the
+    first of them."""
+    count, root = len(unsolved.parts), unsolved.root
+    questions = [asked(DecisionGraph(condition, count), LOOKS, 0) for condition in conditions(root)]
     wishes = [str(outcome).lower() for outcome in outcomes[: len(questions)]]
     linked = LinkedQuestions(questions, LOOKS, stream)
+    spoken_of = {node.when for node in walk(root) if isinstance(node, Select) and not node.matches and not isinstance(node, It)}
+    ends = stops(root)
     for _ in range(TRIES):
         seen = linked.objects(wishes, adapt=False)[0] if questions else {}
-        things = [_things(parts, seen.get(count - 1 - k), stream) for k, parts in enumerate(unsolved.parts)]
-        references = [reference for reference, _ in things]
+        told = (*given, *[None] * (count - len(given)))
+        things = [_things(p, seen.get(count - 1 - k), ends.get(k), told[k], stream) for k, p in enumerate(unsolved.parts)]
         looks = [look for _, each in things for look in each]
         looks += [(stream.choice(COLOURS), stream.choice(tuple(PRISMS))) for _ in range(stream.integer(*DISTRACTORS))]
+        if len(set(looks)) < len(looks) or len(looks) > MOST_ON_TABLE:
+            continue
         view = FrameView([[SeenThing(number(*look), k) for k, look in enumerate(looks)]], TABLE, 0)
-        told_apart = all(len(view.selected(reference) or ()) == len(each) for reference, each in things)
-        if told_apart and len(set(looks)) == len(looks) <= MOST_ON_TABLE:
-            etude = EtudeGraph(rebuilt(unsolved.root, lambda node, by=references: _settled(node, by)))  # type: ignore[misc]
-            assert [node.evaluate(view) for node in conditions(etude.root)] == list(outcomes[: len(questions)])
-            return Solved(etude, tuple(looks))
+        if any(len(view.selected(things[k][0]) or ()) != len(things[k][1]) for k in spoken_of):
+            continue  # something cannot be told from others
+        etude = EtudeGraph(rebuilt(root, lambda node, by=[told for told, _ in things]: _settled(node, by)))  # type: ignore[misc]
+        if [node.evaluate(view) for node in conditions(etude.root)] == list(outcomes[: len(questions)]) and not _areas_count(etude, looks):
+            return Solved(etude, tuple(looks))  # what is counted depends on all there is
     raise EtudeError(f"no things found in {TRIES} attempts that can be told apart")
 
 
 def _settled(node: Operator, references: Sequence[Select]) -> Operator:
-    return references[node.when] if isinstance(node, Select) and not isinstance(node, It) else node
+    """A node that speaks of things as they are told. What is counted is all that looks so, not some things by their numbers."""
+    if isinstance(node, Count):
+        return Count((SomeThings(0, node.of[0].matches),))
+    if not isinstance(node, Select) or isinstance(node, It) or node.matches:
+        return node
+    return references[node.when]
 
 
-def _things(parts: frozenset[str], seen: SeenThing | None, stream: Stream) -> tuple[Select, list[tuple[str, str]]]:
-    """What is told of a thing of these parts, and its look; or those of a group that has one property in common."""
-    each = next((part.removeprefix(EACH) for part in parts if part.startswith(EACH)), "")
-    if not each:
-        look = _look(parts, seen, stream)
-        return _reference(parts, look), [look]
-    colour, shape = stream.choice(COLOURS), stream.choice(tuple(PRISMS))
-    size = LEAST_EACH if each == MOVED else stream.integer(LEAST_EACH, MOST_EACH)
-    if stream.chance(0.5):
-        told, looks = (COLOUR, colour), [(colour, other) for other in stream.sample(tuple(PRISMS), size)]
-    else:
-        told, looks = (SHAPE, shape), [(other, shape) for other in stream.sample(COLOURS, size)]
-    return EveryThing(0, (Match(told[0], Const(*told)),)), looks
+def _areas_count(etude: EtudeGraph, looks: Sequence[tuple[str, str]]) -> bool:
+    """Would an area be counted among things of its colour? Some would call it a thing, others not."""
+    counted = [group for node in walk(etude.root) if isinstance(node, Count) for group in node.of]
+    values = {match.value.value for group in counted for match in group.matches if isinstance(match.value, Const)}
+    return any(shape == AREA and colour in values for colour, shape in looks)
 
 
-def _look(parts: frozenset[str], seen: SeenThing | None, stream: Stream) -> tuple[str, str]:
+def _things(
+    parts: frozenset[str], seen: SeenThing | None, end: Const | None, given: Select | None, stream: Stream
+) -> tuple[Select, list[tuple[str, str]]]:
+    """What is told of a thing of these parts, and its look; or those of a group that has one property in common, and of which one, where
+    they are to be gone through up to an ``end``, has the look that is named. ``given``: what is to be told of it, if that is known."""
+    fixed = {match.property: match.value.value for match in given.matches if isinstance(match.value, Const)} if given else {}
+    group = next((part for part in parts if part.startswith(GROUPS)), "")
+    if not group:
+        look = _look(parts, seen, fixed, stream)
+        if look[1] == AREA and parts & {MOVED, PUSHED, TURNED}:
+            raise EtudeError("an area stays where it is: it can be neither moved nor turned")
+        return given or _reference(parts, look), [look]
+    size = LEAST_EACH if group == f"{EACH}{MOVED}" else stream.integer(LEAST_EACH, MOST_EACH) if group.startswith(EACH) else MOST_EACH
+    by = stream.choice((COLOUR, SHAPE)) if end is None else SHAPE if end.property == COLOUR else COLOUR
+    if given is not None:
+        if len(fixed) != 1 or (end is not None and by not in fixed):
+            raise EtudeError("a group of things is told by its colour or by its shape, and not by what ends it")
+        by = next(iter(fixed))
+    values = {COLOUR: COLOURS, SHAPE: tuple(PRISMS)}
+    common, others = fixed.get(by) or stream.choice(values[by]), values[SHAPE if by == COLOUR else COLOUR]
+    ending = [] if end is None else [end.value]
+    chosen = [*ending, *stream.sample([value for value in others if value not in ending], size - len(ending))]
+    kind = SomeThings if group.startswith(SOME) else EveryThing
+    return kind(0, (Match(by, Const(by, common)),)), [(common, other) if by == COLOUR else (other, common) for other in chosen]
+
+
+def _look(parts: frozenset[str], seen: SeenThing | None, fixed: Mapping[str, str], stream: Stream) -> tuple[str, str]:
     """What a thing looks like: as a condition wants it, where one asks."""
-    colour, shape = stream.choice(COLOURS), AREA if ONTO_AREA in parts else stream.choice(tuple(PRISMS))
+    shapes = (AREA,) if ONTO_AREA in parts else TURNABLE if TURNED in parts else tuple(PRISMS)
+    colour, shape = stream.choice(COLOURS), stream.choice(shapes)
     if seen is not None and COLOUR in parts:
         colour = COLOURS[LOOKS.space.of(COLOUR, seen)]
     if seen is not None and SHAPE in parts:
         shape = tuple(PRISMS)[LOOKS.space.of(SHAPE, seen)]
-    return colour, shape
+    return fixed.get(COLOUR, colour), fixed.get(SHAPE, shape)
 
 
 def _reference(parts: frozenset[str], look: tuple[str, str]) -> Select:

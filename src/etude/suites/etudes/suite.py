@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from etude.envs.simulation import Simulation
+from etude.names import EpisodeName, Stream
 from etude.scene.rooms import xarm_room
-from etude.suites.suite import Suite
+from etude.suites.etudes.composing import LEVELS, NOVEL
+from etude.suites.etudes.synonyms import reworded
+from etude.suites.suite import Suite, later
+
+LISTED = 100  # episodes of a fixed list, of each split
 
 
 def _cause(simulation: Simulation) -> str:
@@ -13,12 +20,25 @@ def _cause(simulation: Simulation) -> str:
     return cause(simulation)
 
 
+def _fixed(level: str) -> tuple[str, ...]:
+    """The fixed list of a level: as in training, and with each kind of novelty."""
+    return tuple(f"etudes/{level}@{split}#{seed}" for split in ("test", *NOVEL) for seed in range(LISTED))
+
+
+def _reword(text: str, name: EpisodeName, stream: Stream) -> str | None:
+    return reworded(text)
+
+
 etudes = Suite(
     "etudes",
     "Études",
-    splits={"train": "training", "val": "validation", "test": "test"},
-    alike={"val": "train"},
+    splits={"train": "training", "val": "validation", "test": "test", **dict.fromkeys(NOVEL, "test")},
+    alike={"val": "train", "test": "train"},
     room=xarm_room,
     workspace=((-0.4, -0.3), (0.05, 0.3)),
+    order=tuple(LEVELS),
+    plans={level: partial(_fixed, level) for level in LEVELS},
+    reword=_reword,
     cause=_cause,
+    tables=later("etude.suites.etudes.tables", "TABLES"),
 )

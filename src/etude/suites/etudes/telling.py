@@ -11,19 +11,22 @@ from collections.abc import Callable
 from typing import Any
 
 from etude.decisions.logic import Switch
-from etude.decisions.looks import Const, Match, Select
+from etude.decisions.looks import Const, Count, Match, Select
 from etude.decisions.operator import Operator, field_types
 from etude.decisions.parse import ExactReader, FluentReader
 from etude.decisions.patterns import patterns
 from etude.decisions.reading import SentenceReader
+from etude.decisions.space import StimulusSpace
 from etude.decisions.templates import COMMAND, EXACT, FLUENT, TextPiece
 from etude.decisions.wording import Exact, Fluent, SentenceWriter
 from etude.names import EtudeError, pick
-from etude.suites.etudes.acts import Act, EveryThing, InOrder, It, row
+from etude.suites.etudes.acts import Act, EveryThing, InOrder, It, SomeThings, row
 from etude.suites.etudes.meaning import EtudeGraph
+from etude.suites.etudes.synonyms import USUAL, reworded
 from etude.suites.etudes.things import COLOUR, SHAPE, TABLE
 
 THING = "thing"  # where no shape is told
+PLURAL = "s"  # of every shape there is
 
 
 class _Telling(SentenceWriter):
@@ -36,6 +39,8 @@ class _Telling(SentenceWriter):
         if select.when or len(told) < len(select.matches) or not told.keys() <= {COLOUR, SHAPE}:
             raise EtudeError("a thing on a table is told by its colour, its shape, or both")
         words = [*([told[COLOUR]] if COLOUR in told else []), told.get(SHAPE, THING)]
+        if isinstance(select, SomeThings):
+            words[-1] += PLURAL
         return " ".join(words if isinstance(select, EveryThing) else ["the", *words])
 
     def part(self, node: Operator) -> str:
@@ -66,7 +71,11 @@ def _capital(text: str) -> str:
 
 
 class _Reading(SentenceReader):
-    """Reads what is told so."""
+    """Reads what is told so, in the usual words or in the others."""
+
+    def __init__(self, text: str, space: StimulusSpace) -> None:
+        super().__init__(text, space)
+        self.tokens.all[:] = [token._replace(text=USUAL.get(token.key, token.text)) for token in self.tokens.all]
 
     def etude(self) -> EtudeGraph:
         """The whole."""
@@ -111,10 +120,15 @@ class _Reading(SentenceReader):
         return found
 
     def field(self, kind: type[Operator], piece: TextPiece) -> Any:
-        """Within acts stand acts, things and groups."""
-        if field_types(kind)[piece.name] is EveryThing:
-            return EveryThing(0, self._look())
-        return self.act() if issubclass(kind, Act) and field_types(kind)[piece.name] is Operator else super().field(kind, piece)
+        """Within acts stand acts, truths, things and groups."""
+        hint = field_types(kind)[piece.name]
+        if isinstance(hint, type) and issubclass(hint, EveryThing):
+            return hint(0, self._look(plural=hint is SomeThings))
+        return self.act() if issubclass(kind, Act) and hint is Operator and piece.name not in kind.truths else super().field(kind, piece)
+
+    def counted(self) -> Count | Const:
+        """How many things there are that look so, or a number."""
+        return Count((SomeThings(0, self._look(plural=True)),)) if self.tokens.accept("of") else super().counted()
 
     def select(self) -> Select:
         """A thing on the table."""
@@ -123,14 +137,24 @@ class _Reading(SentenceReader):
         self.tokens.expect("the")
         return Select(0, self._look())
 
-    def _look(self) -> tuple[Match, ...]:
-        tokens = self.tokens
+    def alone(self) -> Select:
+        """A thing and nothing else."""
+        found = self.select()
+        if not self.tokens.done:
+            raise self.tokens.wrong("the end")
+        return found
+
+    def _look(self, plural: bool = False) -> tuple[Match, ...]:
+        tokens, end = self.tokens, PLURAL if plural else ""
         matches = []
-        for prop in (COLOUR, SHAPE):
-            if tokens.peek().key in TABLE.values(prop):
-                matches.append(Match(prop, Const(prop, tokens.take().key)))
-        if not any(m.property == SHAPE for m in matches) and not tokens.accept(THING):
-            raise tokens.wrong(f"a colour ({', '.join(TABLE.values(COLOUR))}), a shape ({', '.join(TABLE.values(SHAPE))}) or {THING!r}")
+        if tokens.peek().key in TABLE.values(COLOUR):
+            matches.append(Match(COLOUR, Const(COLOUR, tokens.take().key)))
+        shapes = {f"{shape}{end}": shape for shape in TABLE.values(SHAPE)}
+        if tokens.peek().key in shapes:
+            matches.append(Match(SHAPE, Const(SHAPE, shapes[tokens.take().key])))
+        elif not tokens.accept(f"{THING}{end}"):
+            colours = "" if matches else f"a colour ({', '.join(TABLE.values(COLOUR))}), "
+            raise tokens.wrong(f"{colours}a shape ({', '.join(shapes)}) or {f'{THING}{end}'!r}")
         return tuple(matches)
 
 
@@ -156,11 +180,22 @@ _READERS: dict[str, type[_Reading]] = {FLUENT: _FluentReading, EXACT: _ExactRead
 GRAMMARS = tuple(_WRITERS)
 
 
-def told(etude: EtudeGraph, grammar: str = FLUENT) -> str:
-    """An étude in words."""
-    return pick("grammar", grammar, _WRITERS)(TABLE, {}).etude(etude.root)
+def told(etude: EtudeGraph, grammar: str = FLUENT, other_words: bool = False) -> str:
+    """An étude in words: the usual ones, or :mod:`others <etude.suites.etudes.synonyms>`."""
+    text = pick("grammar", grammar, _WRITERS)(TABLE, {}).etude(etude.root)
+    return reworded(text) if other_words else text
 
 
 def read(text: str, grammar: str = FLUENT) -> EtudeGraph:
     """The étude of a text; raises :class:`EtudeError` with the place in it that is not understood."""
     return pick("grammar", grammar, _READERS)(text, TABLE).etude()
+
+
+def thing(words: str) -> Select:
+    """A thing by what it looks like: ``thing("red cube")``."""
+    return _FluentReading(f"the {words}", TABLE).alone()
+
+
+def things(words: str) -> EveryThing:
+    """All things that look so: ``things("red thing")``."""
+    return EveryThing(0, thing(words).matches)

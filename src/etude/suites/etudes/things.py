@@ -25,6 +25,9 @@ SIDE, HEIGHT = 0.08, 0.05  # m, of a prism
 SLENDER = {"diamond": (0.1, 0.06)}  # m: as wide as long it would be a cube
 AREA_SIDE, AREA_HEIGHT = 0.18, 0.01  # m
 CATALOGUE = PRISMS | {AREA: AREA_SHAPE}
+# In how many ways each can be turned about the vertical and look the same; 0 is any.
+TURNS = {"cube": 4, "cylinder": 0, "triangle": 3, "hexagon": 6, "star": 6, "heart": 1, "diamond": 2, AREA: 4}
+TURNABLE = tuple(word for word, ways in TURNS.items() if word in PRISMS and ways in (1, 2, 3))  # a quarter turn of these can be seen
 WORDS = {shape: word for word, shape in CATALOGUE.items()}
 
 

@@ -1,0 +1,38 @@
+"""Do études hold what they promise? python examples/measure_etudes.py runs/etudes 1000 16: episodes of each level, and workers"""
+
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import etude
+from etude.audit.branches import branches
+from etude.envs.simulation import Simulation
+from etude.evaluation.inference import wilson
+from etude.suites.etudes.meaning import goal_of
+from etude.suites.etudes.telling import GRAMMARS, read, told
+
+
+def looked(name: str) -> tuple[bool, bool, list[bool], float]:
+    """Is it read back into the same graph, is it satisfied at the start, how do its conditions come out; seconds it took to make it."""
+    begun = time.process_time()
+    found = etude.episode(name)
+    spent = time.process_time() - begun
+    graph = read(found.instruction.text)
+    same = all(read(told(graph, grammar), grammar) == graph for grammar in GRAMMARS) and goal_of(graph, found.scene) == found.goal
+    return same, Simulation(found).status.satisfied, [case.held for case in branches(found)], spent
+
+
+if __name__ == "__main__":
+    out, episodes, workers = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    print("| level | read back | done at the start | conditions true | ms to make | oracle |\n|---|---|---|---|---|---|", flush=True)
+    for level in ("low", "medium", "high"):
+        names = [f"etudes/{level}@test#{seed}" for seed in range(episodes)]
+        with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+            same, done, outcomes, spent = zip(*pool.map(looked, names, chunksize=5), strict=True)
+        held = [one for each in outcomes for one in each]
+        share = "{:.3f}–{:.3f}".format(*wilson(sum(held), len(held)))
+        solved = sum(r.success for r in etude.evaluate("oracle", names, out=out / level, workers=workers).records)
+        cells = f"{sum(same)} | {sum(done)} | {sum(held)}/{len(held)}, {share} | {1000 * sum(spent) / episodes:.0f} | {solved}/{episodes}"
+        print(f"| {level} | {cells} |", flush=True)
