@@ -20,7 +20,8 @@ def report(
     out: Annotated[Path | None, typer.Option(help="the page; report.html in the folder of a single run, if not given")] = None,
     export: Annotated[Path | None, typer.Option(help="a folder for every table as CSV, JSON, Markdown and LaTeX")] = None,
     audit: Annotated[list[Path] | None, typer.Option(help="a folder with audits, whose best cheats stand beside the scores")] = None,
-    films: Annotated[int, typer.Option(help="the most films that are put into the page; more are linked")] = 12,
+    views: Annotated[int, typer.Option(help="episodes to walk around in, failures first, of those that were recorded")] = 12,
+    films: Annotated[int, typer.Option(help="the most films that are put into the page; all are linked")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
     """Tell what some runs showed: a table here, and one page that needs nothing else."""
@@ -33,11 +34,12 @@ def report(
 
     if out is not None and out.suffix.lower() not in (".html", ".htm"):
         raise EtudeError(f"--out {str(out)!r} must end in .html")
-    if films < 0:
-        raise EtudeError(f"--films must not be negative, got {films}; 0 links them all")
+    for option, count in (("--views", views), ("--films", films)):
+        if count < 0:
+            raise EtudeError(f"{option} must not be negative, got {count}; 0 puts none into the page")
     found = [read_run(folder) for folder in runs]
     page = out or (runs[0] / "report.html" if len(runs) == 1 else Path("report.html"))
-    write_report(found, page, embed_films=films, audits=audit or committed())
+    write_report(found, page, views, films, audits=audit or committed())
     written = write_tables(collect(found), export) if export is not None else []
     if as_json:
         print_json({
