@@ -17,7 +17,9 @@ from etude.names import EtudeError, whole_number
 def view(
     context: typer.Context,
     what: Annotated[str, typer.Argument(metavar="EPISODE|RUN|DATASET", help="SUITE/TASK@SPLIT#SEED, or the folder of a run or a data set")],
-    out: Annotated[Path, typer.Option(help="the page; it needs nothing else")] = Path("out/view.html"),
+    out: Annotated[Path, typer.Option(help="the page, which needs nothing else; of an episode also a moving model, .glb (glTF)")] = Path(
+        "out/view.html"
+    ),
     policy: Annotated[str, typer.Option(help=f"of an episode: {POLICY}")] = "oracle",
     planner: Annotated[str, typer.Option(help=f"of an episode: {PLANNER}")] = "",
     mode: Annotated[str, typer.Option(help=f"of an episode: {MODE}")] = "vanilla",
@@ -30,8 +32,8 @@ def view(
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
     """Walk around in an episode, in the browser: orbit, scrub, sub-goals, cameras, contacts and forces."""
-    if out.suffix.lower() not in (".html", ".htm"):
-        raise EtudeError(f"--out {str(out)!r} must end in .html")
+    if out.suffix.lower() not in (".html", ".htm", ".glb"):
+        raise EtudeError(f"--out {str(out)!r} must end in .html, or of an episode in .glb")
     refuse_place("--out", out)
     from etude.evaluation.tables import plural
     from etude.report.view_page import write_view_page
@@ -39,16 +41,22 @@ def view(
     folder = Path(what)
     played = given(context, "policy", "planner", "mode")
     if (folder / "plan.json").exists() or (folder / "meta" / "info.json").exists():
-        for idle in played:
-            raise EtudeError(f"{idle} is for a single episode: {what!r} says who plays")
+        for idle in [*played, *([f"--out {out}"] if out.suffix.lower() == ".glb" else [])]:
+            raise EtudeError(f"{idle} is for a single episode; {what!r} is a folder that says who played")
         views = _of_folder(folder, episode or [], most)
     elif "@" in what:
         for idle in given(context, "episode", "most"):
             raise EtudeError(f"{idle} is for runs and data sets: {what!r} is one episode")
         from etude.evaluation.play import Players
-        from etude.evaluation.viewing import episode_view
+        from etude.evaluation.viewing import episode_model, episode_view
 
-        views = [episode_view(Players(policy, planner or None), what, mode)[0]]
+        players = Players(policy, planner or None)
+        if out.suffix.lower() == ".glb":
+            out.parent.mkdir(parents=True, exist_ok=True)
+            out.write_bytes(episode_model(players, what, mode)[0])
+            console.print(f"wrote {out}", highlight=False, soft_wrap=True)
+            return
+        views = [episode_view(players, what, mode)[0]]
     else:
         raise EtudeError(f"{what!r} is neither an episode (SUITE/TASK@SPLIT#SEED) nor the folder of a run or of a data set")
     write_view_page(views, out)

@@ -5,20 +5,44 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from etude.evaluation.play import Players, beginning, play
+from etude.envs.simulation import Simulation
+from etude.evaluation.play import Players, Trajectory, beginning, play
 from etude.evaluation.record import Record
+from etude.evaluation.repeating import Noting, repeated
 from etude.evaluation.store import Run, same_result
-from etude.evaluation.view import read_view, view_file, viewed
+from etude.evaluation.view import PERIOD, read_view, view_file, viewed
 from etude.names import EtudeError, unknown
+from etude.render.gltf import glb
+from etude.scene.capture import Capture
 
 
 def episode_view(players: Players, name: str, mode: str = "vanilla") -> tuple[dict[str, Any], Record]:
     """An episode played by these players, to walk around in, and what became of it."""
     record, trajectory = play(players, name, mode)
     if trajectory.episode is None:
-        raise EtudeError(f"{name} is a decision without a world to walk around in; 'etude show' has its frames")
+        raise _worldless(name)
     done = viewed(trajectory.episode, trajectory.actions, trajectory.words, players.address, record.outcome, beginning(mode))
     return done, record
+
+
+def episode_model(players: Players, name: str, mode: str = "vanilla") -> tuple[bytes, Trajectory]:
+    """An episode played by these players as a moving model (binary glTF), and what was done."""
+    _, trajectory = play(players, name, mode)
+    if trajectory.episode is None:
+        raise _worldless(name)
+    captures: list[Capture] = []
+
+    def begin(simulation: Simulation) -> Noting:
+        captures.append(Capture(simulation.world))
+        captures[0].take()
+        return lambda words: captures[0].take()
+
+    repeated(trajectory.episode, trajectory.actions, trajectory.words, [begin], beginning(mode))
+    return glb(captures[0], PERIOD, name), trajectory
+
+
+def _worldless(name: str) -> EtudeError:
+    return EtudeError(f"{name} is a decision without a world to walk around in; 'etude show' has its frames")
 
 
 def run_views(run: Run, names: Sequence[str], most: int, tell: Callable[[str], None]) -> list[dict[str, Any]]:
