@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from etude.cli.app import app, console, escape, print_json, say
+from etude.cli.app import app, console, escape, notes, print_json, say
 from etude.names import EtudeError
 
 if TYPE_CHECKING:
@@ -110,3 +110,39 @@ def _warn(run: Run) -> None:
     """Say that results of a run are mixed, where they are."""
     if run.mixed:
         console.print(f"[bold red]mixed:[/] {escape(run.mixed)}", highlight=False, soft_wrap=True)
+
+
+@app.command()
+def board(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="folders of runs; the first says which episodes the board is about")],
+    out: Annotated[Path, typer.Option(help="a folder for the pages")],
+    title: Annotated[str, typer.Option(help="of the page")] = "Leaderboard",
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
+) -> None:
+    """Make a leaderboard: static pages of runs on the same episodes, whose digests are checked. Rows that do not match are refused."""
+    from etude.evaluation.store import read_run
+    from etude.report.board import board as make_board
+    from etude.report.board import write_board
+
+    found = make_board([read_run(folder) for folder in runs], lambda text: notes.print(f"  {text}", style="dim", highlight=False))
+    write_board(found, out, title)
+    if as_json:
+        print_json({"page": str(out / "index.html"), **found.to_data()})
+    else:
+        for row in found.rows:
+            say(f"{100 * row.tally.rate:5.1f} %  {row.run.plan.policy}  {row.mode}  {row.run.folder}")
+        for folder, reason in found.refused:
+            console.print(f"[red]refused[/] {escape(folder)}: {escape(reason)}", highlight=False, soft_wrap=True)
+        console.print(f"wrote {out / 'index.html'}", highlight=False, soft_wrap=True)
+    if found.refused:
+        raise typer.Exit(1)
+
+
+@app.command()
+def salt(path: Annotated[Path, typer.Argument(metavar="FILE", help="made if it is not there")]) -> None:
+    """Make a salt for private seeds, or tell the digest of one: --option salt=DIGEST, with ETUDE_SALT=FILE."""
+    from etude.salt import VARIABLE, make_salt, read_salt, salt_digest
+
+    if not path.exists():
+        make_salt(path)
+    say(f"{VARIABLE}={path} etude evaluate --option salt={salt_digest(read_salt(path))} …")

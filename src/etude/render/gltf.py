@@ -63,9 +63,9 @@ class _File:
         root = self._add("nodes", {"name": self._name, "rotation": UPRIGHT, "children": top + lamps})
         if len(capture) > 1:
             self._animate(tracks, moving, shown)
-        for node in self._lists["nodes"]:
-            if not node.get("children", True):
-                del node["children"]  # an empty list is not allowed
+        for one in self._lists["nodes"]:
+            if not one.get("children", True):
+                del one["children"]  # an empty list is not allowed
         document = {
             "asset": {"version": "2.0", "generator": "etude"}, "scene": 0, "extensionsUsed": [LIGHTS],
             "extensions": {LIGHTS: {"lights": _lamps(light)}},
