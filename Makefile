@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 ZOO := $(wildcard zoo/src/etude_zoo/*.onnx) # trained policies: where one ships, it is installed with what plays it
 
-.PHONY: demo test test-bytes test-lerobot test-sb3 test-vla-eval test-wheel docs lint browser clean
+.PHONY: demo test test-bytes test-lerobot test-sb3 test-view test-vla-eval test-wheel docs lint browser clean
 
 # Where the trained policy ships, the first page says what it has understood, and the oracle on every suite has a page of its own.
 LEARNED := $(patsubst zoo/src/etude_zoo/%.onnx,zoo:%,$(wildcard zoo/src/etude_zoo/vima-objects.onnx))
@@ -44,6 +44,10 @@ test-sb3: $(VENV)-sb3/.installed
 # Our episodes in the real vla-eval, against a server whose actions are all zero, and one that knows better.
 test-vla-eval: $(VENV)-vla-eval/.installed
 	$(VENV)-vla-eval/bin/python -m pytest tests/with_vla_eval
+
+# Episodes to walk around in, in Chromium, drawn in software: what is seen is what the renderer sees, and every control works.
+test-view: $(VENV)/.tested browser
+	$(BIN)/python -m pytest -m browser tests/with_browser
 
 # What `python -m build` makes, installed in an empty environment: it holds all it needs, and computes the same bytes.
 test-wheel: $(VENV)-wheel/.installed

@@ -22,7 +22,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 # do not know each other, but on the ground. Imports inside functions count; those that only name a type do not. A new room gets its place
 # here.
 GROUND = (
-    "arithmetic", "cgroups", "compiled", "foreign", "index", "kept", "loops", "machine", "names", "plugins", "pose", "registry",
+    "arithmetic", "cgroups", "compiled", "foreign", "index", "kept", "loops", "machine", "names", "plugins", "pose", "registry", "salt",
     "yardstick",
 )  # fmt: skip
 BENCHMARKS = "suites/*"  # what comes with etude as it could come with a plug-in: nothing below knows it

@@ -17,7 +17,7 @@ from etude.suites.shuffling import ORDERS, shuffled
 from etude.suites.suite import SUITES, Draft, Draw, Task
 
 RESAMPLES = 20  # layouts tried before an episode is given up
-EVERYWHERE = ("prompt", "order", "robot")  # options that every task with a scene has
+EVERYWHERE = ("prompt", "order", "robot", "salt")  # options that every task with a scene has
 
 
 def tasks(suite: str) -> dict[str, Task]:

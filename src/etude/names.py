@@ -482,5 +482,10 @@ class Stream:
 
 def rng(base: str | EpisodeName, purpose: str) -> Stream:
     """The stream for one purpose of one episode, e.g. ``rng(name, "layout")``. Equal arguments give equal streams, anywhere."""
-    text = base.base if isinstance(base, EpisodeName) else base
+    text = base if isinstance(base, str) else base.base
+    for key, value in () if isinstance(base, str) else base.options:
+        if key == "salt":
+            from etude.salt import salt_of
+
+            text = f"{text}\n{salt_of(value)}"
     return Stream(hashlib.sha256(f"{SALT}\n{text}\n{purpose}".encode()).digest())

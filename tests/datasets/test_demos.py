@@ -1,7 +1,9 @@
 """Data sets of demonstrations: what is in them, that they come out the same, and that what was done can be done again."""
 
+import base64
 import json
 import shutil
+import zlib
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -12,11 +14,12 @@ from made_demos import Quiet, made, order
 from etude.datasets.demos import acting, demos
 from etude.datasets.extra import extras
 from etude.datasets.reader import DatasetReader
-from etude.datasets.replaying import replay, rerender
+from etude.datasets.replaying import dataset_views, replay, rerender
 from etude.datasets.taking import RecordingSpec
 from etude.datasets.windows import Windows, WindowShape
 from etude.envs.simulation import Simulation
 from etude.evaluation.run import RunSettings
+from etude.evaluation.view import SATISFIED
 from etude.names import EtudeError, rng
 
 NAMES = ("clevrskills/pick@train#0", "clevrskills/pick@train#1", "clevrskills/place@train#0")
@@ -51,6 +54,14 @@ def test_what_is_recorded_is_what_happened(whole):
 def test_replay_reproduces_states_frames_and_success(whole):
     found = list(replay(whole))
     assert len(found) == 3 and all(one.same for one in found)
+
+
+def test_a_recorded_demonstration_can_be_walked_around_in(whole):
+    view, other = dataset_views(whole, (), 2)
+    assert [view["episode"], other["episode"]] == [extra.episode.name for extra in extras(whole)][:2]
+    assert dataset_views(whole, [1], 9) == [other]
+    flags = zlib.decompress(base64.b64decode(view["data"]))[view["parts"]["motion"] + view["parts"]["progress"] :]
+    assert flags[view["moments"] - 1] & SATISFIED  # the whole goal, at the last moment
 
 
 def test_replay_notices_another_action_and_another_video(whole, tmp_path):

@@ -19,7 +19,7 @@ PATIENCE = 60  # seconds for anything: the machine may be busy
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--disable-extensions", "--disable-dev-shm-usage", "--mute-audio",
-    "--autoplay-policy=no-user-gesture-required", "--remote-debugging-port=0",
+    "--autoplay-policy=no-user-gesture-required", "--remote-debugging-port=0", "--enable-unsafe-swiftshader",
 )  # fmt: skip
 
 

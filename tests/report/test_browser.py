@@ -48,7 +48,7 @@ def report_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     two = drawn(TASKS, "a-policy-with-quite-a-long-name-as-they-have", rates, 8, folder=folder / "two")
     three = drawn(TASKS, "two", rates, 8, mode="coupled", planner="chat:some-model", folder=folder / "three")
     path = folder / "report.html"
-    write_report([one, two, three], path)
+    write_report([one, two, three], path, embed_films=1)
     return path
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -12,6 +13,7 @@ import pytest
 from made_runs import drawn, record, run_of
 
 from etude.evaluation.record import Subgoal
+from etude.evaluation.view import view_file, write_view
 from etude.names import EtudeError
 from etude.report.contestants import contestants
 from etude.report.evaluation import report, write_report
@@ -238,7 +240,9 @@ def test_a_film_that_would_make_the_page_too_heavy_is_linked_only(tmp_path, monk
     monkeypatch.setattr("etude.report.failures.LARGEST", 100)
     (tmp_path / "small.mp4").write_bytes(b"x" * 100)
     (tmp_path / "large.mp4").write_bytes(b"x" * 101)
-    found = page(run_of([record(f"{PICK}#{k}", False, film=f"{name}.mp4") for k, name in enumerate(("small", "large"))], tmp_path))
+    found = page(
+        run_of([record(f"{PICK}#{k}", False, film=f"{name}.mp4") for k, name in enumerate(("small", "large"))], tmp_path), embed_films=9
+    )
     (video,) = found.all("video")
     assert {"controls", "muted", "loop", "playsinline"} <= set(video)
 
@@ -261,3 +265,33 @@ def test_how_to_do_it_again_is_exact():
 
 def test_a_run_without_its_header_still_has_a_page():
     assert "100 %" in page(replace(run_of([record(f"{PICK}#0")]), info={})).text
+
+
+def test_views_of_failures_are_put_into_the_page_as_far_as_there_is_room(tmp_path, monkeypatch):
+    kept = {"schema": 1, "policy": "p", "still": "data:,", "visuals": [], "data": "x" * 1000, "meshes": {"m": "y" * 5000}, "textures": {}}
+    played = [record(f"{PICK}#{k}", k == 0) for k in range(3)]
+    for one in played:
+        write_view(view_file(tmp_path, *one.key), {**kept, "episode": one.episode, "outcome": one.outcome})
+    found = page(run_of(played, tmp_path), views=2)
+    assert [view["data-view"] for view in found.all("div") if view.get("class") == "view"] == ["0", "1"]
+    data = json.loads(re.search(r'id="views">(.*?)</script>', report([run_of(played, tmp_path)], views=9), re.DOTALL)[1])
+    assert [view["episode"] for view in data["views"]] == [f"{PICK}#1", f"{PICK}#2", f"{PICK}#0"] and data["meshes"] == kept["meshes"]
+    monkeypatch.setattr("etude.report.failures.ROOM", 8000)  # geometry once, and two episodes
+    assert report([run_of(played, tmp_path)], views=9).count('class="view"') == 2
+
+
+def test_a_page_without_views_carries_nothing_of_them():
+    assert "sceneOf" not in report([run_of([record(f"{PICK}#0", False)])])
+
+
+def test_sub_goals_that_only_one_policy_tells_of_are_counted_too():
+    def failed(path, words):
+        return record(f"{PICK}#0", False, subgoals=(Subgoal(path, "Leaf", words, False, 0.0, False, None),), first_failure=path)
+
+    found = page(run_of([failed("goal.0", "lift it")], policy="a"), run_of([failed("goal.1", "let it go")], policy="b"))
+    assert "lift it" in found.text and "let it go" in found.text and found.text.count("1 fail here") == 2
+
+
+def test_failures_are_counted_by_kind():
+    played = [record(f"{PICK}#0", False), record(f"{PICK}#1", "error"), record(f"{PICK}#1+dark", False), record(f"{PICK}#2", True)]
+    assert "3 episodes did not succeed: 2 failures, 1 error, 1 of them perturbed" in page(run_of(played)).text

@@ -20,6 +20,7 @@ from etude.cli import (  # noqa: F401  (registers the commands)
     studying,
     training,
     validating,
+    viewing,
     zoo,
 )
 from etude.cli.app import app, escape, notes

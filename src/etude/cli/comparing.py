@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from etude.cli.app import app, console, escape, print_json, say
+from etude.cli.app import app, console, escape, notes, print_json, say
 from etude.names import EtudeError
 
 if TYPE_CHECKING:
@@ -20,7 +20,8 @@ def report(
     out: Annotated[Path | None, typer.Option(help="the page; report.html in the folder of a single run, if not given")] = None,
     export: Annotated[Path | None, typer.Option(help="a folder for every table as CSV, JSON, Markdown and LaTeX")] = None,
     audit: Annotated[list[Path] | None, typer.Option(help="a folder with audits, whose best cheats stand beside the scores")] = None,
-    films: Annotated[int, typer.Option(help="the most films that are put into the page; more are linked")] = 12,
+    views: Annotated[int, typer.Option(help="episodes to walk around in, failures first, of those that were recorded")] = 12,
+    films: Annotated[int, typer.Option(help="the most films that are put into the page; all are linked")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
     """Tell what some runs showed: a table here, and one page that needs nothing else."""
@@ -33,11 +34,12 @@ def report(
 
     if out is not None and out.suffix.lower() not in (".html", ".htm"):
         raise EtudeError(f"--out {str(out)!r} must end in .html")
-    if films < 0:
-        raise EtudeError(f"--films must not be negative, got {films}; 0 links them all")
+    for option, count in (("--views", views), ("--films", films)):
+        if count < 0:
+            raise EtudeError(f"{option} must not be negative, got {count}; 0 puts none into the page")
     found = [read_run(folder) for folder in runs]
     page = out or (runs[0] / "report.html" if len(runs) == 1 else Path("report.html"))
-    write_report(found, page, embed_films=films, audits=audit or committed())
+    write_report(found, page, views, films, audits=audit or committed())
     written = write_tables(collect(found), export) if export is not None else []
     if as_json:
         print_json({
@@ -136,3 +138,39 @@ def _warn(run: Run) -> None:
     """Say that results of a run are mixed, where they are."""
     if run.mixed:
         console.print(f"[bold red]mixed:[/] {escape(run.mixed)}", highlight=False, soft_wrap=True)
+
+
+@app.command()
+def board(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="folders of runs; the first says which episodes the board is about")],
+    out: Annotated[Path, typer.Option(help="a folder for the pages")],
+    title: Annotated[str, typer.Option(help="of the page")] = "Leaderboard",
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
+) -> None:
+    """Make a leaderboard: static pages of runs on the same episodes, whose digests are checked. Rows that do not match are refused."""
+    from etude.evaluation.store import read_run
+    from etude.report.board import board as make_board
+    from etude.report.board import write_board
+
+    found = make_board([read_run(folder) for folder in runs], lambda text: notes.print(f"  {text}", style="dim", highlight=False))
+    write_board(found, out, title)
+    if as_json:
+        print_json({"page": str(out / "index.html"), **found.to_data()})
+    else:
+        for row in found.rows:
+            say(f"{100 * row.tally.rate:5.1f} %  {row.run.plan.policy}  {row.mode}  {row.run.folder}")
+        for folder, reason in found.refused:
+            console.print(f"[red]refused[/] {escape(folder)}: {escape(reason)}", highlight=False, soft_wrap=True)
+        console.print(f"wrote {out / 'index.html'}", highlight=False, soft_wrap=True)
+    if found.refused:
+        raise typer.Exit(1)
+
+
+@app.command()
+def salt(path: Annotated[Path, typer.Argument(metavar="FILE", help="made if it is not there")]) -> None:
+    """Make a salt for private seeds, or tell the digest of one: --option salt=DIGEST, with ETUDE_SALT=FILE."""
+    from etude.salt import VARIABLE, make_salt, read_salt, salt_digest
+
+    if not path.exists():
+        make_salt(path)
+    say(f"{VARIABLE}={path} etude evaluate --option salt={salt_digest(read_salt(path))} …")

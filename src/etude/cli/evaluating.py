@@ -44,7 +44,9 @@ def rollout(
     from etude import api
     from etude.decisions.showing import told
     from etude.episodes import Episode
-    from etude.evaluation.film import filmed
+    from etude.evaluation.film import Filming
+    from etude.evaluation.play import beginning
+    from etude.evaluation.repeating import repeated
     from etude.evaluation.tables import plural
     from etude.library import find
 
@@ -58,7 +60,9 @@ def rollout(
     played = api.rollout(policy, name, planner=planner, mode=mode)
     record, trajectory = played.record, played.trajectory
     if video is not None and trajectory.episode is not None:
-        filmed(trajectory.episode, trajectory.actions, trajectory.words, policy, video, every=1)
+        filming = Filming(policy, every=1)
+        repeated(trajectory.episode, trajectory.actions, trajectory.words, [filming.begin], beginning(mode))
+        filming.write(video)
     if as_json:
         print_json({
             "episode": record.episode, "id": record.id, "policy": policy, "mode": mode, "success": record.success, "steps": record.steps,

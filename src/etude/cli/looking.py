@@ -19,17 +19,28 @@ if TYPE_CHECKING:
 def show(
     context: typer.Context,
     what: Annotated[str, typer.Argument(help="'catalog', 'gallery', an example scene, a scene's JSON file, or an episode's name")],
-    out: Annotated[Path, typer.Option(help="a .png or .html file")] = Path("out/show.html"),
+    out: Annotated[
+        Path,
+        typer.Option(
+            help="a .png or .html file; of a scene or an episode also .glb (glTF) or .xml (MJCF, its textures in a folder beside it)",
+        ),
+    ] = Path("out/show.html"),
     camera: Annotated[str | None, typer.Option(help="one camera instead of all: its name, or NAME=X:Y:Z:TO_X:TO_Y:TO_Z:FOV")] = None,
     size: Annotated[str | None, typer.Option(help="pixels: 256 or 320x240")] = None,
     seed: Annotated[int, typer.Option(help="of an example scene", min=0)] = 0,
     renderer: Annotated[str, typer.Option(help="raster, or gl where OpenGL works")] = "raster",
     graph: Annotated[bool, typer.Option("--graph", help="the operators of a decision as a graph; --out may be .svg then")] = False,
 ) -> None:
-    """Show a scene, an episode, the gallery or the catalogue as a picture (PNG) or a page (HTML)."""
+    """Show a scene, an episode, the gallery or the catalogue as a picture (PNG), a page (HTML) or a model (glTF, MJCF)."""
     kind = out.suffix.lower()
+    if kind in (".glb", ".xml") and not graph and what not in ("gallery", "catalog", "catalogue"):
+        _refuse_idle(given(context, "camera", "size", "renderer", *(["seed"] if "@" in what else [])), f"a model ({kind})")
+        _model(what, out, seed)
+        return
     if kind not in (".png", ".html") and not (graph and kind == ".svg"):
-        raise EtudeError(f"--out {str(out)!r} must end in .png or .html{', or .svg' if graph else ''}")
+        raise EtudeError(
+            f"--out {str(out)!r} must end in .png or .html{', or .svg' if graph else ', or of scenes and episodes in .glb or .xml'}"
+        )
     if graph and "@" not in what:
         raise EtudeError(f"--graph shows a decision by its name, SUITE/TASK@SPLIT#SEED, not {what!r}")
     if what == "gallery" and kind != ".html":
@@ -71,6 +82,35 @@ def show(
             save(pictures[0][1], out)
         else:
             save(sheet(pictures, columns=min(4, len(pictures)), tile=max(p.shape[0] for _, p in pictures)), out)
+    console.print(f"wrote {out}", highlight=False, soft_wrap=True)
+
+
+def _model(what: str, out: Path, seed: int) -> None:
+    """Write a scene, or that of an episode, as it stands at the start."""
+    from etude.envs.simulation import Simulation
+    from etude.episodes import Episode
+    from etude.library import find
+    from etude.render.dressed_mjcf import write_mjcf
+    from etude.render.gltf import glb
+    from etude.scene.capture import Capture
+    from etude.scene.world import World
+
+    refuse_place("--out", out)
+    if "@" in what:
+        found = find(what)
+        if not isinstance(found, Episode):
+            raise EtudeError(f"{what} is a decision without a scene: --out must end in .png or .html")
+        world = Simulation(found).world
+    else:
+        world = World(_scene(what, seed, None))
+        world.settle()
+    out.parent.mkdir(parents=True, exist_ok=True)
+    if out.suffix.lower() == ".xml":
+        write_mjcf(world, out)
+    else:
+        capture = Capture(world)
+        capture.take()
+        out.write_bytes(glb(capture, 0.0, what))
     console.print(f"wrote {out}", highlight=False, soft_wrap=True)
 
 

@@ -25,6 +25,8 @@ from etude.datasets.lerobot import write_json
 from etude.datasets.reader import DatasetReader
 from etude.datasets.take import Take, recorded_in
 from etude.datasets.taking import RecordingSpec, performed
+from etude.envs.simulation import Simulation
+from etude.evaluation.view import viewed
 from etude.evaluation.worker import one_thread
 from etude.names import EtudeError
 from etude.render import fingerprint
@@ -59,6 +61,20 @@ class ReplayResult:
 def again(extra: Extra, how: RecordingSpec) -> Take:
     """Carry out a recorded episode once more, in front of these cameras."""
     return performed(extra.episode, extra.arrays["lead"], extra.arrays["actions"], extra.words, how, extra.policy)
+
+
+def dataset_views(folder: Path, episodes: Sequence[int], most: int) -> list[dict[str, Any]]:
+    """Views of the recorded episodes with these numbers; without, of the first ``most``."""
+    wanted = sorted(DatasetReader(folder).chosen(episodes))[: None if episodes else most]
+    return [_viewed(extra) for index in wanted for extra in extras(folder, index)]
+
+
+def _viewed(extra: Extra) -> dict[str, Any]:
+    def lead(simulation: Simulation) -> None:
+        for action in extra.arrays["lead"]:
+            simulation.step(action)
+
+    return viewed(extra.episode, extra.arrays["actions"], extra.words, extra.policy, "success", lead)
 
 
 def replay(folder: Path, episodes: Sequence[int] = (), workers: int = 1) -> Iterator[ReplayResult]:

@@ -5,17 +5,16 @@ from __future__ import annotations
 import importlib.util
 import textwrap
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from etude.envs.simulation import Simulation
-from etude.episodes import Episode
+from etude.evaluation.repeating import Noting, main_camera
 from etude.library import told_in
 from etude.names import EtudeError
-from etude.pose import Array
 from etude.prompts.instruction import Words, one_scale
 from etude.prompts.pictures import Picture, part_picture
 from etude.render.studio import Studio
@@ -64,9 +63,7 @@ class Film:
         simulation = self._simulation
         status = simulation.status
         self._rewards.append(status.reward)
-        names = [c.name for c in simulation.episode.scene.cameras]
-        main = next(n for n in ("base", "render", *names) if n in names and n not in simulation.world.covered)
-        view = self._studio.shoot(main, (SIDE, SIDE), supersample=True).rgb
+        view = self._studio.shoot(main_camera(simulation), (SIDE, SIDE), supersample=True).rgb
         panel = Image.new("RGB", (PANEL, SIDE), PAPER)
         pen = ImageDraw.Draw(panel)
         small, normal = ImageFont.load_default(12), ImageFont.load_default(14)
@@ -95,33 +92,35 @@ class Film:
             pen.line(points, fill=ACCENT, width=2)
 
 
-def film_kind() -> str:
-    """The kind of film that can be written here: .mp4 with the extra ``video``, .webp without."""
-    return ".mp4" if importlib.util.find_spec("av") is not None else ".webp"
+def film_kind() -> tuple[str, int]:
+    """The kind of film that runs keep here, and how many control steps a frame lasts: .mp4 with the extra ``video``; without, .webp, whose
+    frames take more room."""
+    return (".mp4", 2) if importlib.util.find_spec("av") is not None else (".webp", 4)
 
 
-def filmed(
-    episode: Episode, actions: Sequence[Array], words: Sequence[tuple[str, str]], policy_name: str, path: Path, every: int = 2
-) -> None:
-    """Play the actions once more and film every so many control steps: only what is kept costs pictures. The robot is always seen."""
-    assert episode.scene.robot is not None
-    shown = replace(episode.scene, robot=replace(episode.scene.robot, visible=True))
-    simulation = Simulation(replace(episode, scene=shown))
-    film = Film(simulation, policy_name)
-    film.take()
-    said, count = ("", ""), 0
+class Filming:
+    """An onlooker with a camera."""
 
-    def beat() -> None:
-        nonlocal count
-        count += 1
-        if count % every == 0:
-            film.take(said)
+    def __init__(self, policy_name: str, every: int = 2) -> None:
+        self._policy, self._every = policy_name, every
+        self._count, self._said = 0, ("", "")
 
-    simulation.heartbeat = beat
-    for action, said in zip(actions, words, strict=True):  # noqa: B007  (read by ``beat``)
-        simulation.step(action)
-    film.take(said)
-    write_film(film.frames + film.frames[-1:] * (10 // every), path, FRAMES_PER_SECOND // every)
+    def begin(self, simulation: Simulation) -> Noting:
+        """Take the first frame."""
+        self._film = Film(simulation, self._policy)
+        self._film.take()
+        return self._note
+
+    def _note(self, words: tuple[str, str]) -> None:
+        self._count, self._said = self._count + 1, words
+        if self._count % self._every == 0:
+            self._film.take(words)
+
+    def write(self, path: Path) -> None:
+        """Take the last frame, and write the film."""
+        self._film.take(self._said)
+        frames = self._film.frames
+        write_film(frames + frames[-1:] * (10 // self._every), path, FRAMES_PER_SECOND // self._every)
 
 
 def write_film(frames: Sequence[Picture], path: Path, rate: int = FRAMES_PER_SECOND) -> None:
@@ -133,7 +132,8 @@ def write_film(frames: Sequence[Picture], path: Path, rate: int = FRAMES_PER_SEC
     elif kind in (".webp", ".gif"):
         images = [Image.fromarray(f) for f in frames]
         duration = 1000 // rate
-        images[0].save(path, save_all=True, append_images=images[1:], duration=duration, loop=0)
+        form: dict[str, Any] = {"quality": 40, "method": 2} if kind == ".webp" else {}  # half the size of what is usual, in the same time
+        images[0].save(path, save_all=True, append_images=images[1:], duration=duration, loop=0, **form)
     else:
         raise EtudeError(f"--video {str(path)!r} must end in .mp4, .webp or .gif")
 
@@ -144,7 +144,7 @@ def _mp4(frames: Sequence[Picture], path: Path, rate: int) -> None:
     import av
 
     with av.open(str(path), "w") as container:
-        stream = container.add_stream("libx264", rate=rate, options={"crf": "23", "threads": "1", "movflags": "faststart"})
+        stream = container.add_stream("libx264", rate=rate, options={"crf": "28", "threads": "1", "movflags": "faststart"})
         stream.height, stream.width = frames[0].shape[:2]
         stream.pix_fmt = "yuv420p"
         for picture in frames:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -245,8 +245,8 @@ class _Stage:
         self._conversion = action_conversion(contract, self.simulation)
         self._width = self._conversion.width if self._conversion is not None else self.simulation.action_size
         self._parts: list[Array] = []  # of an action that is being converted
-        if mode == "grasped":
-            take_hold(self.simulation, Oracle(episode, self.simulation.world, self.simulation.monitor))
+        if (begin := beginning(mode)) is not None:
+            begin(self.simulation)
         self._words = ("", "")
         self._speaks: bool | None = None  # found out when it has acted: not before that need its words be there
         self._queue: list[Array] = []
@@ -357,6 +357,11 @@ class _Stage:
     def finished(self) -> tuple[GivenSubtask, ...]:
         """The sub-tasks that were given, in order."""
         return self._guide.finished() if self._guide is not None else ()
+
+
+def beginning(mode: str) -> Callable[[Simulation], None] | None:
+    """What is done in this mode before the first action, for those who carry out the actions again."""
+    return (lambda s: take_hold(s, Oracle(s.episode, s.world, s.monitor))) if mode == "grasped" else None
 
 
 LONGEST = 8  # keyposes for a grasp

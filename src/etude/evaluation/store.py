@@ -26,7 +26,7 @@ KINDS: dict[str, type | tuple[type, ...]] = {
     "converted": dict,
     "suites": dict, "perturbations": dict, "plugins": list,
 }  # fmt: skip
-OURS = (PLAN, INFO, LINES, LOCK, "films", "actions", f"{PLAN}.new", f"{INFO}.new", f"{LINES}.new")
+OURS = (PLAN, INFO, LINES, LOCK, "films", "actions", "views", f"{PLAN}.new", f"{INFO}.new", f"{LINES}.new")
 
 
 @dataclass(frozen=True)

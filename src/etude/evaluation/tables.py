@@ -14,6 +14,7 @@ from typing import Any
 
 from etude.evaluation.inference import clustered_interval, wilson
 from etude.evaluation.record import Record
+from etude.evaluation.saying import spoken_subgoals
 from etude.names import EpisodeName, pick
 
 KEYS = ("suite", "task", "split", "level", "difficulty", "perturbation", "mode")
@@ -265,9 +266,10 @@ def funnels(records: Sequence[Record]) -> list[Funnel]:
         seen: dict[str, list[tuple[str, str, bool]]] = {}
         for record in played:
             paths = [s.path for s in record.subgoals]
+            spoken = spoken_subgoals([(s.path, s.kind, s.words) for s in record.subgoals])
             for s in record.subgoals:
                 if s.path in failures or not any(p.startswith(f"{s.path}.") for p in paths):
-                    seen.setdefault(s.path, []).append((s.kind, s.words, s.reached is not None))
+                    seen.setdefault(s.path, []).append((s.kind, spoken[s.path], s.reached is not None))
         if not seen:
             continue
         steps = tuple(

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from etude.episodes import Episode
 from etude.evaluation.code import code_of
 from etude.evaluation.plan import PATIENCE
-from etude.evaluation.play import Players, Trajectory, attempted
+from etude.evaluation.play import Players, Trajectory, attempted, beginning
 from etude.evaluation.record import Record
 from etude.foreign import in_a_line
 from etude.names import EtudeError, decode, encode
@@ -63,21 +63,27 @@ class Job:
         if trajectory is None or trajectory.episode is None or self.keep == "none" or (self.keep == "failures" and record.success):
             return record
         try:
-            return replace(record, film=self._kept(trajectory.episode, trajectory, name, mode))
+            return replace(record, film=self._kept(trajectory.episode, trajectory, record))
         except Exception as error:
             if isinstance(error, OSError) and error.errno in FULL:
                 raise EtudeError(f"the film of {name} cannot be kept: {error.strerror}; make room, and the same command goes on") from None
             return replace(record, outcome="error", error=f"the film could not be kept: {in_a_line(error)}")
 
-    def _kept(self, episode: Episode, trajectory: Trajectory, name: str, mode: str) -> str:
-        """Write the actions, and a film of the same trajectory; gives the film's place in the run folder."""
-        from etude.evaluation.film import film_kind, filmed
+    def _kept(self, episode: Episode, trajectory: Trajectory, record: Record) -> str:
+        """Write the actions, and a film and a view of the same trajectory; gives the film's place in the run folder."""
+        from etude.evaluation.film import Filming, film_kind
+        from etude.evaluation.repeating import repeated
+        from etude.evaluation.view import Viewing, sees_robot, view_file, write_view
 
-        stem = file_stem(name, mode)
+        stem = file_stem(record.episode, record.mode)
         folder = Path(self.folder)
         write_actions(folder / "actions" / f"{stem}.npz", trajectory.actions, episode.control)
-        film = Path("films") / f"{stem}{film_kind()}"
-        filmed(episode, trajectory.actions, trajectory.words, self.policy, folder / film)
+        kind, every = film_kind()
+        film = Path("films") / f"{stem}{kind}"
+        filming, viewing = Filming(self.policy, every), Viewing(sees_robot(episode))
+        repeated(episode, trajectory.actions, trajectory.words, [filming.begin, viewing.begin], beginning(record.mode))
+        filming.write(folder / film)
+        write_view(view_file(folder, record.episode, record.mode), viewing.data(self.policy, record.outcome))
         return film.as_posix()
 
     def hello(self, players: Players) -> dict[str, Any]:

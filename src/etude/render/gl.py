@@ -17,11 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from etude.catalog.textures import texture
 from etude.names import EtudeError
 from etude.pose import Pose, matrix, matrix_quat
 from etude.render.camera import focal, place_of
-from etude.render.lighting import casts, unit
+from etude.render.mujoco_looks import add_lights, add_visuals
 from etude.render.picture import Picture, picture_size
 from etude.scene.scene import Camera, Lighting
 from etude.scene.visual import Visual
@@ -207,51 +206,7 @@ def _model(mj: Any, visuals: Sequence[Visual], lighting: Lighting, bodies: int) 
     spec.add_texture(name="background", type=mj.mjtTexture.mjTEXTURE_SKYBOX, builtin=mj.mjtBuiltin.mjBUILTIN_FLAT,
                      rgb1=lighting.background, rgb2=lighting.background, width=8, height=48)  # fmt: skip
     spec.stat.extent, spec.stat.center = 1.5, (0, 0, 0)
-    _add_lights(mj, spec, lighting)
+    add_lights(mj, spec, lighting)
     frames = [spec.worldbody, *(spec.worldbody.add_body(name=f"body {i}", mocap=True) for i in range(1, bodies))]
-    meshes: dict[tuple[int, float], str] = {}
-    painted: dict[tuple[str, float, float], str] = {}
-    for index, visual in enumerate(visuals):
-        shape, paint = (id(visual.mesh), visual.span), (visual.texture, visual.gloss, visual.alpha)
-        if shape not in meshes:
-            meshes[shape] = f"mesh {len(meshes)}"
-            _add_mesh(mj, spec, meshes[shape], visual)
-        if paint not in painted:
-            painted[paint] = f"material {len(painted)}"
-            _add_material(mj, spec, painted[paint], visual)
-        frames[visual.body].add_geom(
-            name=f"visual {index}", type=mj.mjtGeom.mjGEOM_MESH, meshname=meshes[shape], material=painted[paint],
-            pos=visual.pose.position, quat=visual.pose.rotation, contype=0, conaffinity=0, castshadow=casts(visual),
-        )  # fmt: skip
+    add_visuals(mj, spec, frames, visuals)
     return spec.compile()
-
-
-def _add_lights(mj: Any, spec: Any, lighting: Lighting) -> None:
-    for i, light in enumerate((lighting.key, *lighting.fills)):
-        direction = unit(light.direction)
-        spec.worldbody.add_light(
-            name=f"light {i}", type=mj.mjtLightType.mjLIGHT_DIRECTIONAL, dir=direction, pos=-3 * direction, diffuse=light.colour,
-            ambient=(0, 0, 0), specular=light.colour if i == 0 else (0, 0, 0), castshadow=i == 0 and lighting.shadows,
-        )  # fmt: skip
-
-
-def _add_mesh(mj: Any, spec: Any, name: str, visual: Visual) -> None:
-    mesh = visual.mesh
-    faces = mesh.faces.astype(np.int32).ravel()
-    uv = mesh.uv / visual.span * [1.0, -1.0]  # MuJoCo's textures hang upside down
-    spec.add_mesh(
-        name=name, uservert=mesh.vertices.ravel(), usernormal=mesh.normals.ravel(), usertexcoord=uv.ravel(), userface=faces,
-        userfacenormal=faces, userfacetexcoord=faces, inertia=mj.mjtMeshInertia.mjMESH_INERTIA_SHELL,
-    )  # fmt: skip
-
-
-def _add_material(mj: Any, spec: Any, name: str, visual: Visual) -> None:
-    image = texture(visual.texture)
-    if image.shape[0] == 1:
-        r, g, b = (image[0, 0] / 255).tolist()
-        spec.add_material(name=name, rgba=(r, g, b, visual.alpha), specular=visual.gloss, shininess=0.4)
-        return
-    picture = spec.add_texture(name=name, type=mj.mjtTexture.mjTEXTURE_2D, width=image.shape[1], height=image.shape[0], nchannel=3)
-    picture.data = image.tobytes()
-    material = spec.add_material(name=name, rgba=(1, 1, 1, visual.alpha), specular=visual.gloss, shininess=0.4)
-    material.textures[mj.mjtTextureRole.mjTEXROLE_RGB] = name

@@ -19,23 +19,24 @@ from etude.report import charts
 from etude.report.audits import BestCheat, best_cheats
 from etude.report.contestants import Contestant, contestants, with_people
 from etude.report.decisions import decisions_section
-from etude.report.failures import errors_section, failures_section, faults_section
+from etude.report.failures import chosen_views, errors_section, failures_section, faults_section
 from etude.report.markup import Cell, Column, Row, badge, breakable, esc, fold, listed, section, table
 from etude.report.page import document
 from etude.report.sections import funnels_section, levels_section, perturbations_section, span, spoken, summary_section, tasks_section
 from etude.report.suite_tables import causes_section, suite_sections
 from etude.report.understanding import understanding_section
+from etude.report.view_page import view_data, view_script, view_style
 
 COMPARISONS = 15
 """Pairs of policies that are compared on the page; with more, each is compared with the best only."""
 
 
-def write_report(runs: Sequence[Run], path: Path, embed_films: int = 12, audits: Sequence[Path] = ()) -> None:
-    """Write the page; folders are made as needed. Films that are not embedded are linked relative to it.
+def write_report(runs: Sequence[Run], path: Path, views: int = 12, embed_films: int = 0, audits: Sequence[Path] = ()) -> None:
+    """Write the page; folders are made as needed. Up to so many views and films that the runs kept go into it; films are linked besides.
 
     ``audits`` are folders of audits, whose best cheats stand beside the success of policies.
     """
-    text = report(runs, embed_films, beside=path.parent, cheats=best_cheats(audits))
+    text = report(runs, views, embed_films, beside=path.parent, cheats=best_cheats(audits))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
@@ -44,7 +45,11 @@ def write_report(runs: Sequence[Run], path: Path, embed_films: int = 12, audits:
 
 
 def report(
-    runs: Sequence[Run], embed_films: int = 12, beside: Path | None = None, cheats: Mapping[tuple[str, str, str], BestCheat] | None = None
+    runs: Sequence[Run],
+    views: int = 12,
+    embed_films: int = 0,
+    beside: Path | None = None,
+    cheats: Mapping[tuple[str, str, str], BestCheat] | None = None,
 ) -> str:
     """The text of the page. The same runs give the same text; ``beside`` is the folder it will lie in, the first run's by default."""
     found = contestants(runs)
@@ -52,6 +57,7 @@ def report(
         raise EtudeError("there is nothing to report: no episode of these runs has been played")
     costs = [perturbation_costs(arm.records, arm.run.plausible) for arm in found]
     compared = _compared(found)
+    seen = chosen_views(found, views)
     parts = [
         ("In short", _headline(found, costs, compared)),
         ("Understood", understanding_section(found, costs)),
@@ -65,7 +71,7 @@ def report(
         ("Planner", faults_section(found)),
         ("Comparison", _comparison_section(found, compared)),
         ("Causes", causes_section(found)),
-        ("Failures", failures_section(found, embed_films, beside or runs[0].folder)),
+        ("Failures", failures_section(found, seen, embed_films, beside or runs[0].folder)),
         ("Errors", errors_section(found)),
         ("Reproduce", _reproduction(runs)),
     ]
@@ -77,6 +83,8 @@ def report(
     folder = resources.files("etude.report")
     style, script = (folder.joinpath(f"evaluation.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
     hidden = "".join(f".hide-{a.number} .arm-{a.number} {{ display: none; }}\n" for a in found)
+    if seen:
+        body, style, script = body + view_data([view for _, view in seen]), style + view_style(), script + view_script()
     return document(f"etude: {who} on {suites}", body, style + hidden, script)
 
 

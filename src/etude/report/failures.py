@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from etude.evaluation.record import Record
+from etude.evaluation.saying import spoken_subgoals
 from etude.evaluation.tables import FaultRow, errors, faults, name_of, percent, perturbation_of, plural
+from etude.evaluation.view import joined, read_view, view_file
 from etude.report import charts
 from etude.report.contestants import Contestant
 from etude.report.markup import Cell, Column, Row, badge, esc, filters, fold, section, table
+from etude.report.view_page import view_figure
 
 LISTED = 600
 """Episodes in the list of failures; all are in ``episodes.jsonl``."""
 LARGEST = 8 << 20
 """Bytes of a film that still goes into the page."""
+ROOM = 4_000_000
+"""Bytes for views: with all else, a page stays below 5 MB."""
 KINDS = {".mp4": "video/mp4", ".webp": "image/webp", ".gif": "image/gif"}
 T = TypeVar("T")
 
@@ -74,7 +80,7 @@ def failure_words(record: Record) -> str:
     found = next((s for s in record.subgoals if s.path == record.first_failure), None)
     if found is None:
         return record.first_failure or "not reached"
-    what = found.words or found.path
+    what = spoken_subgoals([(s.path, s.kind, s.words) for s in record.subgoals])[found.path]
     if found.violated:
         return f"{what}: violated"
     return f"{what}: not reached" if found.reached is None else f"{what}: reached at step {found.reached}, then lost"
@@ -92,7 +98,7 @@ def spread(items: Sequence[T], key: Callable[[T], Hashable], count: int) -> list
 
 
 @dataclass(frozen=True)
-class _Played:
+class PlayedEpisode:
     """A record with the arm it belongs to."""
 
     arm: Contestant
@@ -104,24 +110,49 @@ class _Played:
         return self.arm.number, name.suite, name.task
 
 
-def failures_section(arms: Sequence[Contestant], embed_films: int, beside: Path) -> str:
-    """Films, and the list of episodes that failed; films that are not in the page are linked, seen from the folder ``beside``."""
-    failed = [_Played(arm, r) for arm in arms for r in arm.records if not r.success]
-    films = _films(arms, embed_films)
-    if not failed and not films:
+def failures_section(
+    arms: Sequence[Contestant], views: Sequence[tuple[PlayedEpisode, Mapping[str, Any]]], embed_films: int, beside: Path
+) -> str:
+    """What can be seen, and the list of episodes that failed; films are linked, seen from the folder ``beside``."""
+    failed = [PlayedEpisode(arm, r) for arm in arms for r in arm.records if not r.success]
+    shown = [_figure(item, view_figure(k, view)) for k, (item, view) in enumerate(views)] + _films(arms, embed_films)
+    if not failed and not shown:
         return ""
-    body = f'<div class="films">{"".join(films)}</div>' if films else ""
+    body = f'<div class="films">{"".join(shown)}</div>' if shown else ""
     if failed:
-        shown = spread(failed, lambda p: p.place, LISTED)
-        body += _list(arms, shown, beside)
-        if len(shown) < len(failed):
-            body += f"<p>{len(shown):,} of {len(failed):,} are listed here, evenly over policies and tasks; all are in episodes.jsonl.</p>"
-    lead = f"{plural(len(failed), 'episode')} did not succeed." if failed else "No episode failed."
-    lead += " Play any of them again with etude rollout and its name." if failed else ""
+        listed = spread(failed, lambda p: p.place, LISTED)
+        body += _list(arms, listed, beside)
+        if len(listed) < len(failed):
+            body += f"<p>{len(listed):,} of {len(failed):,} are listed here, evenly over policies and tasks; all are in episodes.jsonl.</p>"
+    lead = f"{_counted(failed)}." if failed else "No episode failed."
+    lead += " Walk around in any of them, or play it again, with etude view and etude rollout and its name." if failed else ""
     return section("failures", "Failed episodes" if failed else "Films", lead, body)
 
 
-def _list(arms: Sequence[Contestant], shown: Sequence[_Played], beside: Path) -> str:
+def _counted(failed: Sequence[PlayedEpisode]) -> str:
+    """How many did not succeed, and in which way: failures, errors, and those among both that were perturbed."""
+    wrong = sum(p.record.outcome == "error" for p in failed)
+    perturbed = sum(bool(perturbation_of(p.record)) for p in failed)
+    parts = [plural(len(failed) - wrong, "failure")] if len(failed) > wrong else []
+    parts += [plural(wrong, "error")] * bool(wrong) + [f"{perturbed:,} of them perturbed"] * bool(perturbed)
+    return f"{plural(len(failed), 'episode')} did not succeed: {', '.join(parts)}"
+
+
+def chosen_views(arms: Sequence[Contestant], count: int) -> list[tuple[PlayedEpisode, dict[str, Any]]]:
+    """Up to ``count`` views that the runs have kept, of failures first, spread over policies and tasks, as far as there is room."""
+    kept = [PlayedEpisode(arm, r) for arm in arms for r in arm.records if view_file(arm.run.folder, *r.key).is_file()]
+    failed = spread([i for i in kept if not i.record.success], lambda i: i.place, count)
+    wanted = failed + spread([i for i in kept if i.record.success], lambda i: i.place, count - len(failed))
+    found: list[tuple[PlayedEpisode, dict[str, Any]]] = []
+    for item in wanted:
+        view = read_view(view_file(item.arm.run.folder, *item.record.key))
+        if len(json.dumps(joined([*(v for _, v in found), view]))) > ROOM:
+            break
+        found.append((item, view))
+    return found
+
+
+def _list(arms: Sequence[Contestant], shown: Sequence[PlayedEpisode], beside: Path) -> str:
     several = len(arms) > 1
     columns = [Column("Episode"), *([Column("Policy")] if several else []), Column("Level"), Column("What failed first", kind="long")]
     columns += [Column("Progress", numeric=True), Column("Steps", numeric=True), Column("Film", sortable=False)]
@@ -161,7 +192,7 @@ def _present(rows: Sequence[Row], key: str) -> list[tuple[str, str]]:
 # ------------------------------------------------------------------------------------------------ films
 
 
-def _film(item: _Played) -> Path | None:
+def _film(item: PlayedEpisode) -> Path | None:
     """The film of an episode, if the file is there and inside the run's folder."""
     if item.record.film is None:
         return None
@@ -170,7 +201,7 @@ def _film(item: _Played) -> Path | None:
     return path if path.is_relative_to(folder) and path.is_file() and path.suffix.lower() in KINDS else None
 
 
-def _link(item: _Played, beside: Path) -> str:
+def _link(item: PlayedEpisode, beside: Path) -> str:
     path = _film(item)
     if path is None:
         return ""
@@ -180,27 +211,30 @@ def _link(item: _Played, beside: Path) -> str:
 
 def _films(arms: Sequence[Contestant], count: int) -> list[str]:
     """Films inside the page: of failures first, spread over policies and tasks."""
-    played = [_Played(arm, r) for arm in arms for r in arm.records if r.film is not None]
+    played = [PlayedEpisode(arm, r) for arm in arms for r in arm.records if r.film is not None]
     fitting = [item for item in played if (path := _film(item)) is not None and path.stat().st_size <= LARGEST]
     failed = spread([i for i in fitting if not i.record.success], lambda i: i.place, count)
-    return [_figure(item) for item in failed + spread([i for i in fitting if i.record.success], lambda i: i.place, count - len(failed))]
+    chosen = failed + spread([i for i in fitting if i.record.success], lambda i: i.place, count - len(failed))
+    return [_figure(item, _moving(item)) for item in chosen]
 
 
-def _figure(item: _Played) -> str:
+def _moving(item: PlayedEpisode) -> str:
     path, record = _film(item), item.record
     assert path is not None  # only episodes with a film come here
     kind = KINDS[path.suffix.lower()]
     address = f"data:{kind};base64,{base64.b64encode(path.read_bytes()).decode('ascii')}"
-    words = "success" if record.success else failure_words(record)
-    label = esc(f"Film of {record.episode}: {words}")
+    label = esc(f"Film of {record.episode}: {'success' if record.success else failure_words(record)}")
     if kind.startswith("video"):
-        moving = f'<video controls muted loop playsinline preload="auto" aria-label="{label}" src="{address}"></video>'
-    else:
-        moving = f'<img alt="{label}" src="{address}">'
+        return f'<video controls muted loop playsinline preload="auto" aria-label="{label}" src="{address}"></video>'
+    return f'<img alt="{label}" src="{address}">'
+
+
+def _figure(item: PlayedEpisode, shown: str) -> str:
+    record = item.record
     outcome = badge("success", "good") if record.success else badge(record.outcome, "bad")
     return (
-        f'<figure class="film arm-{item.arm.number}">{moving}<figcaption>{outcome} {charts.key(item.arm.number)}{esc(item.arm.label)}'
-        f"<br><code>{esc(record.episode)}</code><br>{'' if record.success else esc(words)}</figcaption></figure>"
+        f'<figure class="film arm-{item.arm.number}">{shown}<figcaption>{outcome} {charts.key(item.arm.number)}{esc(item.arm.label)}'
+        f"<br><code>{esc(record.episode)}</code><br>{'' if record.success else esc(failure_words(record))}</figcaption></figure>"
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from etude.evaluation.matrix import Matrix, matrices
 from etude.evaluation.pairs import LEVEL, PerturbationCost
 from etude.evaluation.recovery import recoveries
-from etude.evaluation.tables import Funnel, Group, Tally, by, funnels, groups, name_of, p_value, percent, plural, points
+from etude.evaluation.tables import Funnel, Group, Tally, by, funnels, groups, name_of, p_value, path_order, percent, plural, points
 from etude.report import charts
 from etude.report.audits import BestCheat
 from etude.report.contestants import Contestant
@@ -300,12 +300,13 @@ def funnels_section(arms: Sequence[Contestant]) -> str:
 
 
 def _funnel(title: str, members: dict[int, Funnel], arms: Sequence[Contestant]) -> str:
-    longest = max(members.values(), key=lambda f: len(f.steps))
+    """One task: every sub-goal that any of the policies has to tell of."""
+    steps = {step.path: step for funnel in members.values() for step in funnel.steps}
     rows = []
-    for step in longest.steps:
+    for path in sorted(steps, key=path_order):
         lanes = []
         for number, funnel in members.items():
-            same = next((s for s in funnel.steps if s.path == step.path), None)
+            same = next((s for s in funnel.steps if s.path == path), None)
             if same is None:
                 continue
             label = f"{arms[number].label}: reached in {same.reached} of {same.episodes} episodes"
@@ -314,10 +315,12 @@ def _funnel(title: str, members: dict[int, Funnel], arms: Sequence[Contestant]) 
             who = charts.key(number) if len(arms) > 1 else ""
             count = f'<span class="value">{same.reached}/{same.episodes}{stuck}</span>'
             lanes.append(f'<div class="lane arm-{number}">{who}{chart}{count}</div>')
-        words = esc(step.words or step.path)
-        rows.append(f'<li><div class="head">{words} <code>{esc(step.kind)}</code></div><div class="lanes">{"".join(lanes)}</div></li>')
+        words = f'<div class="head" title="{esc(f"{path}, {steps[path].kind}")}">{esc(steps[path].words)}</div>'
+        rows.append(f'<li>{words}<div class="lanes">{"".join(lanes)}</div></li>')
     wins = listed([f"{f.successes}/{f.episodes}" for f in members.values()])
-    head = f'<h3>{esc(title)}</h3><p class="small">success in {esc(wins)} episodes</p>'
+    lost = sum(f.episodes - f.successes - sum(s.first_failures for s in f.steps) for f in members.values())
+    elsewhere = f"; {lost} failed at none of these" if lost else ""
+    head = f'<h3>{esc(title)}</h3><p class="small">success in {esc(wins + " episodes" + elsewhere)}</p>'
     return f'<article class="card">{head}<ol class="funnel">{"".join(rows)}</ol></article>'
 
 

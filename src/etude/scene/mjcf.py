@@ -18,14 +18,23 @@ def mjcf(scene: Scene) -> str:
     be set as it is, and all bodies are then where they are in that world, but for the last bit: MuJoCo writes six digits, so the numbers
     that decide where bodies are get written again in full.
     """
+    return sharpened(laid_out(scene))
+
+
+def laid_out(scene: Scene) -> Any:
+    """The specification of a scene's model, with whatever is fixed in its place."""
     builder = Builder(structure(scene))
     builder.build()
-    spec = builder.spec
     for entity in scene.entities:
         if isinstance(entity, (Body, Fixture)):
-            body = spec.body(entity.name)
+            body = builder.spec.body(entity.name)
             if not body.joints:
                 body.pos, body.quat = entity.pose.position, entity.pose.rotation
+    return builder.spec
+
+
+def sharpened(spec: Any) -> str:
+    """The text of a specification, in which it can be trusted where bodies are."""
     model = spec.compile()
     root = ElementTree.fromstring(spec.to_xml())
     for element in root.iter("body"):
