@@ -34,7 +34,7 @@ def run_of(records: Sequence[Record], folder: Path = Path("run"), policy: str = 
     modes = tuple(dict.fromkeys(r.mode for r in records))
     plan = Plan(policy, names, planner, modes)
     facts: dict[str, Any] = {
-        "protocol": "etude-v2-draft", "schema": 2, "perturbations": PERTURBATIONS, "policy": policy, "planner": planner,
+        "protocol": "etude-v2", "schema": 2, "perturbations": PERTURBATIONS, "policy": policy, "planner": planner,
         "contract": {"action": "ee_delta", "chunk": 8}, "renderer": "raster-1-4f1d22aa", "machine": MACHINE,
         "command": ["etude", "evaluate", "--suite", "clevrskills", "--policy", policy, "--out", f"runs/{policy}"],
     }  # fmt: skip

@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # names are read by commands that count nothing, and numpy ta
     from numpy.random import PCG64
     from numpy.typing import NDArray
 
-PROTOCOL = "etude-v2-draft"  # what names stand for; a draft may still change
+PROTOCOL = "etude-v2"  # what names stand for
 SALT = "etude-v1"  # of random streams: what is drawn need not change with the protocol
 LEGIBLE = 200  # characters of a wrong name that are repeated in an error
 PLUGGED_IN = ("suite", "perturbation")  # what other packages bring, and a command may not have been told of

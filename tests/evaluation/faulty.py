@@ -66,10 +66,10 @@ class Heavy:
         os._exit(3)
 
 
-class WrongSign:
-    """Closes the hand at −1."""
+class WrongRate:
+    """Acts seven times a second, which no number of control steps is."""
 
-    contract = Contract(closes=-1)
+    contract = Contract(rate=7.0)
 
     def reset(self, instruction, pictures, episode):
         pass

@@ -121,7 +121,7 @@ def test_a_command_that_cannot_be_meant_is_refused(arguments, words, capsys, mon
         ("nowhere:Policy", "there is no module 'nowhere' here"),
         ("replay:nowhere", "has no recorded actions to replay"),
         ("ws://127.0.0.1:9?connect=0", "no policy server at ws://127.0.0.1:9"),
-        ("faulty:WrongSign", "gripper sign: policy closes at −1, environment closes at +1"),
+        ("faulty:WrongRate", "rate: policy has 7 Hz, environment has 20 Hz"),
     ],
 )
 def test_a_policy_that_cannot_play_is_refused_before_any_episode(policy, words, capsys, monkeypatch, tmp_path):
@@ -144,7 +144,7 @@ CORRUPTIONS = {
     "a plan that is not JSON": (lambda f: tampered(f, "plan.json", "{"), "plan.json is not JSON"),
     "a plan that is a list": (lambda f: tampered(f, "plan.json", "[]"), "plan.json is not a JSON object"),
     "foreign JSON in place of the plan": (lambda f: tampered(f, "plan.json", '{"name": "x"}'), "is not a plan"),
-    "a plan of another protocol": (lambda f: edited(f, "protocol", "etude-v0"), "with protocol 'etude-v0', this is 'etude-v2-draft'"),
+    "a plan of another protocol": (lambda f: edited(f, "protocol", "etude-v0"), "with protocol 'etude-v0', this is 'etude-v2'"),
     "a plan of a later schema": (lambda f: edited(f, "schema", 99), "was made with schema 99"),
     "a plan with an unknown task": (lambda f: edited(f, "names", ["clevrskills/tuch@train#0"]), "holds a run of 1 other episodes"),
     "a plan with a name that is none": (lambda f: edited(f, "names", ["tuch"]), "the suite and '/' are missing"),

@@ -56,7 +56,7 @@ def test_errors_are_played_again_when_asked(tmp_path):
     ("policy", "words"),
     [
         ("faulty:Quitter?at=once", "the policy faulty:Quitter cannot be made: SystemExit: 0 ("),
-        ("faulty:WrongSign", "gripper sign: policy closes at −1, environment closes at +1"),
+        ("faulty:WrongRate", "rate: policy has 7 Hz, environment has 20 Hz"),
         ("faulty:Nothing", "unknown attribute of faulty 'Nothing'"),
         ("faulty:Faulty", "needs 'fault'"),
     ],

@@ -51,7 +51,9 @@ def _etude(name: str) -> bool:
 
 
 def _file(module: ModuleType) -> str:
-    return getattr(module, "__file__", None) or ""
+    """Where it lies; empty for one that was typed or piped in."""
+    file = getattr(module, "__file__", None) or ""
+    return file if os.path.isfile(file) else ""
 
 
 def _source(modules: list[ModuleType]) -> str:
