@@ -53,7 +53,7 @@ def _etude(name: str) -> bool:
 def _file(module: ModuleType) -> str:
     """Where it lies; empty for one that was typed or piped in."""
     file = getattr(module, "__file__", None) or ""
-    return file if os.path.isfile(file) else ""
+    return file if Path(file).is_file() else ""
 
 
 def _source(modules: list[ModuleType]) -> str:
