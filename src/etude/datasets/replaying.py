@@ -101,10 +101,10 @@ def _reader(folder: Path) -> DatasetReader:
 
 def compared(extra: Extra, reader: DatasetReader) -> ReplayResult:
     """One episode against its replay."""
+    own = read_facts(reader.folder).get(OWN_CAMERAS, {}) if (reader.folder / FACTS).exists() else {}
+    cameras = tuple(own.get(camera, camera) for camera in extra.cameras)
     try:
         modalities = recorded_in(extra.modalities)
-        own = read_facts(reader.folder).get(OWN_CAMERAS, {})
-        cameras = tuple(own.get(camera, camera) for camera in extra.cameras)
         take = again(extra, RecordingSpec(cameras, extra.size, False, keep=True, smooth=extra.smooth, modalities=modalities))
     except EtudeError:  # it does not end in success any more
         return ReplayResult(extra.episode_index, extra.episode.name, len(extra.arrays["actions"]), 0, 0, 0, False)

@@ -154,7 +154,7 @@ class Exactly(Either):
 
     def judge(self, watch: Watch, node: GoalNode) -> Status:
         found = [member.judge(watch) for member in node.members]
-        there = sum(status.satisfied for status in found)
+        there = total(status.satisfied for status in found)
         node.memory["over"] = node.memory.get("over", False) or there > self.count
         best = sorted((status.progress for status in found), reverse=True)[: self.count]
         lost = node.memory["over"] or sum(not status.violated for status in found) < self.count

@@ -185,7 +185,7 @@ def _unit(quaternions: NDArray[Any]) -> NDArray[Any]:
 
 def _linear(value: float) -> float:
     """Light (0 to 1) of a colour as sRGB has it."""
-    return round(value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4, 6)
+    return round(value / 12.92 if value <= 0.04045 else math.pow((value + 0.055) / 1.055, 2.4), 6)
 
 
 def _lamps(light: Lighting) -> list[dict[str, Any]]:

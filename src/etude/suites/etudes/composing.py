@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, product
 from typing import Any, ClassVar
 
+from etude.arithmetic import total
 from etude.decisions.connectivity import GraphAttempt, TaskSpace, Unfit
 from etude.decisions.graph import FIFTHS, fifth_of, rebuilt, walk
 from etude.decisions.logic import Switch
@@ -107,7 +108,7 @@ class ActAttempt(GraphAttempt):
         parts: list[set[str]] = [set() for _ in range(max(objects) + 1)]
         for look, thing in enumerate(objects):
             parts[thing].add(self.looks_for(look))
-        if sum(map(_room, parts)) >= ROOM:  # and one that nobody speaks of
+        if total(map(_room, parts)) >= ROOM:  # and one that nobody speaks of
             raise Unfit
         root = rebuilt(made(objects), _names_last)
         root.kind()

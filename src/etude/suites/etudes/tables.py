@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from etude.arithmetic import total
 from etude.evaluation.inference import wilson
 from etude.evaluation.record import Record
 from etude.evaluation.tables import name_of
@@ -32,7 +33,7 @@ def novelty_rows(modes: Mapping[str, Sequence[Record]]) -> Rows:
 
 
 def _row(records: Sequence[Record]) -> dict[str, str | int | float | None]:
-    successes = sum(record.success for record in records)
+    successes = total(record.success for record in records)
     low, high = wilson(successes, len(records))
     causes = [record.cause.partition(":")[0] for record in records if record.cause]
     usual = max(sorted(set(causes)), key=causes.count) if causes else ""
