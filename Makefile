@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 ZOO := $(wildcard zoo/src/etude_zoo/*.onnx) # trained policies: where one ships, it is installed with what plays it
 
-.PHONY: demo test test-bytes test-lerobot test-sb3 test-vla-eval test-wheel docs lint browser clean
+.PHONY: demo test test-bytes test-hub test-lerobot test-sb3 test-vla-eval test-wheel docs lint browser clean
 
 # Where the trained policy ships, the first page says what it has understood, and the oracle on every suite has a page of its own.
 LEARNED := $(patsubst zoo/src/etude_zoo/%.onnx,zoo:%,$(wildcard zoo/src/etude_zoo/vima-objects.onnx))
@@ -32,6 +32,10 @@ test: $(VENV)/.tested lint browser
 # Whole episodes under every BLAS kernel this CPU can run, without SIMD, for a generic CPU, with other threads and hash seeds: all equal.
 test-bytes: $(VENV)/.tested
 	$(BIN)/python -m pytest -n 2 -m bytes tests/test_digests.py
+
+# What is pushed by the real client of the Hugging Face Hub, to a Hub of our own.
+test-hub: $(VENV)-hub/.installed
+	$(VENV)-hub/bin/python -m pytest tests/with_hub
 
 # Our data sets in the real lerobot, in an environment of its own: its pins exclude ours, so it is installed without them.
 test-lerobot: $(VENV)-lerobot/.installed
@@ -84,6 +88,11 @@ $(VENV)-lerobot/.installed: pyproject.toml tests/with_lerobot/requirements.txt t
 	$(VENV)-lerobot/bin/python -m pip install --quiet --disable-pip-version-check -e '.[datasets]' hypothesis pytest
 	touch $@
 
+$(VENV)-hub/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-hub
+	$(VENV)-hub/bin/python -m pip install --quiet --disable-pip-version-check -e '.[datasets,hub]' hypothesis pytest
+	touch $@
+
 $(VENV)-sb3/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)-sb3
 	$(VENV)-sb3/bin/python -m pip install --quiet --disable-pip-version-check -e . hypothesis pytest 'stable-baselines3>=2.7'
@@ -105,4 +114,4 @@ $(VENV)-docs/.installed: pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-lerobot $(VENV)-sb3 $(VENV)-vla-eval $(VENV)-wheel $(VENV)-docs out build
+	rm -rf $(VENV) $(VENV)-hub $(VENV)-lerobot $(VENV)-sb3 $(VENV)-vla-eval $(VENV)-wheel $(VENV)-docs out build
