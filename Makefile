@@ -49,7 +49,7 @@ test-sb3: $(VENV)-sb3/.installed
 test-vla-eval: $(VENV)-vla-eval/.installed
 	$(VENV)-vla-eval/bin/python -m pytest tests/with_vla_eval
 
-# What `python -m build` makes, installed in an empty environment: it holds all it needs, and computes the same bytes.
+# What `python -m build` makes, installed in an empty environment: it holds all it needs, passes tests, and computes the same bytes.
 test-wheel: $(VENV)-wheel/.installed
 	$(VENV)-wheel/bin/python -m pytest -m wheel tests/with_wheel
 
@@ -105,7 +105,7 @@ $(VENV)-vla-eval/.installed: pyproject.toml
 
 $(VENV)-wheel/.installed:
 	$(PYTHON) -m venv $(VENV)-wheel
-	$(VENV)-wheel/bin/python -m pip install --quiet --disable-pip-version-check build hypothesis pytest
+	$(VENV)-wheel/bin/python -m pip install --quiet --disable-pip-version-check build hypothesis pytest twine
 	touch $@
 
 $(VENV)-docs/.installed: pyproject.toml

@@ -16,7 +16,7 @@ LARGE = (".parquet", ".mp4", ".safetensors", ".hdf5")  # what the real one wants
 
 
 class FakeHub:
-    """Repositories by kind and name: files with their bytes, tags with the files as they were, what was said of them when they were made."""
+    """Repositories by kind and name: files with their bytes, tags with the files as they were, and what was asked for."""
 
     def __init__(self) -> None:
         self.files: dict[str, dict[str, bytes]] = {}

@@ -11,9 +11,9 @@ import pytest
 
 pytest.importorskip("huggingface_hub", reason="the client of the Hub is not installed: make test-hub")
 
-from hub_server import TOKEN, FakeHub, hub_server  # noqa: E402
-from huggingface_hub import DatasetCard, RepoCard  # noqa: E402
-from made_checkpoints import written_checkpoint  # noqa: E402
+from hub_server import TOKEN, FakeHub, hub_server
+from huggingface_hub import DatasetCard, RepoCard
+from made_checkpoints import written_checkpoint
 
 DEMOS = ("demos", "--suite", "clevrskills", "--task", "pick", "--size", "32", "--workers", "1", "--out", "data")
 

@@ -115,7 +115,8 @@ from lerobot.datasets.lerobot_dataset import LeRobotDataset
 dataset = LeRobotDataset("OWNER/NAME")
 ```
 
-What LeRobot has no place for (whole episodes as JSON, exact states, camera parameters, words for every action) is in the tables of `etude/`."""
+What LeRobot has no place for (whole episodes as JSON, exact states, camera parameters, words for every action) is in the tables of
+`etude/`."""
     if form == "robomimic":
         return "It is an HDF5 file in robomimic's layout, `demos.hdf5`; states replay in the MJCF models beside them."
     return "Every episode is a folder of arrays and videos, without pickles."
@@ -165,9 +166,10 @@ the names of all episodes, and those that failed.
 
 ## What it is for, and what not
 
-Training and studying policies that are told in words, or in words and pictures, what to do. Splits of the benchmark that episodes come from: {splits}; who
-trains on one that is for testing can be tested on it no more. Everything is simulated: nothing here says how a policy does with real arms,
-cameras or people. Instructions are English sentences from templates, and only successes are kept, so that there is little to learn about mistakes.
+Training and studying policies that are told in words, or in words and pictures, what to do. Splits of the benchmark that episodes
+come from: {splits}; who trains on one that is for testing can be tested on it no more. Everything is simulated: nothing here says how a
+policy does with real arms, cameras or people. Instructions are English sentences from templates, and only successes are kept, so that
+there is little to learn about mistakes.
 
 No person is seen, heard or named in it.
 

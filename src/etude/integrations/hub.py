@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -50,10 +50,8 @@ class HubRepository:
             )
             self._client.upload_folder(**place, folder_path=folder, commit_message=message, delete_patterns=within)
             if tag:
-                try:
+                with suppress(RevisionNotFoundError):  # at the first push
                     self._client.delete_tag(**place, tag=tag)
-                except RevisionNotFoundError:
-                    pass  # the first push
                 self._client.create_tag(**place, tag=tag)
         return str(made)
 

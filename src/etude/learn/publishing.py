@@ -91,8 +91,8 @@ Environments that differ in what can be converted are converted to this contract
 
 ## What it is for, and what not
 
-Research on policies that are told what to do. It has been trained and tested in simulation alone, on the tasks of one suite and in English from templates:
-nothing here says how it does with real arms, cameras or people.
+Research on policies that are told what to do. It has been trained and tested in simulation alone, on the tasks of one suite and in
+English from templates: nothing here says how it does with real arms, cameras or people.
 
 Licence: Apache-2.0.
 """
