@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 ZOO := $(wildcard zoo/src/etude_zoo/*.onnx) # trained policies: where one ships, it is installed with what plays it
 
-.PHONY: demo test test-bytes test-lerobot test-sb3 test-view test-vla-eval test-wheel docs lint browser clean
+.PHONY: demo test test-bytes test-hub test-lerobot test-sb3 test-view test-vla-eval test-wheel docs lint browser clean
 
 # Where the trained policy ships, the first page says what it has understood, and the oracle on every suite has a page of its own.
 LEARNED := $(patsubst zoo/src/etude_zoo/%.onnx,zoo:%,$(wildcard zoo/src/etude_zoo/vima-objects.onnx))
@@ -33,6 +33,10 @@ test: $(VENV)/.tested lint browser
 test-bytes: $(VENV)/.tested
 	$(BIN)/python -m pytest -n 2 -m bytes tests/test_digests.py
 
+# What is pushed by the real client of the Hugging Face Hub, to a Hub of our own.
+test-hub: $(VENV)-hub/.installed
+	$(VENV)-hub/bin/python -m pytest tests/with_hub
+
 # Our data sets in the real lerobot, in an environment of its own: its pins exclude ours, so it is installed without them.
 test-lerobot: $(VENV)-lerobot/.installed
 	$(VENV)-lerobot/bin/python -m pytest tests/with_lerobot
@@ -49,7 +53,7 @@ test-vla-eval: $(VENV)-vla-eval/.installed
 test-view: $(VENV)/.tested browser
 	$(BIN)/python -m pytest -m browser tests/with_browser
 
-# What `python -m build` makes, installed in an empty environment: it holds all it needs, and computes the same bytes.
+# What `python -m build` makes, installed in an empty environment: it holds all it needs, passes tests, and computes the same bytes.
 test-wheel: $(VENV)-wheel/.installed
 	$(VENV)-wheel/bin/python -m pytest -m wheel tests/with_wheel
 
@@ -88,6 +92,11 @@ $(VENV)-lerobot/.installed: pyproject.toml tests/with_lerobot/requirements.txt t
 	$(VENV)-lerobot/bin/python -m pip install --quiet --disable-pip-version-check -e '.[datasets]' hypothesis pytest
 	touch $@
 
+$(VENV)-hub/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-hub
+	$(VENV)-hub/bin/python -m pip install --quiet --disable-pip-version-check -e '.[datasets,hub]' hypothesis pytest
+	touch $@
+
 $(VENV)-sb3/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)-sb3
 	$(VENV)-sb3/bin/python -m pip install --quiet --disable-pip-version-check -e . hypothesis pytest 'stable-baselines3>=2.7'
@@ -100,7 +109,7 @@ $(VENV)-vla-eval/.installed: pyproject.toml
 
 $(VENV)-wheel/.installed:
 	$(PYTHON) -m venv $(VENV)-wheel
-	$(VENV)-wheel/bin/python -m pip install --quiet --disable-pip-version-check build hypothesis pytest
+	$(VENV)-wheel/bin/python -m pip install --quiet --disable-pip-version-check build hypothesis pytest twine
 	touch $@
 
 $(VENV)-docs/.installed: pyproject.toml
@@ -109,4 +118,4 @@ $(VENV)-docs/.installed: pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-lerobot $(VENV)-sb3 $(VENV)-vla-eval $(VENV)-wheel $(VENV)-docs out build
+	rm -rf $(VENV) $(VENV)-hub $(VENV)-lerobot $(VENV)-sb3 $(VENV)-vla-eval $(VENV)-wheel $(VENV)-docs out build

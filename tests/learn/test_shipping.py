@@ -27,6 +27,7 @@ from etude.learn.kinds import kind_of  # noqa: E402
 from etude.learn.named_recipes import recipe_named  # noqa: E402
 from etude.learn.onnx_export import exported  # noqa: E402
 from etude.learn.onnx_mind import OnnxStrokeMind  # noqa: E402
+from etude.learn.origins import training_command  # noqa: E402
 from etude.learn.policy import prompt_arrays, thing_arrays  # noqa: E402
 from etude.learn.samples import numbers_of  # noqa: E402
 from etude.learn.zoo import cards_in  # noqa: E402
@@ -140,7 +141,7 @@ def test_the_card_has_what_the_run_knows(zoo):
 @pytest.mark.parametrize("settings", [SETTINGS, (*SETTINGS, "data.source.weights=rotate:2", "data.shuffle=false", "schedule.steps=70")])
 def test_the_command_on_a_card_trains_the_same_recipe(settings):
     recipe = recipe_named("vima/objects-concat", settings)
-    _, _, name, length, number, *words = shlex.split(shipping.training_command(recipe, HISTORY))
+    _, _, name, length, number, *words = shlex.split(training_command(recipe, HISTORY))
     given = [word for word in words if "=" in word]
     if recipe.schedule.steps == HISTORY["steps"]:
         assert length == "--steps"

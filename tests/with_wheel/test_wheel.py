@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import email
 import json
 import os
 import shutil
@@ -16,6 +17,7 @@ import pytest
 
 pytestmark = pytest.mark.wheel
 ROOT = Path(__file__).parent.parent.parent
+ROOMS = ("test_names.py", "test_pose.py", "test_ids.py", "goals", "prompts", "test_docs.py")
 CASES = ("tower", "clevrskills/stack@test#0+mo_size")  # a scene, and an episode from its name to its record
 
 
@@ -28,13 +30,28 @@ def run(*command: object, folder: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built from the source distribution, which is built from a copy: nothing that lies about in this tree can help."""
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of both: a wheel from the source distribution, which is built from a copy, so that nothing that lies about can help."""
     source, out = tmp_path_factory.mktemp("source") / "etude", tmp_path_factory.mktemp("dist")
     shutil.copytree(ROOT, source, ignore=shutil.ignore_patterns(".*", "out", "runs", "build", "__pycache__", "*.egg-info"))
     run(sys.executable, "-m", "build", "--outdir", out, source, folder=out)
-    assert len(list(out.glob("*.tar.gz"))) == 1
-    (found,) = out.glob("*.whl")
+    return out
+
+
+@pytest.fixture(scope="module")
+def wheel(built: Path) -> Path:
+    (found,) = built.glob("*.whl")
+    return found
+
+
+@pytest.fixture(scope="module")
+def source(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The source distribution, unpacked, without the package itself: what its tests find is what is installed."""
+    (archive,) = built.glob("*.tar.gz")
+    folder = tmp_path_factory.mktemp("unpacked")
+    shutil.unpack_archive(archive, folder, filter="data")
+    (found,) = folder.iterdir()
+    shutil.rmtree(found / "src")
     return found
 
 
@@ -55,6 +72,25 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path):
     files = (path for path in (package / "etude").rglob("*") if path.is_file() and path.parent.name != "__pycache__")
     assert inside == {path.relative_to(package).as_posix() for path in files}
     assert {Path(name).suffix for name in inside} >= {".py", ".css", ".js", ".html", ".json", ".typed"}
+
+
+def test_an_index_takes_both_and_is_told_what_it_wants(built: Path, wheel: Path):
+    said = run(sys.executable, "-m", "twine", "check", "--strict", *sorted(built.iterdir()), folder=built)
+    assert said.count("PASSED") == 2
+    with zipfile.ZipFile(wheel) as archive:
+        (file,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        metadata = email.message_from_bytes(archive.read(file))
+    assert (metadata["License-Expression"], metadata["License-File"]) == ("Apache-2.0", "LICENSE")
+    assert metadata["Description-Content-Type"] == "text/markdown" and metadata["Requires-Python"] == ">=3.11"
+    assert {"Programming Language :: Python :: 3.11", "Typing :: Typed"} <= set(metadata.get_all("Classifier"))
+    assert not metadata.get_all("Project-URL")  # there is no site of ours that it could name
+
+
+def test_the_source_distribution_brings_tests_that_the_wheel_passes(installed, source: Path):
+    installed("pip", "install", "--quiet", "--disable-pip-version-check", "-c", ROOT / "constraints.txt", "hypothesis", "pytest")
+    rooms = (source / "tests" / room for room in ROOMS)
+    said = installed("python", "-m", "pytest", "-p", "no:cacheprovider", "-c", source / "pyproject.toml", "-k", "not example", *rooms)
+    assert " passed" in said
 
 
 def test_it_is_imported_from_where_it_was_installed(installed):

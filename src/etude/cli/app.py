@@ -54,6 +54,10 @@ def escape(text: str) -> str:
     return escaped(text)
 
 
+Push = Annotated[str | None, typer.Option(metavar="OWNER/NAME", help="put it on the Hugging Face Hub (extra 'hub'; log in: hf auth login)")]
+Private = Annotated[bool, typer.Option("--private", help="--push makes a repository that others cannot see")]
+
+
 def _tell_version(wanted: bool) -> None:
     if wanted:
         sys.stdout.write(f"etude {__version__}\n")

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from etude.cli.app import app, console, print_json, read_size
+from etude.cli.app import Private, Push, app, console, print_json, read_size
 from etude.cli.evaluating import (
     POLICY,
     AsJson,
@@ -64,17 +64,20 @@ def demos(
     modality: Modalities = None,
     form: Annotated[list[str] | None, typer.Option("--format", help=FORMS)] = None,
     allow_test: Annotated[bool, typer.Option("--allow-test", help="although the split is for testing; the data set says so")] = False,
+    push: Push = None,
+    private: Private = False,
     workers: Workers = 0,
     timeout: Timeout = 600.0,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """Record demonstrations as a data set. Interrupted, it goes on where it stopped."""
     from etude import api
-    from etude.datasets.demos import summary
+    from etude.datasets.demos import lerobot_version, summary
     from etude.datasets.taking import RecordingSpec
     from etude.evaluation.choosing import is_listed
     from etude.evaluation.run import RunSettings
     from etude.evaluation.tables import plural
+    from etude.integrations.hub import HubRepository
     from etude.suites.suite import SUITES
 
     if recipe is not None and suite == [recipe.partition("/")[0]]:
@@ -87,6 +90,9 @@ def demos(
         if not is_listed(what[0]):
             named, _, plan = recipe.partition("/")
             raise unknown(f"plan of {named}", plan, SUITES[named].plans)
+    if push is not None and len(form or ()) > 1:
+        raise EtudeError("--push takes a data set of one --format: several have a folder each, and no card in common")
+    there = None if push is None else HubRepository(push, "dataset", private)
     spec = RecordingSpec(tuple(camera or ()), _recorded_size(size), spaces=every_space, smooth=smooth, modalities=tuple(modality or ()))
     with ProgressBar(out) as shown:
         made = api.demos(
@@ -95,8 +101,11 @@ def demos(
             action=action, spec=spec, form=form or "lerobot", allow_test=allow_test, settings=RunSettings(workers, timeout),
             command=_command(), progress=shown,
         )  # fmt: skip
+    address = None
+    if there is not None:
+        address = there.push(out, f"{plural(len(made.kept), 'demonstration')} recorded by etude", lerobot_version(out))
     if as_json:
-        print_json(summary(made))
+        print_json({**summary(made), **({} if address is None else {"pushed": address})})
         return
     kept = f"{plural(len(made.kept), 'demonstration')}, {plural(made.frames, 'frame')}"
     console.print(f"recorded {kept}, in {out}", highlight=False, soft_wrap=True)
@@ -108,6 +117,8 @@ def demos(
             console.print(f"  {record.outcome}: {record.episode}", highlight=False, soft_wrap=True)
         if len(made.failures) > 10:
             console.print(f"  … all of them are in {out}/meta/etude.json", highlight=False, soft_wrap=True)
+    if address is not None:
+        console.print(f"pushed to {address}", highlight=False, soft_wrap=True)
 
 
 def _recorded_size(text: str | None) -> tuple[int, int] | None:
@@ -124,10 +135,10 @@ def _command() -> str:
     kept, given = ["etude"], iter(sys.argv[1:])
     for word in given:
         name, sign, _ = word.partition("=")
-        if name in ("--out", "--workers", "--timeout"):
+        if name in ("--out", "--workers", "--timeout", "--push"):
             if not sign:
                 next(given, None)
-        elif name != "--json":
+        elif name not in ("--json", "--private"):
             kept.append(word)
     return shlex.join(kept)
 

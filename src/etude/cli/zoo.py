@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from etude.cli.app import app, print_json, say
+from etude.cli.app import Private, app, print_json, say
 from etude.names import EtudeError
 
 zoo = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
@@ -51,3 +51,22 @@ def add(
 
     card = add_to_zoo(run, name, folder, page, results or ())
     say(f"zoo:{card.name}: {card.parameters:,} parameters in {card.bytes:,} bytes; strokes within {card.difference:.1e} of torch's")
+
+
+@zoo.command()
+def push(
+    run: Annotated[Path, typer.Argument(help="the folder of a training run, or a checkpoint")],
+    repository: Annotated[str, typer.Argument(metavar="OWNER/NAME", help="of the Hugging Face Hub (extra 'hub'; log in: hf auth login)")],
+    results: Annotated[list[Path] | None, typer.Option(help="a run of 'etude evaluate' with this policy, for the card")] = None,
+    private: Private = False,
+) -> None:
+    """Put a run's policy on the Hugging Face Hub, with its card. Downloaded, it is played with --policy learned:FOLDER."""
+    from tempfile import TemporaryDirectory
+
+    from etude.integrations.hub import HubRepository
+    from etude.learn.publishing import write_model
+
+    there = HubRepository(repository, "model", private)
+    with TemporaryDirectory() as folder:
+        write_model(run, Path(folder), repository, results or ())
+        say(f"pushed to {there.push(Path(folder), 'A policy trained by etude')}")

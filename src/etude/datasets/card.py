@@ -83,11 +83,52 @@ def _version(name: str) -> str | None:
         return None
 
 
+def _front_matter(form: str, made: Mapping[str, Any], title: str) -> str:
+    """What the Hub sorts, finds and shows data sets by."""
+    bounds = ("1K", "10K", "100K", "1M", "10M", "100M")
+    steps = sum(made["frames"] >= 1000 * 10**k for k in range(len(bounds) - 1))
+    size = "n<1K" if steps == 0 else f"{bounds[steps - 1]}<n<{bounds[steps]}"
+    marks = ["robotics", "etude", "simulation", "imitation-learning", *(["LeRobot"] if form.startswith("lerobot") else [])]
+    tables = "configs:\n- config_name: default\n  data_files: data/*/*.parquet\n" if form.startswith("lerobot") else ""
+    return f"""---
+license: {LICENCE}
+pretty_name: {title}
+task_categories: [robotics]
+language: [en]
+annotations_creators: [machine-generated]
+language_creators: [machine-generated]
+size_categories: ["{size}"]
+tags: [{", ".join(marks)}]
+{tables}---
+"""
+
+
+def _reading(form: str) -> str:
+    """How one begins with a set of this form."""
+    if form.startswith("lerobot"):
+        version = "lerobot of before v3.0" if form == "lerobot-v2.1" else "lerobot"
+        return f"""It is a LeRobotDataset, which {version} reads and trains on, from the Hub by its name and from a folder by `root`:
+
+```
+from lerobot.datasets.lerobot_dataset import LeRobotDataset
+
+dataset = LeRobotDataset("OWNER/NAME")
+```
+
+What LeRobot has no place for (whole episodes as JSON, exact states, camera parameters, words for every action) is in the tables of
+`etude/`."""
+    if form == "robomimic":
+        return "It is an HDF5 file in robomimic's layout, `demos.hdf5`; states replay in the MJCF models beside them."
+    return "Every episode is a folder of arrays and videos, without pickles."
+
+
 def card(form: str, made: Mapping[str, Any]) -> str:
     """``README.md``."""
-    tasks = Counter(f"{n.suite}/{n.task}" for n in map(EpisodeName.parse, made["episodes"]))
+    names = list(map(EpisodeName.parse, made["episodes"]))
+    tasks = Counter(f"{n.suite}/{n.task}" for n in names)
     lost = Counter(f"{n.suite}/{n.task}" for n in (EpisodeName.parse(f["episode"]) for f in made["failures"]))
     rows = "\n".join(f"| {name} | {count} | {lost[name]} |" for name, count in tasks.items())
+    splits = ", ".join(f"{split} ({count})" for split, count in Counter(n.split for n in names).items())
     versions = ", ".join(f"{k} {v}" for k, v in made["versions"].items() if v)
     width, height = made["size"]
     beside = f", with {', '.join(made['modalities'])}" if made.get("modalities") else ""
@@ -96,14 +137,9 @@ def card(form: str, made: Mapping[str, Any]) -> str:
         if made.get("recoveries")
         else ""
     )
-    marks = ["robotics", "etude", *(["LeRobot"] if form.startswith("lerobot") else [])]
-    return f"""---
-license: {LICENCE}
-task_categories: [robotics]
-tags: [{", ".join(marks)}]
----
-
-# Demonstrations in etude
+    title = f"Demonstrations in etude ({', '.join(dict.fromkeys(n.suite for n in names))})"
+    return f"""{_front_matter(form, made, title)}
+# {title}
 
 {len(made["episodes"])} episodes, {made["frames"]} frames at {made["fps"]} per second, by the policy `{made["policy"]}` on
 {made["robot"]["arm"]} with {" and ".join(made["robot"]["hands"])}; actions in `{made["control"]}`; cameras {", ".join(made["cameras"])} at
@@ -113,7 +149,11 @@ tags: [{", ".join(marks)}]
 |---|---|---|
 {rows}
 
-Made by
+## Reading it
+
+{_reading(form)}
+
+## How it was made
 
 ```
 {made["command"]}
@@ -123,6 +163,15 @@ with {versions}; protocol {made["protocol"]}, renderer {made["renderer"]}. The s
 
 `etude validate`, `etude replay` and `etude rerender` check it, carry it out again, and show it from other cameras. `meta/etude.json` lists
 the names of all episodes, and those that failed.
+
+## What it is for, and what not
+
+Training and studying policies that are told in words, or in words and pictures, what to do. Splits of the benchmark that episodes
+come from: {splits}; who trains on one that is for testing can be tested on it no more. Everything is simulated: nothing here says how a
+policy does with real arms, cameras or people. Instructions are English sentences from templates, and only successes are kept, so that
+there is little to learn about mistakes.
+
+No person is seen, heard or named in it.
 
 Licence: {LICENCE}. Scenes, objects and textures are made by the program itself; nothing of anybody else's is in it.
 """

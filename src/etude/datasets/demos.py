@@ -176,6 +176,12 @@ def read_facts(folder: Path) -> dict[str, Any]:
     return found
 
 
+def lerobot_version(folder: Path) -> str:
+    """The version of LeRobot's format that a data set is in, by which LeRobot finds it on the Hub; empty for other formats."""
+    info = folder / "meta/info.json"
+    return str(read_object(info)["codebase_version"]) if info.exists() else ""
+
+
 def _known(folder: Path, order: DemosRequest) -> Made:
     data = read_facts(folder)
     if data["command"] != order.command:

@@ -75,7 +75,13 @@ def _section(card: ZooCard) -> str:
     text = f"## {card.name}\n\n{facts} differ from torch's by at most {card.difference:.1e}.\n\n```\n{card.command}\n```\n"
     if card.curve:
         text += "\nLoss by step: " + ", ".join(f"{step:.0f}: {loss:.2f}" for step, loss in card.curve) + ".\n"
-    for key, rows in (("perturbation", card.results), ("task", card.tasks)):
+    return text + results_tables(card.results, card.tasks)
+
+
+def results_tables(results: Sequence[Mapping[str, Any]], tasks: Sequence[Mapping[str, Any]]) -> str:
+    """How well a policy does, in Markdown: sums by split and perturbation, and by split and task."""
+    text = ""
+    for key, rows in (("perturbation", results), ("task", tasks)):
         if rows:
             text += "\n" + _table(("split", key, "episodes", "success", "95 %"), [_line(row, key) for row in rows])
     return text
