@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 import os
 import threading
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from machines import DOOMED, SMALL
 from toys import SETTINGS, SOURCE, ThreeNumbers, demonstrations
 
 from etude.evaluation.ray_team import RaySettings
@@ -21,15 +21,7 @@ from etude.learn.source import SampleSource
 from etude.learn.stream_plans import StrokePlan
 from etude.names import EtudeError
 
-os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-pytest.importorskip("ray", reason="the extra 'ray' is not installed")
-
-from ray import cluster_utils
-
-DOOMED = "ETUDE_TEST_DOOMED"
-SMALL = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
-# A lost machine is missed soon; workers need not stand back for other programs.
-WATCHFUL = {"health_check_period_ms": 300, "health_check_initial_delay_ms": 1000, "worker_niceness": 0}
+pytestmark = pytest.mark.ray
 
 
 @dataclass(frozen=True)
@@ -62,19 +54,7 @@ class Ending(Numbers):
         return super().packed(number)
 
 
-@pytest.fixture(scope="module")
-def nodes() -> Iterator[cluster_utils.Cluster]:
-    found = cluster_utils.Cluster(initialize_head=True, head_node_args={**SMALL, "include_dashboard": False, "_system_config": WATCHFUL})
-    yield found
-    found.shutdown()
-
-
-@pytest.fixture(autouse=True)
-def here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(Path(__file__).parent)  # where workers find the sources of this file
-
-
-def test_a_cluster_delivers_what_this_machine_plays_in_the_same_order(nodes: cluster_utils.Cluster) -> None:
+def test_a_cluster_delivers_what_this_machine_plays_in_the_same_order(nodes: Any) -> None:
     with ClusterStream(SOURCE, RaySettings(nodes.address), first=1) as stream:
         arrived = list(itertools.islice(stream, 4))
         assert stream.workers == 1
@@ -83,7 +63,7 @@ def test_a_cluster_delivers_what_this_machine_plays_in_the_same_order(nodes: clu
         assert packed(one) == packed(one_here)
 
 
-def test_a_machine_that_is_lost_with_its_episodes_costs_none_and_changes_no_order(nodes: cluster_utils.Cluster, tmp_path: Path) -> None:
+def test_a_machine_that_is_lost_with_its_episodes_costs_none_and_changes_no_order(nodes: Any, tmp_path: Path) -> None:
     mark = tmp_path / "begun"
     with ClusterStream(Numbers("vima", mark=str(mark)), RaySettings(nodes.address)) as stream:
         doomed = nodes.add_node(**SMALL, env_vars={DOOMED: "1"})
@@ -98,7 +78,7 @@ def test_a_machine_that_is_lost_with_its_episodes_costs_none_and_changes_no_orde
     assert not stream.missing
 
 
-def test_a_stream_with_an_end_ends_and_two_trainers_share_it_without_one_in_common(nodes: cluster_utils.Cluster) -> None:
+def test_a_stream_with_an_end_ends_and_two_trainers_share_it_without_one_in_common(nodes: Any) -> None:
     found = []
     for first in range(2):
         with ClusterStream(ThreeNumbers("vima"), RaySettings(nodes.address, workers=1), first, 2) as stream:
@@ -107,7 +87,7 @@ def test_a_stream_with_an_end_ends_and_two_trainers_share_it_without_one_in_comm
     assert found == [[0, 2], [1]]
 
 
-def test_an_episode_that_ends_its_workers_is_named_in_one_line(nodes: cluster_utils.Cluster) -> None:
+def test_an_episode_that_ends_its_workers_is_named_in_one_line(nodes: Any) -> None:
     source = Ending("vima")
     with pytest.raises(EtudeError) as refused, ClusterStream(source, RaySettings(nodes.address)) as stream:
         list(stream)
@@ -115,9 +95,7 @@ def test_an_episode_that_ends_its_workers_is_named_in_one_line(nodes: cluster_ut
     assert "\n" not in str(refused.value)
 
 
-def test_a_stream_that_a_cluster_saves_is_the_one_that_this_machine_saves_byte_for_byte(
-    nodes: cluster_utils.Cluster, tmp_path: Path
-) -> None:
+def test_a_stream_that_a_cluster_saves_is_the_one_that_this_machine_saves_byte_for_byte(nodes: Any, tmp_path: Path) -> None:
     plan, told = StrokePlan(SOURCE, 3, perturbs=("", "paraphrase")), []
     for workers in (RaySettings(nodes.address), 1):
         folder = tmp_path / type(workers).__name__
@@ -129,7 +107,7 @@ def test_a_stream_that_a_cluster_saves_is_the_one_that_this_machine_saves_byte_f
     assert told[4:] == [(1, 1)]  # all of it was there
 
 
-def test_what_is_learned_from_a_cluster_is_what_is_learned_at_home(nodes: cluster_utils.Cluster, tmp_path: Path) -> None:
+def test_what_is_learned_from_a_cluster_is_what_is_learned_at_home(nodes: Any, tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
     from etude.learn.recipes import recipe_named
     from etude.learn.training_run import TrainingSettings, run
