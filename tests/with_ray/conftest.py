@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from machines import SMALL, WATCHFUL
+from machines import SMALL, WATCHFUL, patiently
 
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 
@@ -15,7 +15,8 @@ os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 def nodes() -> Iterator[Any]:
     """A cluster of one machine, which others may join."""
     cluster_utils = pytest.importorskip("ray.cluster_utils", reason="the extra 'ray' is not installed")
-    found = cluster_utils.Cluster(initialize_head=True, head_node_args={**SMALL, "include_dashboard": False, "_system_config": WATCHFUL})
+    head = {**SMALL, "include_dashboard": False, "_system_config": WATCHFUL}
+    found = patiently(cluster_utils.Cluster, initialize_head=True, head_node_args=head)
     yield found
     found.shutdown()
 

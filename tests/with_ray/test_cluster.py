@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from machines import DOOMED, SMALL
+from machines import DOOMED, SMALL, patiently
 
 from etude.evaluation.cluster import Cluster, ClusterPlayer
 from etude.evaluation.plan import Plan
@@ -116,7 +116,7 @@ def test_a_machine_that_joins_and_is_lost_changes_no_result(nodes: Any, expected
     os.mkfifo(pipe)
     with Cluster(job(f"test_cluster:Meeting?pipe={pipe}"), RaySettings(nodes.address)) as cluster:
         cluster.hello()  # there is a worker on the first machine
-        doomed = nodes.add_node(**SMALL, env_vars={DOOMED: "1"})
+        doomed = patiently(nodes.add_node, **SMALL, env_vars={DOOMED: "1"})
         ending = cluster.play(ITEMS)
         records = [next(ending)]  # of the first machine; the other has met it, and holds an episode
         nodes.remove_node(doomed, allow_graceful=False)
@@ -187,7 +187,7 @@ def test_a_policy_is_given_the_gpu_it_asks_for_and_waits_where_there_is_none(nod
     with RayTeam(ClusterPlayer, made_of, RaySettings(nodes.address, workers=1, gpus=0.5), "the policy", {}) as team:
         assert team.turn(queue, 0.0) == []
         assert "no machine of the cluster has room for a worker with 1 CPU, 0.5 GPU: waiting for one" in caplog.text
-        joined = nodes.add_node(**SMALL, num_gpus=1)
+        joined = patiently(nodes.add_node, **SMALL, num_gpus=1)
         while not (found := team.turn(queue)):
             pass
     nodes.remove_node(joined)

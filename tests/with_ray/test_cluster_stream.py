@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from machines import DOOMED, SMALL
+from machines import DOOMED, SMALL, patiently
 from toys import SETTINGS, SOURCE, ThreeNumbers, demonstrations
 
 from etude.evaluation.ray_team import RaySettings
@@ -66,7 +66,7 @@ def test_a_cluster_delivers_what_this_machine_plays_in_the_same_order(nodes: Any
 def test_a_machine_that_is_lost_with_its_episodes_costs_none_and_changes_no_order(nodes: Any, tmp_path: Path) -> None:
     mark = tmp_path / "begun"
     with ClusterStream(Numbers("vima", mark=str(mark)), RaySettings(nodes.address)) as stream:
-        doomed = nodes.add_node(**SMALL, env_vars={DOOMED: "1"})
+        doomed = patiently(nodes.add_node, **SMALL, env_vars={DOOMED: "1"})
         arrived: list[int] = []
         while not mark.exists():
             arrived += [sample for _, _, sample in stream.ready(0.2)]
