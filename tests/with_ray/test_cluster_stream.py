@@ -3,55 +3,22 @@
 from __future__ import annotations
 
 import itertools
-import os
-import threading
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from machines import DOOMED, SMALL, patiently
-from toys import SETTINGS, SOURCE, ThreeNumbers, demonstrations
+from numbered import Ending, Numbers, Three
+from toys import SETTINGS, SOURCE, demonstrations
 
 from etude.evaluation.ray_team import RaySettings
 from etude.learn.cluster_stream import ClusterStream
 from etude.learn.packing import packed
 from etude.learn.saved_stream import save_stream
-from etude.learn.source import SampleSource
 from etude.learn.stream_plans import StrokePlan
 from etude.names import EtudeError
 
 pytestmark = pytest.mark.ray
-
-
-@dataclass(frozen=True)
-class Numbers(SampleSource):
-    """Samples are the numbers themselves. A machine that is doomed begins its first (``mark`` is then there), and never ends it."""
-
-    mark: str = ""
-
-    @property
-    def room(self) -> int:
-        return 8
-
-    def packed(self, number: int) -> bytes:
-        if DOOMED in os.environ:
-            Path(self.mark).touch()
-            threading.Event().wait()
-        return number.to_bytes(8, "big")
-
-    def unpacked(self, data: Any) -> int:
-        return int.from_bytes(data, "big")
-
-
-@dataclass(frozen=True)
-class Ending(Numbers):
-    """The fifth ends the process that plays it."""
-
-    def packed(self, number: int) -> bytes:
-        if number == 4:
-            os._exit(3)
-        return super().packed(number)
 
 
 def test_a_cluster_delivers_what_this_machine_plays_in_the_same_order(nodes: Any) -> None:
@@ -81,7 +48,7 @@ def test_a_machine_that_is_lost_with_its_episodes_costs_none_and_changes_no_orde
 def test_a_stream_with_an_end_ends_and_two_trainers_share_it_without_one_in_common(nodes: Any) -> None:
     found = []
     for first in range(2):
-        with ClusterStream(ThreeNumbers("vima"), RaySettings(nodes.address, workers=1), first, 2) as stream:
+        with ClusterStream(Three("vima"), RaySettings(nodes.address, workers=1), first, 2) as stream:
             found.append([sample for _, _, sample in stream])
             assert stream.ended
     assert found == [[0, 2], [1]]
