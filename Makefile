@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 ZOO := $(wildcard zoo/src/etude_zoo/*.onnx) # trained policies: where one ships, it is installed with what plays it
 
-.PHONY: demo test test-bytes test-hub test-lerobot test-sb3 test-view test-vla-eval test-wheel docs lint browser clean
+.PHONY: demo test test-bytes test-hub test-lerobot test-ray test-sb3 test-view test-vla-eval test-wheel docs lint browser clean
 
 # Where the trained policy ships, the first page says what it has understood, and the oracle on every suite has a page of its own.
 LEARNED := $(patsubst zoo/src/etude_zoo/%.onnx,zoo:%,$(wildcard zoo/src/etude_zoo/vima-objects.onnx))
@@ -40,6 +40,11 @@ test-hub: $(VENV)-hub/.installed
 # Our data sets in the real lerobot, in an environment of its own: its pins exclude ours, so it is installed without them.
 test-lerobot: $(VENV)-lerobot/.installed
 	$(VENV)-lerobot/bin/python -m pytest tests/with_lerobot
+
+# Episodes and streams on the machines of a real Ray cluster, some of which are lost. Ray gives itself seconds to start: a machine that is busy
+# with other tests is no place for it. What is learned from a cluster is compared where torch is installed.
+test-ray: $(VENV)/.tested
+	$(BIN)/python -m pytest -m ray tests/with_ray
 
 # The vector environment in the real Stable-Baselines3, in an environment of its own: it needs torch, and brings matplotlib and pandas.
 test-sb3: $(VENV)-sb3/.installed

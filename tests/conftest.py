@@ -7,7 +7,7 @@ import pytest
 from hypothesis import settings
 
 LONG = (  # the longest first, as ``--durations=0`` tells
-    "test_cluster", "test_himan", "test_demos", "test_robots", "test_vlmbench", "test_plugins", "test_workers", "test_resuming",
+    "test_himan", "test_demos", "test_robots", "test_vlmbench", "test_plugins", "test_workers", "test_resuming",
     "test_clevrskills", "test_modes", "test_short_form", "test_ids", "test_study", "test_faults", "test_benchmarks", "test_shapes",
     "test_native_sets", "test_digests", "test_validate", "test_vector_env", "test_gobbledygook", "test_examples", "test_stimuli",
     "test_shortcuts", "test_cli", "test_docs", "test_text", "test_full_disk", "test_wire", "test_household", "test_polygon", "test_papers",

@@ -1,196 +1,41 @@
-"""Episodes played on a real Ray cluster, parts of which are lost on the way. Its workers import the policies from this file."""
+"""What is said where there is no Ray cluster to play on; ``tests/with_ray`` plays on one."""
 
-import os
 import socket
-import subprocess
 import sys
-import threading
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from etude.evaluation.cluster import Cluster
-from etude.evaluation.record import Record
+from etude.evaluation.ray_team import RaySettings
 from etude.evaluation.worker import Job
 from etude.names import EtudeError
-from etude.policies.policy import Picture
-from etude.policies.scripted import OraclePolicy
 
-os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-pytest.importorskip("ray", reason="the extra 'ray' is not installed")
-
-from ray import cluster_utils
-
-ITEMS = [(f"clevrskills/{task}@train#{seed}", "vanilla") for seed in range(2) for task in ("pick", "touch")]
-MARKED = ITEMS[2][0]
-DOOMED = "ETUDE_TEST_DOOMED"
-SMALL = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
-WATCHFUL = {"health_check_period_ms": 300, "health_check_initial_delay_ms": 1000}  # a lost machine is missed soon
-
-
-class Fatal(OraclePolicy):
-    """Ends its process when it is given the marked episode."""
-
-    def reset(self, instruction: str, pictures: Sequence[Picture], episode: str) -> None:
-        if episode == MARKED:
-            os._exit(3)
-        super().reset(instruction, pictures, episode)
-
-
-class Stuck(OraclePolicy):
-    """Never begins the marked episode."""
-
-    def reset(self, instruction: str, pictures: Sequence[Picture], episode: str) -> None:
-        if episode == MARKED:
-            threading.Event().wait()
-        super().reset(instruction, pictures, episode)
-
-
-class Meeting(OraclePolicy):
-    """Begins when somebody on a doomed machine has begun too; those on a doomed machine never end an episode."""
-
-    def __init__(self, pipe: str) -> None:
-        super().__init__()
-        self._pipe = pipe
-
-    def reset(self, instruction: str, pictures: Sequence[Picture], episode: str) -> None:
-        if DOOMED in os.environ:
-            Path(self._pipe).write_text("here")  # waits for the reader
-            threading.Event().wait()
-        if Path(self._pipe).exists():
-            Path(self._pipe).read_text()  # waits for the writer
-            Path(self._pipe).unlink()
-        super().reset(instruction, pictures, episode)
-
-
-class Unloadable(OraclePolicy):
-    def __init__(self) -> None:
-        raise OSError("no weights\nhere")
-
-
-class Crashing(OraclePolicy):
-    def __init__(self) -> None:
-        os._exit(3)
-
-
-@pytest.fixture(scope="module")
-def nodes() -> Iterator[cluster_utils.Cluster]:
-    found = cluster_utils.Cluster(initialize_head=True, head_node_args={**SMALL, "include_dashboard": False, "_system_config": WATCHFUL})
-    yield found
-    found.shutdown()
-
-
-@pytest.fixture(autouse=True)
-def here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(Path(__file__).parent)
-
-
-def job(policy: str) -> Job:
-    return Job(policy, "unused")
-
-
-def timeless(records: list[Record]) -> list[Record]:
-    return sorted((replace(r, timings={}) for r in records), key=lambda r: r.key)
-
-
-@pytest.fixture(scope="module")
-def expected() -> list[Record]:
-    players = job("oracle").players()
-    return timeless([job("oracle").perform(players, *item) for item in ITEMS])
-
-
-def test_a_machine_that_joins_and_is_lost_changes_no_result(nodes: cluster_utils.Cluster, expected: list[Record], tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    with Cluster(job(f"test_cluster:Meeting?pipe={pipe}"), nodes.address) as cluster:
-        cluster.hello()  # there is a worker on the first machine
-        doomed = nodes.add_node(**SMALL, env_vars={DOOMED: "1"})
-        ending = cluster.play(ITEMS)
-        records = [next(ending)]  # of the first machine; the other has met it, and holds an episode
-        nodes.remove_node(doomed, allow_graceful=False)
-        records += ending
-    assert timeless(records) == expected
-    assert all(r.success for r in records)
-
-
-@pytest.fixture(scope="module")
-def printed(nodes: cluster_utils.Cluster) -> list[str]:
-    """What a program prints that plays episodes, one of which ends its workers, and prints a line for each."""
-    script = (
-        "from etude.evaluation.cluster import Cluster\n"
-        "from etude.evaluation.worker import Job\n"
-        f"with Cluster(Job('test_cluster:Fatal', 'unused'), {nodes.address!r}) as cluster:\n"
-        f"    for record in cluster.play({ITEMS}): print(record.to_line())\n"
-    )
-    here = Path(__file__).parent
-    return subprocess.run([sys.executable, "-c", script], cwd=here, capture_output=True, text=True, check=True).stdout.splitlines()
-
-
-def test_an_episode_that_ends_its_workers_is_an_error_and_the_others_are_played(printed: list[str], expected: list[Record]) -> None:
-    records = timeless([Record.from_line(line) for line in printed if line.startswith("{")])
-    assert [r.key for r in records] == [r.key for r in expected]
-    for record, other in zip(records, expected, strict=True):
-        if record.episode == MARKED:
-            assert (record.outcome, record.error, record.id) == ("error", "the worker ended, 3 times in a row", other.id)
-        else:
-            assert record == other
-
-
-def test_ray_prints_nothing_of_its_own(printed: list[str]) -> None:
-    assert [line for line in printed if not line.startswith("{")] == []
-
-
-def test_contracts_are_the_policys_and_an_episode_that_takes_too_long_is_an_error_after_which_the_next_is_played(
-    nodes: cluster_utils.Cluster,
-) -> None:
-    other = job("oracle:action=joint")
-    with Cluster(job("test_cluster:Stuck?action=joint"), nodes.address, timeout=6.0) as cluster:
-        assert cluster.hello()["contracts"]["policy"]["action"] == "joint"
-        assert cluster.hello()["contracts"]["planner"] is None
-        stuck, fine = cluster.play([(MARKED, "vanilla"), ITEMS[1]])
-    assert (stuck.episode, stuck.outcome, stuck.error) == (MARKED, "error", "no result within 6 seconds")
-    assert timeless([fine]) == timeless([other.perform(other.players(), *ITEMS[1])])
-
-
-def test_a_policy_that_cannot_be_loaded_is_refused_in_one_line(nodes: cluster_utils.Cluster) -> None:
-    with pytest.raises(EtudeError) as refused, Cluster(job("test_cluster:Unloadable"), nodes.address) as cluster:
-        cluster.hello()
-    assert str(refused.value).startswith("the policy test_cluster:Unloadable cannot be made: OSError: no weights (")
-    assert "\n" not in str(refused.value)
-
-
-def test_a_policy_that_ends_its_workers_while_it_is_loaded_is_refused_in_one_line(nodes: cluster_utils.Cluster) -> None:
-    with pytest.raises(EtudeError) as refused, Cluster(job("test_cluster:Crashing"), nodes.address) as cluster:
-        list(cluster.play(ITEMS))
-    assert str(refused.value).startswith("loading the policy 'test_cluster:Crashing' ended its worker, 3 times in a row: ")
-    assert "\n" not in str(refused.value)
-
-
-def test_films_need_a_folder_that_workers_can_see(nodes: cluster_utils.Cluster) -> None:
-    unseen = Job("oracle", "/there/is/none", keep="all")
-    with pytest.raises(EtudeError, match="a folder that all machines"), Cluster(unseen, nodes.address) as cluster:
-        cluster.hello()
+JOB = Job("oracle", "unused")
 
 
 def test_no_cluster_is_one_line_that_says_how_to_start_one() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # nobody listens
         address = f"127.0.0.1:{taken.getsockname()[1]}"
-        with pytest.raises(EtudeError) as refused, Cluster(job("oracle"), address):
+        with pytest.raises(EtudeError) as refused, Cluster(JOB, RaySettings(address)):
             pass
     assert str(refused.value).startswith(f"there is no Ray cluster at '{address}': start one with 'ray start --head'")
     assert "\n" not in str(refused.value)
 
 
 def test_an_address_that_is_none_is_refused_in_one_line() -> None:
-    with pytest.raises(EtudeError) as refused, Cluster(job("oracle"), "nonsense"):
+    with pytest.raises(EtudeError) as refused, Cluster(JOB, RaySettings("nonsense")):
         pass
     assert str(refused.value) == "the Ray cluster 'nonsense' cannot be used: Invalid address format: nonsense"
 
 
 def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(EtudeError, match=r"needs the extra 'ray': pip install 'etude\[ray\]'"), Cluster(job("oracle")):
+    with pytest.raises(EtudeError, match=r"needs the extra 'ray': pip install 'etude\[ray\]'"), Cluster(JOB):
         pass
+
+
+@pytest.mark.parametrize("gpus", [-1.0, 1.5])
+def test_gpus_are_a_part_of_one_or_whole_ones(gpus: float) -> None:
+    with pytest.raises(EtudeError, match=f"--gpus is a part of one, or a whole number of them, got {gpus:g}"):
+        RaySettings(gpus=gpus)

@@ -189,19 +189,25 @@ def _bare(names: Sequence[str]) -> float:
 
 def _engine(names: Sequence[str], workers: int) -> tuple[float, float]:
     """Seconds until the first episode has ended, and episodes a second from then on."""
+    ends = episode_ends(names, RunSettings(workers=workers))
+    return ends[0], (len(names) - 1) / (ends[-1] - ends[0])
+
+
+def episode_ends(names: Sequence[str], settings: RunSettings) -> list[float]:
+    """When the oracle's episodes end, in seconds from the start of the run."""
     ends: list[float] = []
+    begun = time.perf_counter()
 
     class Clock:
         def began(self, store: Store) -> None:
             pass
 
         def ended(self, record: Record) -> None:
-            ends.append(time.perf_counter())
+            ends.append(time.perf_counter() - begun)
 
-    begun = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        evaluate(Plan("oracle", tuple(names)), Path(folder) / "run", RunSettings(workers=workers), Clock())
-    return ends[0] - begun, (len(names) - 1) / (ends[-1] - ends[0])
+        evaluate(Plan("oracle", tuple(names)), Path(folder) / "run", settings, Clock())
+    return ends
 
 
 def _shifted(scene: Any, k: int) -> list[Any]:
@@ -226,8 +232,8 @@ def benches() -> dict[str, Callable[[], list[Result]]]:
 
 def usual() -> list[str]:
     """The benches that run when none is named: all whose packages are installed."""
-    missing = any(importlib.util.find_spec(name) is None for name in ("av", "pyarrow"))
-    return [name for name in benches() if not (missing and name == "datasets")]
+    needed = {"datasets": ("av", "pyarrow"), "cluster": ("ray",)}
+    return [name for name in benches() if all(importlib.util.find_spec(package) for package in needed.get(name, ()))]
 
 
 def measured(names: Sequence[str]) -> list[Result]:

@@ -90,7 +90,9 @@ Perturbations = Annotated[list[str] | None, typer.Option(help="a perturbation, o
 Options = Annotated[list[str] | None, typer.Option(help="an option of the episodes: key=value")]
 Graph = Annotated[Path | None, typer.Option(help="a task of your own: a graph as JSON, or the text of an instruction")]
 FirstSeed = Annotated[int | None, typer.Option(help="the first seed; of a list, what lies below is left out", show_default="0")]
-Workers = Annotated[int, typer.Option(help="processes; 0: as many as there are cores")]
+Workers = Annotated[int, typer.Option(help="processes; 0: as many as there are cores, or as fit on a cluster")]
+ExecutorName = Annotated[str, typer.Option(help="local, or ray (extra 'ray')")]
+RayAddress = Annotated[str, typer.Option(help="of the Ray cluster; found automatically, if not given")]
 Timeout = Annotated[float, typer.Option(help="seconds for one episode, then it is an error")]
 AsJson = Annotated[bool, typer.Option("--json", help="one JSON object on standard output")]
 
@@ -121,8 +123,9 @@ def evaluate(
     timeout: Timeout = 600.0,
     memory: Annotated[float | None, typer.Option(help="GiB for one worker; an even share of the machine's when not given")] = None,
     record: Annotated[str, typer.Option(help="keep films and actions of: none, failures, all")] = "none",
-    executor: Annotated[str, typer.Option(help="local, or ray (extra 'ray')")] = "local",
-    ray_address: Annotated[str, typer.Option(help="of the Ray cluster; found automatically, if not given")] = "",
+    executor: ExecutorName = "local",
+    ray_address: RayAddress = "",
+    gpus: Annotated[float, typer.Option(help="of a Ray cluster for each worker; 0.25: four of them share one")] = 0.0,
     retry_errors: Annotated[bool, typer.Option("--retry-errors", help="play episodes again that ended in errors")] = False,
     allow_mixed: Annotated[bool, typer.Option("--allow-mixed", help="go on although the policy's code has changed; marks the run")] = False,
     as_json: AsJson = False,
@@ -133,7 +136,7 @@ def evaluate(
     from etude.evaluation.worker import KEEP
 
     keep = pick("value of --record", record, {k: k for k in KEEP})
-    settings = RunSettings(workers, timeout, memory, keep, executor, ray_address, retry_errors, allow_mixed)
+    settings = RunSettings(workers, timeout, memory, keep, executor, ray_address, retry_errors, allow_mixed, gpus)
     tasks, options = with_graph(suite, task, option, graph)
     with ProgressBar(out) as shown:
         run = api.evaluate(

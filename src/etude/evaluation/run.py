@@ -45,7 +45,8 @@ class Executor(Protocol):
 class RunSettings:
     """How a plan is worked off; none of it can change a result.
 
-    ``allow_mixed``: go on although the policy's code has changed, and mark the run. ``plugins``: modules that workers import first.
+    ``allow_mixed``: go on although the policy's code has changed, and mark the run. ``gpus``: for each worker of a cluster, also a part of
+    one. ``plugins``: modules that workers import first.
     """
 
     workers: int = 0
@@ -56,14 +57,16 @@ class RunSettings:
     address: str = ""
     retry_errors: bool = False
     allow_mixed: bool = False
+    gpus: float = 0.0
     plugins: tuple[str, ...] = field(default_factory=named)
 
     def __post_init__(self) -> None:
         for what, value, valid in (("executor", self.executor, EXECUTORS), ("value of --record", self.keep, KEEP)):
             if value not in valid:
                 raise unknown(what, value, valid)
-        if self.address and self.executor != "ray":
-            raise EtudeError("--ray-address is used by --executor ray, which was not asked for")
+        for option, idle in (("--ray-address", self.address), ("--gpus", self.gpus)):
+            if idle and self.executor != "ray":
+                raise EtudeError(f"{option} is used by --executor ray, which was not asked for")
         if self.workers < 0:
             raise EtudeError(f"--workers must not be negative, got {self.workers}")
         if not self.timeout > 0:
@@ -146,8 +149,9 @@ def make_executor(job: Job, settings: RunSettings, episodes: int) -> AbstractCon
     """The executor of these settings, for so many episodes."""
     if settings.executor == "ray":
         from etude.evaluation.cluster import Cluster
+        from etude.evaluation.ray_team import RaySettings
 
-        return Cluster(job, settings.address, settings.timeout)
+        return Cluster(job, RaySettings(settings.address, settings.workers, settings.gpus, settings.memory), settings.timeout)
     from etude.evaluation.local import Local
 
     halves = halves_of(job.policy) if settings.workers != 1 and episodes > 1 else None

@@ -12,13 +12,15 @@ import multiprocessing
 import os
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from etude.evaluation.ray_team import Lost, RaySettings, RayTeam
+from etude.evaluation.standards import standards
 from etude.evaluation.store import write_whole
 from etude.evaluation.worker import one_thread
 from etude.learn.control_plan import ControlPlan
@@ -26,6 +28,7 @@ from etude.learn.source import SampleSource
 from etude.learn.stream import PATIENCE
 from etude.learn.stream_plans import StreamPlan, StrokePlan
 from etude.names import EtudeError, decode, encode, parse_json, pick
+from etude.plugins import named
 
 PLAN, FORMAT = "stream.json", "etude-stream-1"
 PLANS = {kind.json_kind: kind for kind in (StrokePlan, ControlPlan)}
@@ -52,8 +55,11 @@ def read_plan(folder: Path) -> StreamPlan:
 # ------------------------------------------------------------------------------------------------ playing
 
 
-def save_stream(plan: StreamPlan, folder: Path, workers: int, progress: Callable[[int, int], None] = lambda done, of: None) -> int:
-    """Play what is not in the folder yet; gives the number of episodes for which there is no demonstration."""
+def save_stream(
+    plan: StreamPlan, folder: Path, workers: int | RaySettings, progress: Callable[[int, int], None] = lambda done, of: None
+) -> int:
+    """Play what is not in the folder yet, on so many processes or on a cluster; gives the number of episodes for which there is no
+    demonstration."""
     plan.refuse_misfits()
     folder.mkdir(parents=True, exist_ok=True)
     if (folder / PLAN).exists():
@@ -64,32 +70,72 @@ def save_stream(plan: StreamPlan, folder: Path, workers: int, progress: Callable
     due = [k for k in range(plan.shards) if not all(_file(folder, kind, k).exists() for kind in plan.files)]
     missing, done = 0, plan.shards - len(due)
     progress(done, plan.shards)
+    for without in _played_here(plan, folder, due, workers) if isinstance(workers, int) else _played_there(plan, folder, due, workers):
+        missing, done = missing + without, done + 1
+        progress(done, plan.shards)
+    return missing
+
+
+def _played_here(plan: StreamPlan, folder: Path, due: Sequence[int], workers: int) -> Iterator[int]:
     with one_thread(), ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as team:
         try:
             for found in as_completed([team.submit(_play_shard, encode(plan), str(folder), k) for k in due]):
-                missing += found.result()
-                done += 1
-                progress(done, plan.shards)
+                yield found.result()
         except BrokenProcessPool:
             raise EtudeError("a process that plays demonstrations ended; the same command goes on with what is missing") from None
         finally:
             team.shutdown(cancel_futures=True)
-    return missing
+
+
+def _played_there(plan: StreamPlan, folder: Path, due: Sequence[int], cluster: RaySettings) -> Iterator[int]:
+    """Files are written here: machines need not share a disk."""
+    about = f"what plays {plan.source.suite}"
+    with RayTeam(ShardPlayer, [encode(plan)], cluster, about, standards("raster"), named()) as team:
+        for (shard,), found in team.work_off((k,) for k in due):
+            if isinstance(found, Lost):
+                raise EtudeError(f"file {shard} of the stream: {found.reason}; the same command goes on with what is missing")
+            _write_shard(plan, folder, shard, found["files"])
+            yield found["missing"]
+
+
+class ShardPlayer:
+    """What plays the episodes of a file, on a machine of a cluster."""
+
+    def __init__(self, plan_data: object) -> None:
+        self._plan: StreamPlan = decode(StreamPlan, plan_data, "plan")
+
+    def hello(self) -> dict[str, Any]:
+        """What has to be the same on all machines."""
+        return dict(standards("raster"))
+
+    def work(self, shard: int) -> dict[str, Any]:
+        """What is to be written, and how many episodes have no demonstration."""
+        found, missing = _shard_of(self._plan, shard)
+        return {"files": found, "missing": missing}
 
 
 def _play_shard(plan_data: object, place: str, shard: int) -> int:
     """Play the episodes of a file, and write it."""
     plan: StreamPlan = decode(StreamPlan, plan_data, "plan")
+    found, missing = _shard_of(plan, shard)
+    _write_shard(plan, Path(place), shard, found)
+    return missing
+
+
+def _shard_of(plan: StreamPlan, shard: int) -> tuple[list[bytes], int]:
     os.nice(max(0, 10 - os.nice(0)))  # trainings that learn from it come first
     found, reasons = plan.played(range(shard * plan.shard, min((shard + 1) * plan.shard, plan.episodes)))
     if len(reasons) >= min(PATIENCE, plan.shard):
         raise EtudeError(f"{len(reasons)} of {plan.shard} episodes have no demonstration; the last: {reasons[-1]}")
+    return found, len(reasons)
+
+
+def _write_shard(plan: StreamPlan, folder: Path, shard: int, found: Sequence[bytes]) -> None:
     for kind, data in zip(plan.files, found, strict=True):
-        path = _file(Path(place), kind, shard)
+        path = _file(folder, kind, shard)
         part = path.with_suffix(".part")
         part.write_bytes(zlib.crc32(data).to_bytes(_CHECK, "big") + data)
         part.replace(path)
-    return len(reasons)
 
 
 # ------------------------------------------------------------------------------------------------ reading

@@ -12,7 +12,6 @@ from etude.learn.cards import ZooCard, zoo_page
 from etude.learn.checkpoint import learned_mind, load_model
 from etude.learn.header import checkpoint_bytes, checkpoint_file, digest_of, metadata_in
 from etude.learn.models.cogelot import parameters_of
-from etude.learn.named_recipes import CONDITIONINGS, LOOK_NAMES, recipe_named
 from etude.learn.onnx_export import exported
 from etude.learn.onnx_mind import OnnxStrokeMind
 from etude.learn.origins import curve_points, family_of, policy_results, trained_on, training_command

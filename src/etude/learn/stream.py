@@ -114,24 +114,26 @@ class GivenSamples:
         buffer.add([one for _, _, one in some])
 
 
-class SampleStream:
-    """Iterates over (number, name, sample) of a source, from ``first`` on, as long as it has any; played by ``workers`` processes.
+class OrderedStream:
+    """Iterates over (number, name, sample) of a source, from ``first`` on, as long as it has any, in their order, whoever plays them and
+    whenever they arrive.
 
     With a ``stride`` it takes every n-th episode alone, and streams that begin one after the other have none in common.
     """
 
-    def __init__(self, source: SampleSource, workers: int, first: int = 0, stride: int = 1) -> None:
-        if workers < 1:
-            raise EtudeError(f"a stream needs at least one process, got {workers}")
-        self.source, self.workers, self.next, self._stride = source, workers, first, stride
-        self._first = first
+    def __init__(self, source: SampleSource, first: int, stride: int) -> None:
+        self.source, self.next, self._first, self._stride = source, first, first, stride
         self.missing: list[str] = []  # why there is no demonstration of some episodes
         self._held: dict[int, Any] = {}  # None: there is no sample of this number
-        self._team: list[_StreamPlayer] = []
-        context = multiprocessing.get_context("spawn")
-        with one_thread():
-            for k in range(workers):
-                self._team.append(_StreamPlayer(context, source, first + k * stride, workers * stride))
+
+    @property
+    def workers(self) -> int:
+        """The processes that play."""
+        raise NotImplementedError
+
+    def _arrived(self, timeout: float | None) -> Iterable[tuple[int, Any, str]]:
+        """Numbers with their samples, or why there are none; waits so many seconds for one, or, with None, as long as it takes."""
+        raise NotImplementedError
 
     @property
     def ended(self) -> bool:
@@ -144,16 +146,10 @@ class SampleStream:
 
     def ready(self, timeout: float | None = 0.0) -> list[tuple[int, str, Any]]:
         """Those that have come since; waits so many seconds for one, as long as it takes with None."""
-        for _ in range(AHEAD):  # as many as each process may have ready
-            waiting = self._waited(timeout)
-            if not waiting:
-                break
-            for player in waiting:
-                number, sample, reason = player.take()
-                self._held[number] = sample
-                if reason:
-                    self.missing.append(reason)
-            timeout = 0.0
+        for number, sample, reason in self._arrived(timeout):
+            self._held[number] = sample
+            if reason:
+                self.missing.append(reason)
         tried = (self.next - self._first) // self._stride
         if len(self.missing) >= PATIENCE and 10 * len(self.missing) > tried:
             raise EtudeError(f"{len(self.missing)} of {tried} episodes have no demonstration; the last: {self.missing[-1]}")
@@ -169,6 +165,44 @@ class SampleStream:
         """Put what has come since into a buffer; waits so many seconds for something."""
         buffer.add([one for _, _, one in self.ready(timeout)])
 
+    def close(self) -> None:
+        """End all processes."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+
+class SampleStream(OrderedStream):
+    """A stream that is played by ``workers`` processes of this machine."""
+
+    def __init__(self, source: SampleSource, workers: int, first: int = 0, stride: int = 1) -> None:
+        if workers < 1:
+            raise EtudeError(f"a stream needs at least one process, got {workers}")
+        super().__init__(source, first, stride)
+        self._team: list[_StreamPlayer] = []
+        context = multiprocessing.get_context("spawn")
+        with one_thread():
+            for k in range(workers):
+                self._team.append(_StreamPlayer(context, source, first + k * stride, workers * stride))
+
+    @property
+    def workers(self) -> int:
+        """The processes that play."""
+        return len(self._team)
+
+    def _arrived(self, timeout: float | None) -> Iterator[tuple[int, Any, str]]:
+        for _ in range(AHEAD):  # as many as each process may have ready
+            waiting = self._waited(timeout)
+            if not waiting:
+                break
+            for player in waiting:
+                yield player.take()
+            timeout = 0.0
+
     def _waited(self, timeout: float | None = None) -> list[_StreamPlayer]:
         ready = set(wait([p.connection for p in self._team], timeout))
         return [p for p in self._team if p.connection in ready]
@@ -178,12 +212,6 @@ class SampleStream:
         for player in self._team:
             player.close()
         self._team.clear()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
 
 
 class _StreamPlayer:
@@ -235,13 +263,7 @@ def _play(connection: Connection, kind: type[SampleSource], how: str) -> None:
     room, free, number = source.room, list(range(AHEAD)), given["first"]
     try:
         while source.count is None or number < source.count:
-            reason, data = "", b""
-            try:
-                data = source.packed(number)
-            except EtudeError as error:
-                reason = str(error)
-            if len(data) > room:
-                reason = f"{source.name(number)} takes {len(data)} bytes as a sample; there is room for {room}"
+            data, reason = sample_of(source, number)
             if reason:
                 connection.send_bytes(_MESSAGE.pack(number, 0, -1))
                 connection.send_bytes(reason.encode())
@@ -258,6 +280,17 @@ def _play(connection: Connection, kind: type[SampleSource], how: str) -> None:
             connection.recv_bytes()
     except (EOFError, OSError):
         return
+
+
+def sample_of(source: SampleSource, number: int) -> tuple[bytes, str]:
+    """What is learned of the k-th episode, as bytes, or why there is nothing; both are empty where it is left out."""
+    try:
+        data = source.packed(number)
+    except EtudeError as error:
+        return b"", str(error)
+    if len(data) > source.room:
+        return b"", f"{source.name(number)} takes {len(data)} bytes as a sample; there is room for {source.room}"
+    return data, ""
 
 
 def played(source: Source, count: int) -> list[tuple[int, str, Demonstration]]:

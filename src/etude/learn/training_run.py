@@ -18,9 +18,11 @@ from types import FrameType
 import torch
 
 from etude.evaluation.plan import Plan
+from etude.evaluation.ray_team import RaySettings
 from etude.evaluation.run import Quiet, RunSettings, evaluate
 from etude.evaluation.store import read_run, write_whole
 from etude.learn.checkpoint import save_model
+from etude.learn.cluster_stream import ClusterStream
 from etude.learn.control import ControlSource
 from etude.learn.curve import Curve, CurvePoint, measured, write_page
 from etude.learn.dagger import played_round
@@ -30,7 +32,7 @@ from etude.learn.recipes import Recipe
 from etude.learn.saved_stream import SavedStream
 from etude.learn.state import StateForm, has_state
 from etude.learn.stored import stored
-from etude.learn.stream import GivenSamples, Samples, SampleStream
+from etude.learn.stream import GivenSamples, OrderedStream, Samples, SampleStream
 from etude.learn.train import EVERY, Trainer, train
 from etude.names import EpisodeName, EtudeError
 
@@ -44,8 +46,9 @@ class TrainingSettings:
 
     ``minutes``: the clock is the schedule. ``validate``: so many episodes of the training split that nobody trains on are played at the
     end, and for ``every`` so many steps. ``state``: "full" goes on exactly, "compact" nearly, from two thirds of the room. ``keep``:
-    minutes of training between two states. ``stream``: the folder of a saved stream that is read instead of being played. ``begin``: the
-    checkpoint whose weights a recipe that has ``begun`` goes on from; where training was begun before, they are not needed any more.
+    minutes of training between two states. ``stream``: the folder of a saved stream that is read instead of being played, or the cluster
+    that plays it. ``begin``: the checkpoint whose weights a recipe that has ``begun`` goes on from; where training was begun before, they
+    are not needed any more.
     """
 
     workers: int = 1
@@ -54,7 +57,7 @@ class TrainingSettings:
     every: int = 0
     state: StateForm = "full"
     keep: float = 5.0
-    stream: Path | None = None
+    stream: Path | RaySettings | None = None
     begin: Path | None = None
 
     def __post_init__(self) -> None:
@@ -115,15 +118,17 @@ def run(
     An interrupt ends it after the step that is being made, and what was reached is kept.
     """
     _refuse_misfits(recipe)
-    if settings.stream is not None:
+    if isinstance(settings.stream, Path):
         _saved(recipe, settings.stream)
+    elif settings.stream is not None and recipe.stored:
+        raise EtudeError("a recipe learns from a stored set or from a cluster's stream, not from both")
     with Ranks(device) as ranks:
         trainer = Trainer(recipe, ranks.device, ranks)
         if ranks.device.type == "cuda":
             torch.set_float32_matmul_precision("high")  # what is not done in bfloat16 is done in TF32
         clock = settings.minutes is not None
         if has_state(folder):
-            trainer.resume(folder, clock, bool(recipe.stored or settings.stream))
+            trainer.resume(folder, clock, bool(recipe.stored) or isinstance(settings.stream, Path))
         elif settings.begin is not None:
             trainer.begin(settings.begin)
         if recipe.dagger is not None and ranks.count > 1:
@@ -157,7 +162,8 @@ def _training(trainer: Trainer, settings: TrainingSettings, stopping: Stopping) 
     with stopping.listening(), _samples(trainer, settings) as source:
         dagger = trainer.recipe.dagger
         every = [n for n in (settings.every, dagger.every if dagger is not None else 0) if n]
-        yield from train(trainer, source, settings.minutes, every, lambda: stopping.asked, settings.workers * trainer.ranks.count)
+        workers = source.workers if isinstance(source, OrderedStream) else settings.workers
+        yield from train(trainer, source, settings.minutes, every, lambda: stopping.asked, workers * trainer.ranks.count)
 
 
 def _samples(trainer: Trainer, settings: TrainingSettings) -> AbstractContextManager[Samples]:
@@ -165,9 +171,11 @@ def _samples(trainer: Trainer, settings: TrainingSettings) -> AbstractContextMan
     ranks, recipe = trainer.ranks, trainer.recipe
     if recipe.stored:
         return nullcontext(GivenSamples(stored(Path(recipe.stored), recipe.language), ranks.number, ranks.count))
-    if settings.stream is not None:
+    if isinstance(settings.stream, Path):
         return nullcontext(_saved(recipe, settings.stream, ranks.number, ranks.count))
     first = -(-trainer.next // ranks.count) * ranks.count
+    if settings.stream is not None:
+        return ClusterStream(recipe.data.source, settings.stream, first + ranks.number, ranks.count)
     return SampleStream(recipe.data.source, settings.workers, first + ranks.number, ranks.count)
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Sequence
 
 import mujoco
 
+from etude.bench.cluster import bench_cluster
 from etude.bench.core import bench_evaluate, milliseconds, one_core
 from etude.bench.datasets import bench_datasets
 from etude.bench.extent import extent, stopwatch, wanted
@@ -19,9 +21,18 @@ from etude.render.renderer import Renderer
 from etude.suites.suite import SUITES
 
 
+def _all_lengths() -> Sequence[str]:
+    return make_names(["clevrskills"], ["pick", "touch_push", "sort", "stack"], splits=["train"], episodes=extent(30, 5))
+
+
 def engine() -> list[Result]:
     """The engine of evaluation on tasks of all lengths."""
-    return bench_evaluate(make_names(["clevrskills"], ["pick", "touch_push", "sort", "stack"], splits=["train"], episodes=extent(30, 5)))
+    return bench_evaluate(_all_lengths())
+
+
+def cluster() -> list[Result]:
+    """The same on a Ray cluster."""
+    return bench_cluster(_all_lengths())
 
 
 def playing() -> list[Result]:

@@ -17,7 +17,10 @@ def _bench(name: str) -> list[Result]:
     return found
 
 
-BENCHES = {"suites": "control", "evaluate": "engine", "playing": "playing", "vector": "batches", "datasets": "demonstrations"}
+BENCHES = {
+    "suites": "control", "evaluate": "engine", "cluster": "cluster", "playing": "playing", "vector": "batches",
+    "datasets": "demonstrations",
+}  # fmt: skip
 
 clevrskills = Suite(
     "clevrskills",
