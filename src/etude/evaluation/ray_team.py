@@ -69,7 +69,7 @@ class RaySettings:
         return "1 CPU" + (f", {self.gpus:g} GPU" if self.gpus else "") + memory
 
 
-class Worker(Protocol):
+class NodeWorker(Protocol):
     """What a worker of a cluster is: made there, of plain data."""
 
     def hello(self) -> dict[str, Any]:
@@ -88,7 +88,7 @@ class Lost:
 
 
 class _Actor:
-    """What runs on the cluster, around a :class:`Worker`. Plain data goes in, bytes come out, and no pickle."""
+    """What runs on the cluster, around a :class:`NodeWorker`. Plain data goes in, bytes come out, and no pickle."""
 
     def __init__(self, kind: str, arguments: str, plugins: str, place: str) -> None:
         self._kind, self._arguments, self._plugins = kind, json.loads(arguments), json.loads(plugins)
@@ -99,7 +99,7 @@ class _Actor:
         try:
             load_all(self._plugins)
             module, _, name = self._kind.partition(":")
-            self._worker: Worker = getattr(importlib.import_module(module), name)(*self._arguments)
+            self._worker: NodeWorker = getattr(importlib.import_module(module), name)(*self._arguments)
             return pack({"said": self._worker.hello()})
         except EtudeError as error:
             return pack({"refused": str(error)})
@@ -129,7 +129,7 @@ class RayTeam:
 
     def __init__(
         self,
-        kind: type[Worker],
+        kind: type[NodeWorker],
         arguments: Iterable[Any],
         settings: RaySettings,
         about: str,
