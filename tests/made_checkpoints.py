@@ -7,7 +7,7 @@ import struct
 from pathlib import Path
 
 from etude.learn.header import FORMAT, NAME
-from etude.learn.recipes import recipe_named
+from etude.learn.named_recipes import recipe_named
 from etude.names import PROTOCOL
 
 HISTORY = {"steps": 60, "drawn": 480, "episodes": 20, "seconds": 90.0}

@@ -12,9 +12,9 @@ from made_checkpoints import HISTORY, written_checkpoint
 from etude.evaluation.plan import Plan
 from etude.evaluation.run import Quiet, RunSettings, evaluate
 from etude.learn.header import NAME, digest_of
+from etude.learn.named_recipes import recipe_named, recipe_names
 from etude.learn.origins import family_of, training_command
 from etude.learn.publishing import write_model
-from etude.learn.recipes import recipe_named, recipe_names
 from etude.names import EtudeError
 
 

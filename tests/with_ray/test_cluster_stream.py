@@ -76,7 +76,7 @@ def test_a_stream_that_a_cluster_saves_is_the_one_that_this_machine_saves_byte_f
 
 def test_what_is_learned_from_a_cluster_is_what_is_learned_at_home(nodes: Any, tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
-    from etude.learn.recipes import recipe_named
+    from etude.learn.named_recipes import recipe_named
     from etude.learn.training_run import TrainingSettings, run
 
     recipe = recipe_named("vima/objects-xattn", [*SETTINGS, "schedule.steps=3", "data.start=4", "data.most=4"])

@@ -19,6 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
 
+from etude.arithmetic import total
 from etude.evaluation.local import LOOK, START, TRIES
 from etude.evaluation.worker import ONE_THREAD
 from etude.names import EtudeError
@@ -177,7 +178,7 @@ class RayTeam:
         if time.monotonic() - self._looked > LOOK:
             nodes = [n["Resources"] for n in self._ray.nodes() if n["Alive"]]
             held = self._settings.held
-            fitting = sum(min(math.floor(n.get(what, 0) / amount + 1e-6) for what, amount in held.items()) for n in nodes)
+            fitting = total(min(math.floor(n.get(what, 0) / amount + 1e-6) for what, amount in held.items()) for n in nodes)
             if not fitting and not self._warned:
                 _log.warning("no machine of the cluster has room for a worker with %s: waiting for one", self._settings.told())
                 self._warned = True

@@ -10,7 +10,8 @@ from typing import Any
 from etude.evaluation.record import Record
 from etude.evaluation.store import read_run
 from etude.evaluation.tables import Sum, by, plain
-from etude.learn.recipes import Recipe, recipe_named, recipe_names
+from etude.learn.named_recipes import recipe_named, recipe_names
+from etude.learn.recipes import Recipe
 from etude.names import EtudeError
 
 POINTS = 8  # of a curve, on a card
