@@ -277,5 +277,5 @@ def test_the_papers_agents_play_from_one_checkpoint(models, tmp_path):
     tables = chosen_tables(tables_of("vlmbench"), ["Figure 7"])
     found = play(tables, lines[2:], tmp_path, episodes={"Figure 7": 1}, task=("pick_color",), settings=RunSettings(workers=1))
     (seen,) = (line for line in filled(tables[0], lines[2:], found).lines if line.block == "Seen")
-    (record,) = found.records[lines[2].address(""), "seen-vanilla"]
+    (record,) = found.records[lines[2].address("", "vanilla"), "seen-vanilla"]
     assert record.success or seen.values[CAUSES.index(record.cause)] == 100.0
