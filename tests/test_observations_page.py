@@ -8,6 +8,7 @@ from pathlib import Path
 from etude.episodes import CONTROLS, Episode
 from etude.evaluation.plan import OWN
 from etude.evaluation.record import MODES
+from etude.index import INDEX
 from etude.library import find, tasks
 from etude.scene.scene import Camera
 from etude.suites.suite import SUITES
@@ -42,8 +43,8 @@ def modes(suite: str, robots: bool) -> list[str]:
 def made() -> str:
     """The tables of all suites that come with etude."""
     suites, cameras = [], []
-    for name, suite in SUITES.items():
-        episodes = firsts(name)
+    for name in INDEX:
+        suite, episodes = SUITES[name], firsts(name)
         robots = [one.scene.robot for one in episodes if one.scene.robot is not None]
         spaces = [one.control for one in episodes] or ["answer"]
         spaces += [episodes[0].under(space).control for space in CONTROLS if episodes]
