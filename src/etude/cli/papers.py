@@ -15,6 +15,8 @@ from etude.machine import cores
 from etude.names import PROTOCOL, EtudeError, pick
 
 if TYPE_CHECKING:
+    from etude.evaluation.result_table import ResultTable
+    from etude.papers.models import TrainedModel
     from etude.papers.playing import PolicyLine
     from etude.suites.paper import PaperModel, PaperTable
 
@@ -43,6 +45,10 @@ def paper(
         list[str] | None,
         typer.Option(help="seeds of everything, or 'Table 1=100' of a table's; repeat", show_default="as many as in the paper"),
     ] = None,
+    kept: Annotated[
+        Path | None,
+        typer.Option(help="small files with what --models have played, which outlive their weights: not played again, and added to"),
+    ] = None,
     part: Annotated[bool, typer.Option("--part", help="a fixed part of frozen lists instead of all, the same for everybody")] = False,
     whole: Annotated[list[str] | None, typer.Option(help="LINE or LINE:MODE that plays them whole, with --part; repeat")] = None,
     out: Annotated[Path | None, typer.Option(help="a folder for runs and tables; the same command goes on where it stopped")] = None,
@@ -56,7 +62,8 @@ def paper(
     from etude.evaluation.run import RunSettings
     from etude.papers.concluding import conclusions
     from etude.papers.filling import filled, write
-    from etude.papers.models import chosen_models, index
+    from etude.papers.kept import KeptResults
+    from etude.papers.models import chosen_models, index, trained_models
     from etude.papers.page import write_pages
     from etude.papers.playing import chosen_tables, episode_counts, in_part, play, tables_of
     from etude.suites.suite import SUITES
@@ -68,18 +75,24 @@ def paper(
     known: Sequence[PaperModel] = ()
     if models is not None:
         known = chosen_models(suite, model or (), settings or ())
-    elif train or model or settings:
-        raise EtudeError("--train, --model and --set are about the paper's models: say with --models FOLDER where they are")
+    elif train or model or settings or kept:
+        raise EtudeError("--train, --model, --set and --kept are about the paper's models: say with --models FOLDER where they are")
     if models is not None and train:
         _train(suite, known, models, settings or (), device, workers)
-    if models is not None and out is None:
-        _tell_models(suite, models, known, as_json)
+    trained = trained_models(suite, models, known) if models is not None else []
+    shelf = KeptResults(kept, suite, known, trained, models) if kept is not None and models is not None else None
+    trained = shelf.models if shelf is not None else trained
+    own = index(suite, models, known, trained) if models is not None else None
+    if own is not None and out is None:
+        _tell_models(suite, own, as_json)
         return
     if not (policy or models) or out is None:
         raise EtudeError("say who plays and where results go: --policy POLICY --out FOLDER; --list shows what there is")
     for name in task or ():
         pick(f"task of {suite}", name, SUITES[suite].tasks)
-    chosen, lines = chosen_tables(every, tables or ()), _lines(suite, policy or [], planner or [], models, known, device, every)
+    chosen, lines = chosen_tables(every, tables or ()), _lines(suite, policy or [], planner or [], models, trained, device, every)
+    if shelf is not None:
+        shelf.stand({one.model.name: one.address(device) for one in trained})
     if part:
         lines = in_part(lines, chosen, whole or ())
     elif whole:
@@ -89,7 +102,7 @@ def paper(
         played = play(
             chosen, lines, out, episodes=episode_counts(episodes or (), every), task=task or (), shard=shard,
             settings=RunSettings(workers, timeout), progress=shown,
-            told=_note,
+            told=_note, shelf=shelf,
         )  # fmt: skip
     runs = [{"policy": who, "mode": mode, "run": str(folder)} for (who, mode), folder in played.folders.items()]
     if shard is not None:
@@ -98,11 +111,10 @@ def paper(
     found = [filled(table, lines, played) for table in chosen]
     claims = conclusions(SUITES[suite].paper_claims(), lines, played) if models is not None else []
     typed = _typed(
-        models=models, model=model, set=settings, policy=policy, planner=planner, tables=tables, task=task, episodes=episodes, whole=whole,
-        out=out,
+        models=models, model=model, set=settings, policy=policy, planner=planner, tables=tables, task=task, episodes=episodes, kept=kept,
+        whole=whole, out=out,
     )  # fmt: skip
     typed += " --part" if part else ""
-    own = index(suite, models, known) if models is not None else None
     results, title = page or out / "results.md", f"{SUITES[suite].title}: the paper's tables"
     files = [*write(found, out / "tables"), *write_pages(results, title, f"etude paper {suite} {typed}", found, claims, own)]
     if as_json:
@@ -145,10 +157,7 @@ def _train(suite: str, known: Sequence[PaperModel], models: Path, settings: Sequ
     ModelTraining(suite, models, device_named(device), workers or cores(), tuple(settings), _note).train(known)
 
 
-def _tell_models(suite: str, models: Path, known: Sequence[PaperModel], as_json: bool) -> None:
-    from etude.papers.models import index
-
-    found = index(suite, models, known)
+def _tell_models(suite: str, found: ResultTable, as_json: bool) -> None:
     if as_json:
         print_json({"suite": suite, "models": list(found.rows)})
     else:
@@ -167,16 +176,15 @@ def _lines(
     policies: list[str],
     planners: list[str],
     models: Path | None,
-    known: Sequence[PaperModel],
+    trained: Sequence[TrainedModel],
     device: str,
     tables: Sequence[PaperTable],
 ) -> list[PolicyLine]:
     """Who stands in the tables: the paper's models first, then those who are given."""
-    from etude.papers.models import model_lines, model_planners, trained_models
+    from etude.papers.models import model_lines, model_planners
     from etude.papers.playing import planners_given, policy_lines
 
     speaking = planners_given(planners, tables)
-    trained = trained_models(suite, models, known) if models is not None else []
     given = policy_lines(policies, tables, speaking or model_planners(trained))
     if models is None:
         return given

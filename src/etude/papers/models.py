@@ -28,7 +28,7 @@ NONE = "–"
 @dataclass(frozen=True)
 class TrainedModel:
     """A model of a paper and the checkpoint in its run folder. ``plans``: it is a planner. ``curve``: the first and the last line of its
-    curve, where it has one."""
+    curve, where it has one. ``here``: its weights are there, and not only its results."""
 
     model: PaperModel
     folder: Path
@@ -38,6 +38,11 @@ class TrainedModel:
     size: int
     history: dict[str, Any]
     curve: tuple[dict[str, Any], ...]
+    here: bool = True
+
+    def address(self, device: str = "") -> str:
+        """Who plays."""
+        return f"{self.model.given}learned:{self.folder}" + (f"?device={device}" if device and not self.plans else "")
 
 
 def models_of(suite: str) -> tuple[PaperModel, ...]:
@@ -94,8 +99,7 @@ def model_lines(trained: Sequence[TrainedModel], device: str = "", planners: Map
     given."""
     found: dict[str, dict[str, str]] = {}
     for one in trained:
-        address = f"{one.model.given}learned:{one.folder}" + (f"?device={device}" if device and not one.plans else "")
-        found.setdefault(one.model.who, {})[one.model.trained] = address
+        found.setdefault(one.model.who, {})[one.model.trained] = one.address(device)
     also = {one.model.who: one.model.also for one in trained}
     own = model_planners(trained)
     speaking = {one.model.who for one in trained if one.plans}
@@ -110,23 +114,25 @@ def model_lines(trained: Sequence[TrainedModel], device: str = "", planners: Map
 
 def model_planners(trained: Sequence[TrainedModel]) -> dict[str, str]:
     """The paper's planners by what they were trained on."""
-    return {one.model.trained: f"learned:{one.folder}" for one in trained if one.plans}
+    return {one.model.trained: one.address() for one in trained if one.plans}
 
 
-def index(suite: str, folder: Path, models: Sequence[PaperModel] | None = None) -> ResultTable:
-    """What there is of every model. The notes are commands for those that are missing."""
+def index(
+    suite: str, folder: Path, models: Sequence[PaperModel] | None = None, trained: Sequence[TrainedModel] | None = None
+) -> ResultTable:
+    """What there is of every model: in the folder, if it is not given. The notes are commands for those that are missing."""
     known = models_of(suite) if models is None else models
-    trained = {one.model.name: one for one in trained_models(suite, folder, known)}
+    there = {one.model.name: one for one in (trained_models(suite, folder, known) if trained is None else trained)}
     rows, notes = [], []
     for model in known:
         row: dict[str, Any] = {
             "model": model.name, "who": model.who, "trained": model.trained, "paper_id": model.paper_id,
             "command": model.command(suite, str(folder)), "recipe": model.recipe, "settings": list(model.settings),
         }  # fmt: skip
-        if (one := trained.get(model.name)) is not None:
+        if (one := there.get(model.name)) is not None:
             row |= {
                 "digest": one.digest, "numbers": one.numbers, "bytes": one.size, "history": one.history,
-                "curve": list(one.curve), "ships": model.ships, "fits": one.size <= SHIPPING,
+                "curve": list(one.curve), "ships": model.ships, "fits": one.size <= SHIPPING, "here": one.here,
             }  # fmt: skip
         else:
             notes.append(row["command"])

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from etude import api
 from etude.evaluation.choosing import Choice, choose
@@ -108,6 +108,19 @@ class PaperPlayers:
         """Where the run lies in that of a paper."""
         found = Path(_slug(address_of(self.policy))) / self.mode.replace(":", "-")
         return found / _slug(address_of(self.planner)) if self.planner else found
+
+
+class ResultShelf(Protocol):
+    """Where results are that need not be played again (:mod:`etude.papers.kept`)."""
+
+    def known(self, who: PaperPlayers) -> Mapping[str, Record]:
+        """What they have played, by the episode."""
+
+    def absent(self, who: PaperPlayers) -> str:
+        """Why they cannot play now; empty if they can."""
+
+    def keep(self, who: PaperPlayers, records: Iterable[Record]) -> None:
+        """Add what they have played."""
 
 
 @dataclass
@@ -221,13 +234,14 @@ def play(
     settings: RunSettings | None = None,
     progress: Progress | None = None,
     told: Callable[[str], None] = lambda text: None,
+    shelf: ResultShelf | None = None,
 ) -> Played:
     """Play what these tables need, each condition once for each policy; ``told`` hears who comes next.
 
     ``episodes``: seeds of everything by table, instead of as many as the paper has; a condition of several tables is played as often as
     the most demanding asks. ``task`` leaves all other tasks out. With a ``shard``, only every n-th episode; without, shards that are
-    there are joined first. A condition that refuses a policy, or needs a planner that is not given, is noted; when all do, that is an
-    error.
+    there are joined first. What is on the ``shelf`` is not played again, and what is played is put there. A condition that refuses a
+    policy, or needs a planner that is not given, is noted; when all do, that is an error.
     """
     found, wanted, counts = Played(), _wanted(tables, lines), _counts(tables, episodes or {})
 
@@ -242,18 +256,24 @@ def play(
         names, refused = _named(conditions, counts, task, part)
         if mode in PLANNED and not who.planner:
             names, refused = {}, dict.fromkeys(conditions, f"the mode {mode} needs --planner")
-        folder, records = out / who.folder, dict[str, Record]()
-        while names:
-            count = len({name for some in names.values() for name in some})
-            told(f"{address} ({number} of {len(wanted)}): {plural(count, 'episode')} of {plural(len(names), 'condition')}")
+        folder, records = out / who.folder, dict(shelf.known(who)) if shelf is not None else dict[str, Record]()
+        while missing := dict.fromkeys(name for some in names.values() for name in some if name not in records):
+            if shelf is not None and (why := shelf.absent(who)):
+                lacking = {one: sum(name in missing for name in some) for one, some in names.items()}
+                refused |= {one: f"{count} of {len(names[one])} episodes are missing: {why}" for one, count in lacking.items() if count}
+                break
+            told(f"{address} ({number} of {len(wanted)}): {plural(len(missing), 'episode')} of {plural(len(names), 'condition')}")
             try:
-                records = evaluated(who, (name for some in names.values() for name in some), folder / PART if part and shard else folder)
+                played = evaluated(who, missing, folder / PART if part and shard else folder)
             except EtudeError as error:
                 misfits = _misfits(who.policy, names) or dict.fromkeys(names, str(error))
                 refused |= misfits
                 names = {one: some for one, some in names.items() if one not in misfits}
             else:
                 found.folders[address, mode] = folder
+                if shelf is not None:
+                    shelf.keep(who, played.values())
+                records |= played
                 break
         found.refused |= {(address, one.key): why for one, why in refused.items()}
         for one, some in names.items():
