@@ -227,9 +227,16 @@ def test_every_conclusion_about_the_agents_is_about_two_of_them_and_what_they_pl
 
 def test_no_models_and_a_suite_without_any_are_refused(tmp_path, capsys, monkeypatch):
     assert "has none of the paper's models" in refused(capsys, monkeypatch, "paper", "vima", "--models", str(tmp_path), "--out", "x")
-    assert "iwisdm declares no models of a paper; clevrskills, vima, vlmbench, himan do" in refused(
-        capsys, monkeypatch, "paper", "iwisdm", "--models", str(tmp_path)
-    )
+    with pytest.raises(EtudeError, match="etudes declares no models of a paper; clevrskills, vima, vlmbench, himan, iwisdm do"):
+        models_of("etudes")
+
+
+def test_models_that_a_paper_does_not_have_stand_in_all_of_its_tables(tmp_path):
+    for name in ("decider", "decider-blind"):
+        checkpoint(tmp_path, name, suite="iwisdm")
+    lines = model_lines(trained_models("iwisdm", tmp_path))
+    assert [line.name for line in lines] == ["Learned", "Learned, blind"]
+    assert all(line.plays(block) for line in lines for table in tables_of("iwisdm") for block in table.blocks)
 
 
 # ------------------------------------------------------------------------------------------------ tables and page

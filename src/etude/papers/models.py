@@ -95,12 +95,13 @@ def _refuse_other_recipe(model: PaperModel, wanted: Any, there: Any, folder: Pat
 
 
 def model_lines(trained: Sequence[TrainedModel], device: str = "", planners: Mapping[str, Planner | str] | None = None) -> list[PolicyLine]:
-    """A line for each of the paper's that has a model, in the paper's order; their planners are those of the paper, unless others are
-    given."""
+    """A line for each of the paper's that has a model, in the paper's order, and for those that are added. Their planners are those of the
+    paper, unless others are given."""
     found: dict[str, dict[str, str]] = {}
     for one in trained:
         found.setdefault(one.model.who, {})[one.model.trained] = one.address(device)
     also = {one.model.who: one.model.also for one in trained}
+    added = {one.model.who for one in trained if one.model.added}
     own = model_planners(trained)
     speaking = {one.model.who for one in trained if one.plans}
     lines = []
@@ -108,7 +109,7 @@ def model_lines(trained: Sequence[TrainedModel], device: str = "", planners: Map
         if who in speaking:
             lines.append(PolicyLine(who, {}, True, also[who], policies))
         else:
-            lines.append(PolicyLine(who, policies, True, also[who], planners or own))
+            lines.append(PolicyLine(who, policies, who not in added, also[who], planners or own))
     return lines
 
 

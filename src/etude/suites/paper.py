@@ -143,7 +143,8 @@ class PaperModel:
     for it. A recipe of planners plans for all policies of the same training. ``paper_id``: what the paper calls its own. ``ships``: it
     comes with etude. ``begins``: the name of the model whose weights it goes on from. ``stream``: the name of the saved stream that it
     learns from, with all others that name it. ``given``: what stands before its address when it plays, such as ``true:position:``;
-    ``same_as``: the model of which it is another way to play, and whose checkpoint it has.
+    ``same_as``: the model of which it is another way to play, and whose checkpoint it has. ``added``: the paper has no such line, and it
+    stands in all tables, as policies that are given.
 
     >>> PaperModel("objects-original", "Objects", "original", "objects-xattn", ("data.most=60000",))
     """
@@ -160,6 +161,7 @@ class PaperModel:
     stream: str = ""
     given: str = ""
     same_as: str = ""
+    added: bool = False
 
     @property
     def folder(self) -> str:

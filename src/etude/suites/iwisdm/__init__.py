@@ -20,6 +20,7 @@ iwisdm = Suite(
     plans={"delays": delays},
     tables=later("etude.suites.iwisdm.tables", "TABLES"),
     paper_tables=later("etude.suites.iwisdm.paper", "tables"),
+    paper_models=later("etude.suites.iwisdm.models", "MODELS"),
     benches={"decisions": later("etude.suites.iwisdm.bench", "bench_decisions")},
 )
 

@@ -9,6 +9,7 @@ import functools
 import statistics
 from collections.abc import Mapping, Sequence
 
+from etude.decisions.graph import FIFTHS
 from etude.evaluation.decisions import TRUTH, answers_of, sliced
 from etude.evaluation.record import Record
 from etude.evaluation.tables import name_of
@@ -114,6 +115,16 @@ def _figure_14() -> PaperTable:
     )
 
 
+def _study_1() -> PaperTable:
+    fifths = tuple(str(k + 1) for k in range(FIFTHS))
+    blocks = []
+    for one in ALL:
+        cells = [PaperCell((one,), functools.partial(_sliced, names=(one.key,), breakdown="fifth of structures", value=k)) for k in fifths]
+        blocks.append(PaperBlock(one.key, (PaperRow(tuple(cells)),)))
+    note = "not in the paper. All forms of questions (operators and properties, whatever the objects) are dealt out into five parts"
+    return PaperTable("Study 1", "Accuracy by fifth of structures", fifths, tuple(blocks), "bars", digits=2, note=note)
+
+
 def tables() -> tuple[PaperTable, ...]:
     """All figures and the table, in the order of the paper."""
     picture, example = "an illustration", "etude show iwisdm/{}@val#0 --out trial.html"
@@ -156,4 +167,5 @@ def tables() -> tuple[PaperTable, ...]:
             missing="settings of the generator, which ask nothing of a policy; ours are told with the lists",
             command="etude list iwisdm",
         ),
+        _study_1(),
     )
