@@ -1,7 +1,7 @@
 """From what a person holds down to an action: six numbers in the frame of whoever looks on, and the hand.
 
-The hand is led on a short leash. A place and an orientation are kept where the person wants the tip; keys move these, and every action brings
-the tip there. So it stays where it was left, however heavy what it holds, and does not press much harder than it is asked to.
+The hand is led on a short leash. A place and an orientation are kept where the person wants the tip; keys move these, and every action
+brings the tip there. So it stays where it was left, however heavy what it holds, and does not press much harder than it is asked to.
 """
 
 from __future__ import annotations

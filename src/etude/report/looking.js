@@ -138,7 +138,13 @@ const etudeLooking = (() => {
       names.replaceChildren(...shown);
     }
 
-    return { orbit, look, zoom, adapt, draw, state: () => ({ looking, pixels }) };
+    // Where "away" is for whoever looks on: rad from x towards y. Right is level for all who stand upright, also for who looks straight down.
+    function heading() {
+      const { right } = looking < 0 ? freeEye(1, 1) : scene.throughCamera(view.cameras[looking], now(), 1, 1);
+      return Math.atan2(right[0], -right[1]);
+    }
+
+    return { orbit, look, zoom, adapt, draw, heading, state: () => ({ looking, pixels }) };
   }
 
   return { SATISFIED, element, told, goalItem, light, lookAround };

@@ -438,7 +438,7 @@ const sceneOf = (() => {
     function eyeOf({ from, right, down, forward, fov, extent, aspect, near, far }, width, height) {
       const see = seenFrom(from, right, down.map((v) => -v), forward.map((v) => -v)), fits = Math.min(height, width / aspect);
       const flat = extent !== undefined, f = flat ? (2 * fits) / extent : fits / Math.tan((fov * Math.PI) / 360);
-      return { clip: times((flat ? parallel : perspective)(f / width, f / height, near, far), see), from, straight: forward, parallel: flat };
+      return { clip: times((flat ? parallel : perspective)(f / width, f / height, near, far), see), from, right, straight: forward, parallel: flat };
     }
 
     // Draw less well, and faster: textures and shadows without blending.
