@@ -133,7 +133,8 @@ const etudeDrive = (() => {
   }
 
   async function begin(message) {
-    const same = view !== null && view.episode === message.view.episode, place = same ? { ...around.orbit } : null, looking = same ? around.state().looking : -1;
+    const kind = (one) => one && [one.episode.split("/")[0], ...one.cameras.map((camera) => camera.name)].join(" ");
+    const same = kind(view) === kind(message.view), place = same ? { ...around.orbit } : null, looking = same ? around.state().looking : -1;
     view = message.view;
     scene?.gl.getExtension("WEBGL_lose_context")?.loseContext();
     canvas?.remove();
@@ -151,7 +152,8 @@ const etudeDrive = (() => {
     around = lookAround(canvas, scene, view, {
       now: progressed, changed: refresh, looked: (k) => eyes.forEach((one, i) => one.setAttribute("aria-pressed", String(i === k + 1))),
     });
-    if (same) { Object.assign(around.orbit, place); around.look(looking); }
+    if (same) { Object.assign(around.orbit, place); around.look(looking); }   // in the next episode one stays where one stood
+    else around.zoom(0.8);
     items = view.goal.map(goalItem);
     part(".goal").replaceChildren(...items);
     part(".told").replaceChildren(told(view));

@@ -61,7 +61,7 @@ def setting_of(folder: Path) -> DrivenSetting | None:
         return None
     if not folder.is_dir():
         raise EtudeError(f"--out {str(folder)!r} is a file; choose a folder")
-    if (path := folder / WORK / SETTING).exists():
+    if (path := folder / WORK / SETTING).exists() and any((folder / WORK / KEPT).glob("*.json")):
         return _read_setting(path, read_object(path))
     if (folder / FACTS).exists():
         facts = read_facts(folder)
@@ -118,11 +118,10 @@ class DrivenSet:
         except OSError as error:
             raise EtudeError(f"--out {str(folder)!r} cannot be made: {error.strerror}; choose a folder you may write to") from None
         try:
-            if not (self._work / SETTING).exists():
-                if (folder / FACTS).exists():
-                    _restore(folder)
-                data = {"arm": setting.arm, "cameras": list(setting.cameras), "size": list(setting.size)}
-                write_whole(self._work / SETTING, json.dumps(data))
+            if (folder / FACTS).exists() and not any((self._work / KEPT).iterdir()):
+                _restore(folder)
+            data = {"arm": setting.arm, "cameras": list(setting.cameras), "size": list(setting.size)}
+            write_whole(self._work / SETTING, json.dumps(data))
             self._names = {number: one.episode.name for number, one in kept_in(folder).items()}
         except BaseException:
             self._lock.close()

@@ -402,7 +402,7 @@ const sceneOf = (() => {
       gl.uniform4f(mark.at.paint, 0.85, 0.2, 0.1, 1);
       gl.bindVertexArray(spike.vao);
       gl.disable(gl.CULL_FACE);
-      const s = 0.0012;
+      const s = 0.002;
       gl.uniformMatrix4fv(mark.at.model, false, [s, 0, 0, 0, 0, s, 0, 0, 0, 0, -2, 0, ...place, 1]);
       gl.drawElements(gl.TRIANGLES, spike.count, spike.kind, 0);
       gl.enable(gl.CULL_FACE);
