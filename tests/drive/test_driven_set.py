@@ -181,7 +181,12 @@ def test_a_folder_that_is_something_else_is_left_alone(whole, tmp_path):
     made(order([PICK], size=SIZE), tmp_path / "demos")
     rerender(whole, tmp_path / "images", RecordingSpec(size=SIZE), "lerobot-images")
     before = files(tmp_path)
-    for name, said in {"mine": "holds other files", "file": "is a file", "demos": "made by 'etude demos'", "images": "in another format"}.items():
+    for name, said in {
+        "mine": "holds other files",
+        "file": "is a file",
+        "demos": "made by 'etude demos'",
+        "images": "in another format",
+    }.items():
         with pytest.raises(EtudeError, match=said):
             agreed_setting(tmp_path / name, [PICK], (), SIZE)
     assert files(tmp_path) == before

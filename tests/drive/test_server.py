@@ -25,14 +25,13 @@ IDLE = {"move": [0, 0, 0], "turn": [0, 0, 0], "heading": 0.0, "slow": False, "cl
 
 
 def test_a_person_at_the_keys_makes_a_data_set(tmp_path):
-    with served(tmp_path / "set", (PICK, OTHER)) as address:
-        with page(address) as socket:
-            shown = hear(socket, "episode")
-            assert shown["view"]["episode"] == PICK and (shown["number"], shown["of"], shown["state"]) == (0, 2, "ready")
-            assert drive_over(socket, driver(), shown)["state"] == "success"
-            tell(socket, "keep")
-            following = hear(socket, "episode", "note")
-            assert following["view"]["episode"] == OTHER and following["done"] == 1 and following["start"] > shown["start"]
+    with served(tmp_path / "set", (PICK, OTHER)) as address, page(address) as socket:
+        shown = hear(socket, "episode")
+        assert shown["view"]["episode"] == PICK and (shown["number"], shown["of"], shown["state"]) == (0, 2, "ready")
+        assert drive_over(socket, driver(), shown)["state"] == "success"
+        tell(socket, "keep")
+        following = hear(socket, "episode", "note")
+        assert following["view"]["episode"] == OTHER and following["done"] == 1 and following["start"] > shown["start"]
     assert not validate(tmp_path / "set").defects
     (one,) = replay(tmp_path / "set")
     assert one.same and one.name == PICK and DatasetReader(tmp_path / "set").column("next.success", 0)[-1]
@@ -151,7 +150,22 @@ def test_the_page_is_served_by_number_only_and_loads_nothing(tmp_path):
 
 def started(folder, *arguments: str) -> tuple[subprocess.Popen[str], str]:
     """The command itself in a process of its own, and the address of its page."""
-    command = [sys.executable, "-m", "etude", "drive", PICK, OTHER, "--out", str(folder), "--no-open", "--port", "0", "--size", "32", *arguments]
+    command = [
+        sys.executable,
+        "-m",
+        "etude",
+        "drive",
+        PICK,
+        OTHER,
+        "--out",
+        str(folder),
+        "--no-open",
+        "--port",
+        "0",
+        "--size",
+        "32",
+        *arguments,
+    ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     kill = threading.Timer(5 * PATIENCE, process.kill)
     kill.daemon = True

@@ -124,7 +124,8 @@ def test_something_that_starts_in_the_hand_stays_there(kept):
 
 
 @pytest.mark.parametrize(
-    "name", ["vima/visual_manipulation@train#0", "vima/sweep_without_exceeding@train#0", "himan/open_drawer@train#0", "vlmbench/door@train#1"]
+    "name",
+    ["vima/visual_manipulation@train#0", "vima/sweep_without_exceeding@train#0", "himan/open_drawer@train#0", "vlmbench/door@train#1"],
 )
 def test_tasks_of_strokes_and_keyposes_are_driven_step_by_step(name, kept):
     session = DrivingSession([name], kept.append, failures=True)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 import webbrowser
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from etude.cli.app import app, console, notes, read_size
+from etude.cli.app import app, command_without, console, notes
 from etude.cli.evaluating import Difficulties, FirstSeed, Options, Perturbations, pairs
+from etude.cli.recording import recorded_size
 from etude.names import EtudeError
 
 
@@ -43,18 +42,18 @@ def drive(
     from etude.drive.session import DrivingSession, drivable
     from etude.evaluation.choosing import choose
     from etude.evaluation.tables import plural
+    from etude.web.study import human
 
-    if person and any(not (c.isalnum() or c in "-_.") for c in person):
-        raise EtudeError(f"--person {person!r} must be a name of letters, digits, '-', '_' and '.'")
+    who = human(person) if person else "human"
     names = choose(
         what, episodes=episodes, first_seed=first_seed, difficulty=difficulty or (), perturb=perturb or (), options=pairs(option),
         control=not perturb, purpose="training",
     )  # fmt: skip
+    first = drivable(names[0])
     if not allow_test:
         refuse_tests(names)
-    first = drivable(names[0])
-    folder = out or Path("data") / f"{first.parsed.suite}-{'-'.join(('human', *filter(None, [person])))}"
-    setting = agreed_setting(folder, names, camera or (), read_size(size) if size is not None else None)
+    folder = out or Path("data") / f"{first.parsed.suite}-{who.replace(':', '-')}"
+    setting = agreed_setting(folder, names, camera or (), recorded_size(size))
 
     def ready(address: str) -> None:
         notes.print(f"drive at {address} in a browser; Ctrl-C ends it, the same command goes on", highlight=False, soft_wrap=True)
@@ -65,9 +64,8 @@ def drive(
         recorder, already = Recorder(folder), len(driven.names)
         if driven.stale:
             recorder.want()
-        session = DrivingSession(
-            names, driven.keep, f"human:{person}" if person else "human", keep_failures, time, driven.names, _command(),
-        )  # fmt: skip
+        command = command_without(("--out", "--port"), ("--open", "--no-open"))
+        session = DrivingSession(names, driven.keep, who, keep_failures, time, driven.names, command)
         try:
             serve_driving(session, recorder, str(folder), port, ready)
         except KeyboardInterrupt:
@@ -81,16 +79,3 @@ def drive(
         kept = len(driven.names) - already
         where = f"; {plural(len(driven.names), 'demonstration')} in {folder}" if driven.names else ""
         console.print(f"kept {plural(kept, 'demonstration')}{where}", highlight=False, soft_wrap=True)
-
-
-def _command() -> str:
-    """The command, without what cannot change what is recorded."""
-    kept, given = ["etude"], iter(sys.argv[1:])
-    for word in given:
-        name, sign, _ = word.partition("=")
-        if name in ("--out", "--port"):
-            if not sign:
-                next(given, None)
-        elif name not in ("--open", "--no-open"):
-            kept.append(word)
-    return shlex.join(kept)

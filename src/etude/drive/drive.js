@@ -16,7 +16,7 @@ const etudeDrive = (() => {
   const held = new Set(), pads = new Map();
   const now = { state: "", start: 0, closed: false, moments: 0 };   // as the server told it last
   let socket = null, closed = false, said = "", silent = 0, finished = false;
-  let canvas = null, scene = null, view = null, around = null, items = [], arrived = 0, tip = null, insets = true, requested = 0, before = 0, eyes = [];
+  let canvas = null, scene = null, view = null, around = null, items = [], arrived = 0, tip = null, insets = true, seen = [], requested = 0, before = 0, eyes = [];
 
   // ---------------------------------------------------------------------------------------------- what is held down
 
@@ -161,7 +161,9 @@ const etudeDrive = (() => {
     part("[data-do='previous']").disabled = message.number === 0;
     part("[data-do='next']").disabled = message.number === message.of - 1;
     new ResizeObserver(refresh).observe(canvas);
+    seen = view.cameras.filter((camera) => camera.name !== "render").sort((a, b) => Number(b.track !== null) - Number(a.track !== null));   // the hand's own first
     now.start = message.start;
+    now.floor = message.floor;
     now.limit = message.left + message.steps * (PERIOD / 1000);
     closed = message.closed;
     held.clear();
@@ -216,7 +218,7 @@ const etudeDrive = (() => {
     requested = 0;
     if (before && now.state === "driving") around.adapt(time - before);
     before = now.state === "driving" ? time : 0;
-    around.draw({ plumb: tip }, insets ? view.cameras.filter((camera) => camera.name !== "render") : [], part(".names"));
+    around.draw({ plumb: tip && { place: tip, length: Math.max(0, tip[2] - now.floor) } }, insets ? seen : [], part(".names"), now.state !== "driving");
     if (progressed() < 1 || now.state === "driving") refresh();
   }
 

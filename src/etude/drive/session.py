@@ -169,7 +169,9 @@ class DrivingSession:
         """All that a page needs to show the episode, once."""
         self._changes = self._viewing.changes()
         view = self._viewing.data(self._policy, "")
-        return {"view": view, "number": self.number, "of": len(self.names), **self.moment(), "surroundings": self._viewing.surroundings()}
+        table = self.episode.scene.table
+        told = {"view": view, "number": self.number, "of": len(self.names), "floor": table.height if table is not None else 0.0}
+        return {**told, **self.moment(), "surroundings": self._viewing.surroundings()}
 
     def moment(self) -> dict[str, Any]:
         """The present moment; with what is to be seen, where that has changed."""

@@ -113,9 +113,9 @@ const etudeLooking = (() => {
       else if (mean < QUICK && pixels < 1) pixels = Math.min(1, pixels * 1.1);
     }
 
-    // Draw what is seen now, and in ``insets`` what these cameras see; ``names`` is where they are named.
-    function draw(marks, insets, names) {
-      const ratio = Math.min(2, window.devicePixelRatio || 1) * pixels, time = now();
+    // Draw what is seen now, and in ``insets`` what these cameras see; ``names`` is where they are named. ``fine``: with all pixels.
+    function draw(marks, insets, names, fine = false) {
+      const ratio = Math.min(2, window.devicePixelRatio || 1) * (fine ? 1 : pixels), time = now();
       const width = Math.max(1, Math.round(canvas.clientWidth * ratio)), height = Math.max(1, Math.round(canvas.clientHeight * ratio));
       if (canvas.width !== width || canvas.height !== height) { canvas.width = width; canvas.height = height; }
       const moment = Math.min(view.moments - 1, Math.round(time));

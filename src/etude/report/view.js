@@ -395,16 +395,16 @@ const sceneOf = (() => {
       gl.disable(gl.SCISSOR_TEST);
     }
 
-    // A thread that hangs down from a place, until it meets something: how high a hand is, and over what.
-    function drawPlumb(eye, place) {
+    // A thread so long that hangs down from a place, until it meets something: how high a hand is, and over what.
+    function drawPlumb(eye, { place, length }) {
       gl.useProgram(mark.made);
       gl.uniformMatrix4fv(mark.at.eye, false, eye.clip);
       gl.uniform4f(mark.at.paint, 0.85, 0.2, 0.1, 1);
       gl.bindVertexArray(spike.vao);
       gl.disable(gl.CULL_FACE);
       const s = 0.002;
-      gl.uniformMatrix4fv(mark.at.model, false, [s, 0, 0, 0, 0, s, 0, 0, 0, 0, -2, 0, ...place, 1]);
-      gl.drawElements(gl.TRIANGLES, spike.count, spike.kind, 0);
+      gl.uniformMatrix4fv(mark.at.model, false, [s, 0, 0, 0, 0, s, 0, 0, 0, 0, -1.2 * length, 0, ...place, 1]);
+      gl.drawElements(gl.TRIANGLES, 12, spike.kind, 0);   // without its blunt end
       gl.enable(gl.CULL_FACE);
     }
 

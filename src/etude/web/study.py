@@ -43,11 +43,16 @@ RULES = (  # what a browser may do with the page: talk to the server it came fro
 )
 
 
-def study_plan(person: str, names: tuple[str, ...]) -> Plan:
-    """The plan of a study: the policy is a person."""
+def human(person: str) -> str:
+    """How a person is called where policies are named."""
     if not person or any(not (c.isalnum() or c in "-_.") for c in person):
         raise EtudeError(f"--person {person!r} must be a name of letters, digits, '-', '_' and '.'")
-    return Plan(f"human:{person}", names)
+    return f"human:{person}"
+
+
+def study_plan(person: str, names: tuple[str, ...]) -> Plan:
+    """The plan of a study: the policy is a person."""
+    return Plan(human(person), names)
 
 
 class Study:
