@@ -54,7 +54,7 @@ test-sb3: $(VENV)-sb3/.installed
 test-vla-eval: $(VENV)-vla-eval/.installed
 	$(VENV)-vla-eval/bin/python -m pytest tests/with_vla_eval
 
-# Episodes to walk around in, in Chromium, drawn in software: what is seen is what the renderer sees, and every control works.
+# Episodes to walk around in and to drive, in Chromium, drawn in software: what is seen is what the renderer sees, every control works.
 test-view: $(VENV)/.tested browser
 	$(BIN)/python -m pytest -m browser tests/with_browser
 

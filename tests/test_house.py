@@ -41,7 +41,7 @@ FLOORS = (
     ("policies",),
     ("evaluation",),
     ("datasets", "digests", "doctor", "report", "templates", "vector", "web"),
-    ("api", "audit", "bench", "integrations", "learn"),
+    ("api", "audit", "bench", "drive", "integrations", "learn"),
     (BENCHMARKS, "papers"),
     ("cli",),
     ("__main__",),

@@ -12,6 +12,7 @@ from etude.cli import (  # noqa: F401  (registers the commands)
     auditing,
     comparing,
     describing,
+    driving,
     evaluating,
     exporting,
     looking,

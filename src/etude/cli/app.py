@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -79,6 +81,19 @@ def given(context: typer.Context, *parameters: str) -> list[str]:
     written = {p.name: p.opts[0] for p in context.command.params if p.name and p.opts}
     sources = {name: context.get_parameter_source(name) for name in parameters}
     return [written[name] for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
+
+
+def command_without(options: Sequence[str], flags: Sequence[str]) -> str:
+    """The command as it was typed, without options (which have values) and flags that cannot change its result."""
+    kept, words = ["etude"], iter(sys.argv[1:])
+    for word in words:
+        name, sign, _ = word.partition("=")
+        if name in options:
+            if not sign:
+                next(words, None)
+        elif name not in flags:
+            kept.append(word)
+    return shlex.join(kept)
 
 
 def read_size(text: str) -> tuple[int, int]:

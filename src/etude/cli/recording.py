@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from etude.cli.app import Private, Push, app, console, print_json, read_size
+from etude.cli.app import Private, Push, app, command_without, console, print_json, read_size
 from etude.cli.evaluating import (
     POLICY,
     AsJson,
@@ -93,13 +91,13 @@ def demos(
     if push is not None and len(form or ()) > 1:
         raise EtudeError("--push takes a data set of one --format: several have a folder each, and no card in common")
     there = None if push is None else HubRepository(push, "dataset", private)
-    spec = RecordingSpec(tuple(camera or ()), _recorded_size(size), spaces=every_space, smooth=smooth, modalities=tuple(modality or ()))
+    spec = RecordingSpec(tuple(camera or ()), recorded_size(size), spaces=every_space, smooth=smooth, modalities=tuple(modality or ()))
     with ProgressBar(out) as shown:
         made = api.demos(
             what, out=out, episodes=episodes, task=task or (), split=split or (), level=level or (), difficulty=difficulty or (),
             perturb=perturb or (), options=pairs(option), first_seed=first_seed, policy=policy, takeover=takeover, recovery=recovery,
             action=action, spec=spec, form=form or "lerobot", allow_test=allow_test, settings=RunSettings(workers, timeout),
-            command=_command(), progress=shown,
+            command=command_without(("--out", "--workers", "--timeout", "--push"), ("--json", "--private")), progress=shown,
         )  # fmt: skip
     address = None
     if there is not None:
@@ -121,26 +119,14 @@ def demos(
         console.print(f"pushed to {address}", highlight=False, soft_wrap=True)
 
 
-def _recorded_size(text: str | None) -> tuple[int, int] | None:
+def recorded_size(text: str | None) -> tuple[int, int] | None:
+    """``--size`` of what is recorded; None where none is given."""
     if text is None:
         return None
     size = read_size(text)
     if not all(16 <= side <= 4096 for side in size):
         raise EtudeError(f"--size must be from 16 to 4096 pixels, got {text}")
     return size
-
-
-def _command() -> str:
-    """The command, without what cannot change the result."""
-    kept, given = ["etude"], iter(sys.argv[1:])
-    for word in given:
-        name, sign, _ = word.partition("=")
-        if name in ("--out", "--workers", "--timeout", "--push"):
-            if not sign:
-                next(given, None)
-        elif name not in ("--json", "--private"):
-            kept.append(word)
-    return shlex.join(kept)
 
 
 @app.command()
@@ -194,6 +180,6 @@ def rerender(
 
     pick("format", form, FORMATS)
     count = make(
-        folder, out, RecordingSpec(tuple(camera or ()), _recorded_size(size), smooth=smooth, modalities=tuple(modality or ())), form
+        folder, out, RecordingSpec(tuple(camera or ()), recorded_size(size), smooth=smooth, modalities=tuple(modality or ())), form
     )
     console.print(f"{count} episodes are in {out}", highlight=False, soft_wrap=True)

@@ -9,20 +9,17 @@ import importlib.metadata
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from etude.datasets.take import Take, recorded_in
 from etude.evaluation.record import Record
-from etude.evaluation.store import Run
 from etude.names import PROTOCOL, EpisodeName
 from etude.render import fingerprint
 from etude.scene.viewpoints import camera_names
 
-if TYPE_CHECKING:
-    from etude.datasets.demos import DemosRequest
-
 SCHEMA = 1
 OWN_CAMERAS = "own_cameras"
+PERSON = "person"  # the source of actions that no policy has chosen
 LICENCE = "apache-2.0"
 PACKAGES = ("etude", "mujoco-core", "numpy", "numba", "av", "pyarrow", "h5py")
 
@@ -33,40 +30,57 @@ def brought(cameras: Sequence[str]) -> dict[str, dict[str, str]]:
     return {OWN_CAMERAS: own} if own else {}
 
 
-def facts(
-    order: DemosRequest,
-    run: Run,
-    kept: Sequence[Record],
-    failures: Sequence[Record],
-    frames: int,
-    first: Take,
-    hands: Sequence[str],
-    controls: Sequence[str],
-    recoveries: int = 0,
-) -> dict[str, Any]:
-    """``meta/etude.json``."""
-    robot = first.episode.scene.robot
-    assert robot is not None
-    return {
-        "schema": SCHEMA,
-        "protocol": PROTOCOL,
-        "command": order.command,
-        "policy": order.policy,
-        "plan": run.plan.digest,
-        "renderer": fingerprint(first.smooth),
-        "versions": {name: _version(name) for name in PACKAGES},
-        "robot": {"arm": robot.arm, "hands": list(hands)},
-        "control": ", ".join(controls),
-        "fps": first.fps,
-        "cameras": list(first.cameras),
-        **brought(order.how.cameras),
-        "size": list(first.size),
-        **({"modalities": list(recorded_in(first.modalities))} if first.modalities else {}),
-        **({"recoveries": recoveries} if recoveries else {}),
-        "frames": frames,
-        "episodes": [r.episode for r in kept],
-        "failures": [json.loads(_bare(r)) for r in failures],
-    }
+class TakeCount:
+    """What a data set tells about its takes, counted while they are written."""
+
+    def __init__(self) -> None:
+        self.first: Take | None = None
+        self.names: list[str] = []
+        self.frames = 0
+        self.recoveries = 0
+        self.unsolved: list[int] = []
+        self._hands: dict[str, None] = {}
+        self._controls: dict[str, None] = {}
+
+    def add(self, take: Take) -> None:
+        """One more of them."""
+        self.first = self.first or take
+        if not take.success[-1]:
+            self.unsolved.append(len(self.names))
+        self.names.append(take.episode.name)
+        self.frames += take.length
+        self.recoveries += bool(len(take.lead))
+        self._hands[take.hand], self._controls[take.episode.control] = None, None
+
+    def facts(
+        self, command: str, policy: str, plan: str, cameras: Sequence[str], failures: Sequence[Record] = (), source: str = ""
+    ) -> dict[str, Any]:
+        """``meta/etude.json``: ``plan`` is the digest of the plan, ``cameras`` are as they were asked for, ``source`` is who chose the
+        actions where it was no policy. ``unsolved`` there has the numbers of episodes that did not end in success."""
+        first = self.first
+        assert first is not None and first.episode.scene.robot is not None
+        return {
+            "schema": SCHEMA,
+            "protocol": PROTOCOL,
+            "command": command,
+            "policy": policy,
+            **({"source": source} if source else {}),
+            "plan": plan,
+            "renderer": fingerprint(first.smooth),
+            "versions": {name: _version(name) for name in PACKAGES},
+            "robot": {"arm": first.episode.scene.robot.arm, "hands": list(self._hands)},
+            "control": ", ".join(self._controls),
+            "fps": first.fps,
+            "cameras": list(first.cameras),
+            **brought(cameras),
+            "size": list(first.size),
+            **({"modalities": list(recorded_in(first.modalities))} if first.modalities else {}),
+            **({"recoveries": self.recoveries} if self.recoveries else {}),
+            **({"unsolved": self.unsolved} if self.unsolved else {}),
+            "frames": self.frames,
+            "episodes": self.names,
+            "failures": [json.loads(_bare(r)) for r in failures],
+        }
 
 
 def _bare(record: Record) -> str:
@@ -138,12 +152,22 @@ def card(form: str, made: Mapping[str, Any]) -> str:
         else ""
     )
     title = f"Demonstrations in etude ({', '.join(dict.fromkeys(n.suite for n in names))})"
+    driven = made.get("source") == PERSON
+    who = f"driven by a person (`{made['policy']}`)" if driven else f"by the policy `{made['policy']}`"
+    ended = f"All but {len(made['unsolved'])} ended in success, and each" if made.get("unsolved") else "Every episode ended in success, and"
+    same = "They were driven by hand, and replay to the same states." if driven else "The same command gives the same bytes."
+    mistakes = (
+        "some did not succeed, as `next.success` says at their last frame"
+        if made.get("unsolved")
+        else "only successes are kept, so that\nthere is little to learn about mistakes"
+    )
+    people = "The actions are a person's, who is not seen or heard in it." if driven else "No person is seen, heard or named in it."
     return f"""{_front_matter(form, made, title)}
 # {title}
 
-{len(made["episodes"])} episodes, {made["frames"]} frames at {made["fps"]} per second, by the policy `{made["policy"]}` on
+{len(made["episodes"])} episodes, {made["frames"]} frames at {made["fps"]} per second, {who} on
 {made["robot"]["arm"]} with {" and ".join(made["robot"]["hands"])}; actions in `{made["control"]}`; cameras {", ".join(made["cameras"])} at
-{width}×{height}{beside}. Every episode ended in success, and has been carried out again from its actions before it was kept.{mended}
+{width}×{height}{beside}. {ended} has been carried out again from its actions before it was kept.{mended}
 
 | task | episodes | failed, left out |
 |---|---|---|
@@ -159,7 +183,7 @@ def card(form: str, made: Mapping[str, Any]) -> str:
 {made["command"]}
 ```
 
-with {versions}; protocol {made["protocol"]}, renderer {made["renderer"]}. The same command gives the same bytes.
+with {versions}; protocol {made["protocol"]}, renderer {made["renderer"]}. {same}
 
 `etude validate`, `etude replay` and `etude rerender` check it, carry it out again, and show it from other cameras. `meta/etude.json` lists
 the names of all episodes, and those that failed.
@@ -168,10 +192,9 @@ the names of all episodes, and those that failed.
 
 Training and studying policies that are told in words, or in words and pictures, what to do. Splits of the benchmark that episodes
 come from: {splits}; who trains on one that is for testing can be tested on it no more. Everything is simulated: nothing here says how a
-policy does with real arms, cameras or people. Instructions are English sentences from templates, and only successes are kept, so that
-there is little to learn about mistakes.
+policy does with real arms, cameras or people. Instructions are English sentences from templates, and {mistakes}.
 
-No person is seen, heard or named in it.
+{people}
 
 Licence: {LICENCE}. Scenes, objects and textures are made by the program itself; nothing of anybody else's is in it.
 """

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from etude.datasets.card import SCHEMA, card, facts
+from etude.datasets.card import SCHEMA, TakeCount, card
 from etude.datasets.columns import RecordingKind
 from etude.datasets.lerobot import LeRobotV3, write_json
 from etude.datasets.lerobot21 import LeRobotV21
@@ -23,7 +23,7 @@ from etude.datasets.take import Take, read_take
 from etude.datasets.taking import RecordingJob, RecordingSpec, rate, take_file
 from etude.datasets.video import refuse_odd
 from etude.envs.prompt_assets import pictured
-from etude.episodes import Episode
+from etude.episodes import ActionSpace, Episode
 from etude.evaluation.plan import Plan, read_object
 from etude.evaluation.record import Record
 from etude.evaluation.run import Progress, RunSettings, evaluate
@@ -199,26 +199,33 @@ def _check(order: DemosRequest) -> None:
             if module == "av":
                 for suite in {EpisodeName.parse(name).suite for name in order.names}:
                     refuse_odd(order.how.size or SUITES[suite].size)
-    contract = load_policy(order.policy).contract
+    recording_kind(order.names, load_policy(order.policy).contract.action, order.how)
+
+
+def recording_kind(names: Sequence[str], action: ActionSpace | None, how: RecordingSpec) -> RecordingKind:
+    """The kind of what is recorded of these episodes in this action space; refused where it differs between them. One of each task is
+    looked at."""
     first: RecordingKind | None = None
-    for name in _firsts(order.names):
+    for name in _firsts(names):
         episode = find(name)
         if not isinstance(episode, Episode):
             raise EtudeError(f"{name} is a decision, which has no demonstration; 'etude export' writes decisions")
-        episode = episode.under(contract.action).seen_by(order.how.cameras)
+        episode = episode.under(action).seen_by(how.cameras)
         robot = episode.scene.robot
         assert robot is not None
         known = [c.name for c in episode.scene.cameras if c.name != "render"]
-        for camera in camera_names(order.how.cameras):
+        for camera in camera_names(how.cameras):
             episode.scene.camera(camera)
         kind = RecordingKind(
-            robot.arm, episode.control, rate(episode), len(arm(robot.arm).home), camera_names(order.how.cameras) or tuple(known),
-            order.how.size or SUITES[episode.parsed.suite].size, (), True,
+            robot.arm, episode.control, rate(episode), len(arm(robot.arm).home), camera_names(how.cameras) or tuple(known),
+            how.size or SUITES[episode.parsed.suite].size, (), True,
         )  # fmt: skip
-        if "prompt_views" in order.how.modalities:
+        if "prompt_views" in how.modalities:
             pictured(episode)  # refused where some are nothing that cameras see
         first = first or kind
         first.refuse(kind, name)
+    assert first is not None
+    return first
 
 
 def _firsts(names: Sequence[str]) -> Iterator[str]:
@@ -297,21 +304,15 @@ def _write(order: DemosRequest, folder: Path, run: Run, kept: Sequence[Record], 
     for home in homes.values():
         home.mkdir(parents=True)
     writers = {name: FORMATS[name].make(home) for name, home in homes.items()}
-    frames, first, recoveries = 0, None, 0
-    hands: dict[str, None] = {}
-    controls: dict[str, None] = {}
+    count = TakeCount()
     for record in kept:
         take = read_take(take_file(work / RUN, record.episode))
         for writer in writers.values():
             writer.add(take)
-        frames += take.length
-        recoveries += bool(len(take.lead))
-        first = first or take
-        hands[take.hand], controls[take.episode.control] = None, None
-    assert first is not None
+        count.add(take)
     for writer in writers.values():
         writer.finish()
-    made = facts(order, run, kept, failures, frames, first, tuple(hands), tuple(controls), recoveries)
+    made = count.facts(order.command, order.policy, run.plan.digest, order.how.cameras, failures)
     write_json(new / FACTS, made)
     for name, home in homes.items():
         (home / "README.md").write_text(card(name, made), encoding="utf-8")
@@ -321,7 +322,7 @@ def _write(order: DemosRequest, folder: Path, run: Run, kept: Sequence[Record], 
     new.rmdir()
     work.rename(folder / OLD)
     shutil.rmtree(folder / OLD)
-    return frames
+    return count.frames
 
 
 def summary(made: Made) -> Mapping[str, Any]:

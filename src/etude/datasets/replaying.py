@@ -58,23 +58,29 @@ class ReplayResult:
         return self.success and not (self.states or self.frames or self.stored)
 
 
-def again(extra: Extra, how: RecordingSpec) -> Take:
+def again(extra: Extra, how: RecordingSpec, unsolved: bool = False) -> Take:
     """Carry out a recorded episode once more, in front of these cameras."""
-    return performed(extra.episode, extra.arrays["lead"], extra.arrays["actions"], extra.words, how, extra.policy)
+    return performed(extra.episode, extra.arrays["lead"], extra.arrays["actions"], extra.words, how, extra.policy, unsolved)
+
+
+def solved(reader: DatasetReader, episode: int) -> bool:
+    """Did the recorded episode end in success?"""
+    return bool(reader.column("next.success", episode)[-1])
 
 
 def dataset_views(folder: Path, episodes: Sequence[int], most: int) -> list[dict[str, Any]]:
     """Views of the recorded episodes with these numbers; without, of the first ``most``."""
-    wanted = sorted(DatasetReader(folder).chosen(episodes))[: None if episodes else most]
-    return [_viewed(extra) for index in wanted for extra in extras(folder, index)]
+    reader = DatasetReader(folder)
+    wanted = sorted(reader.chosen(episodes))[: None if episodes else most]
+    return [_viewed(extra, "success" if solved(reader, index) else "failure") for index in wanted for extra in extras(folder, index)]
 
 
-def _viewed(extra: Extra) -> dict[str, Any]:
+def _viewed(extra: Extra, outcome: str) -> dict[str, Any]:
     def lead(simulation: Simulation) -> None:
         for action in extra.arrays["lead"]:
             simulation.step(action)
 
-    return viewed(extra.episode, extra.arrays["actions"], extra.words, extra.policy, "success", lead)
+    return viewed(extra.episode, extra.arrays["actions"], extra.words, extra.policy, outcome, lead)
 
 
 def replay(folder: Path, episodes: Sequence[int] = (), workers: int = 1) -> Iterator[ReplayResult]:
@@ -103,9 +109,11 @@ def compared(extra: Extra, reader: DatasetReader) -> ReplayResult:
     """One episode against its replay."""
     own = read_facts(reader.folder).get(OWN_CAMERAS, {}) if (reader.folder / FACTS).exists() else {}
     cameras = tuple(own.get(camera, camera) for camera in extra.cameras)
+    ended = solved(reader, extra.episode_index)
     try:
         modalities = recorded_in(extra.modalities)
-        take = again(extra, RecordingSpec(cameras, extra.size, False, keep=True, smooth=extra.smooth, modalities=modalities))
+        how = RecordingSpec(cameras, extra.size, False, keep=True, smooth=extra.smooth, modalities=modalities)
+        take = again(extra, how, unsolved=not ended)
     except EtudeError:  # it does not end in success any more
         return ReplayResult(extra.episode_index, extra.episode.name, len(extra.arrays["actions"]), 0, 0, 0, False)
     kept, seen = extra.arrays["states"], take.states
@@ -117,7 +125,7 @@ def compared(extra: Extra, reader: DatasetReader) -> ReplayResult:
         pictures = reader.frames(extra.episode_index, camera)
         exact = not reader.videos
         stored += sum(not _shows(a, b, exact) for a, b in zip(pictures, take.pixels[camera], strict=False))
-    return ReplayResult(extra.episode_index, extra.episode.name, take.length, states, frames, stored, bool(take.success[-1]))
+    return ReplayResult(extra.episode_index, extra.episode.name, take.length, states, frames, stored, bool(take.success[-1]) == ended)
 
 
 def _shows(stored: Any, pixels: Any, exact: bool) -> bool:
@@ -151,8 +159,9 @@ def _rewritten(folder: Path, out: Path, how: RecordingSpec, form: str) -> int:
     writer, count, cameras = FORMATS[form].make(out), 0, how.cameras
     facts = read_facts(folder)
     how = replace(how, size=how.size or tuple(facts["size"]), modalities=how.modalities or tuple(facts.get("modalities", ())))
+    reader = DatasetReader(folder)
     for extra in extras(folder):
-        take = again(extra, how)
+        take = again(extra, how, unsolved=not solved(reader, extra.episode_index))
         if take.states.shape != extra.arrays["states"].shape or (take.states != extra.arrays["states"]).any():
             raise EtudeError(f"{extra.episode.name} does not come out as it was recorded on this machine; see 'etude replay {folder}'")
         writer.add(take)

@@ -21,9 +21,7 @@ def repeated(
     before: Callable[[Simulation], None] | None = None,
 ) -> None:
     """Do what came ``before`` the first action, call the onlookers, and carry out the actions. The robot is always seen."""
-    assert episode.scene.robot is not None
-    shown = replace(episode.scene, robot=replace(episode.scene.robot, visible=True))
-    simulation = Simulation(replace(episode, scene=shown))
+    simulation = Simulation(with_robot_seen(episode))
     if before is not None:
         before(simulation)
     noting = [begin(simulation) for begin in onlookers]
@@ -36,6 +34,12 @@ def repeated(
     simulation.heartbeat = beat
     for action, said in zip(actions, words, strict=True):  # noqa: B007  (read by ``beat``)
         simulation.step(action)
+
+
+def with_robot_seen(episode: Episode) -> Episode:
+    """The same episode for people, who want to see the robot where cameras do not."""
+    assert episode.scene.robot is not None
+    return replace(episode, scene=replace(episode.scene, robot=replace(episode.scene.robot, visible=True)))
 
 
 def main_camera(simulation: Simulation) -> str:

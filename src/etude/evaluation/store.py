@@ -194,7 +194,7 @@ class Store:
         except OSError as error:
             raise EtudeError(f"--out {str(self.folder)!r} cannot be written to: {error.strerror}") from None
         try:
-            _take(handle)
+            take_lock(handle)
         except OSError:
             handle.close()
             raise EtudeError(f"another process is working on {str(self.folder)!r}; wait for it, or choose another --out") from None
@@ -334,7 +334,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
         raise EtudeError(f"{path} cannot be written: {error.strerror}") from None
 
 
-def _take(handle: IO[bytes]) -> None:
+def take_lock(handle: IO[bytes]) -> None:
     """Lock a file for as long as it is open; the system lets go of it when the process dies, however it dies."""
     if os.name == "nt":
         import msvcrt

@@ -93,10 +93,33 @@ class Viewing:
             "covered": [(moment, sorted(names)) for moment, names in capture.covered],
             "looks": capture.looks, "lights": [(moment, _lighting(light)) for moment, light in capture.lights],
             "visuals": [_visual(visual, capture) for visual in capture.visuals],
-            "parts": {name: len(data) for name, data in parts.items()}, "data": text_of(b"".join(parts.values())),
-            "meshes": {mesh_key(v.mesh): mesh_data(v.mesh) for v in capture.visuals},
-            "textures": {v.texture: texture_url(v.texture) for v in capture.visuals},
+            "parts": {name: len(data) for name, data in parts.items()}, "data": text_of(b"".join(parts.values())), **self.models(),
         }  # fmt: skip
+
+    def latest(self) -> dict[str, Any]:
+        """The latest moment by itself: poses of the tracks, and how every sub-goal stands, as in all moments."""
+        return {"poses": np.round(self._capture.latest(), 5).tolist(), "progress": self._progress[-1], "flags": self._flags[-1]}
+
+    def changes(self) -> int:
+        """How often what is to be seen has changed, places aside."""
+        capture = self._capture
+        return len(capture.looks) + len(capture.lights) + len(capture.covered)
+
+    def surroundings(self) -> dict[str, Any]:
+        """What is to be seen at the latest moment, wherever it is: for who looks on while it happens."""
+        capture = self._capture
+        return {
+            "visuals": [_visual(visual, capture) for visual in capture.visuals], "looks": capture.looks[-1][1],
+            "light": _lighting(capture.lights[-1][1]), "covered": sorted(capture.world.covered),
+        }  # fmt: skip
+
+    def models(self) -> dict[str, Any]:
+        """Geometry and surfaces of all that was seen, by their names."""
+        visuals = self._capture.visuals
+        return {
+            "meshes": {mesh_key(v.mesh): mesh_data(v.mesh) for v in visuals},
+            "textures": {v.texture: texture_url(v.texture) for v in visuals},
+        }
 
     def _still(self) -> str:
         """The last moment as a small picture inside a URL: what is seen before the view is opened, and on paper."""

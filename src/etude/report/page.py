@@ -82,12 +82,14 @@ class Page:
         path.write_text(document(self.title, "\n".join(self._blocks)), encoding="utf-8")
 
 
-def document(title: str, body: str, style: str = "", script: str = "") -> str:
-    """The whole text of a page. Browsers are told to load nothing from anywhere, so that a page that would is broken at once."""
+def document(title: str, body: str, style: str = "", script: str = "", allowed: str = "") -> str:
+    """The whole text of a page. Browsers are told to load nothing from anywhere, so that a page that would is broken at once;
+    ``allowed`` is what else it may do, as content security policies say it."""
+    rules = "; ".join(filter(None, (POLICY, allowed)))
     ending = f"<script>\n{script}</script>\n" if script else ""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n<link rel="icon" href="data:,">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{rules}">\n<link rel="icon" href="data:,">\n'
         f"<title>{html.escape(title)}</title>\n<style>{STYLE}{style}</style></head>\n<body>\n{body}\n{ending}</body></html>\n"
     )

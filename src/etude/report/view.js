@@ -227,11 +227,9 @@ const sceneOf = (() => {
   async function sceneOf(canvas, library, view) {
     const gl = canvas.getContext("webgl2", { antialias: !software(), powerPreference: "high-performance" });
     if (!gl) throw new Error("this browser has no WebGL 2, which the view needs");
-    const moments = await momentsOf(view);
-    const keys = [...new Set(view.visuals.map((v) => v.mesh))], names = [...new Set(view.visuals.map((v) => v.texture))];
-    const meshes = Object.fromEntries(await Promise.all(keys.map(async (key) => [key, await meshOf(library.meshes[key])])));
-    const surfaces = Object.fromEntries(await Promise.all(names.map(async (name) => [name, await painted(gl, library.textures[name])])));
-    const buffers = Object.fromEntries(keys.map((key) => [key, uploaded(gl, meshes[key])]));
+    const moments = await momentsOf(view), meshes = {}, surfaces = {}, buffers = {};
+    let own = [];
+    await learn(library, view.visuals);
     const spike = uploaded(gl, SPIKE);
     const lit = program(gl, VERTEX, FRAGMENT), deep = program(gl, DEPTH_VERTEX, DEPTH_FRAGMENT), mark = program(gl, MARK_VERTEX, MARK_FRAGMENT);
     const depths = gl.createTexture();
@@ -253,8 +251,35 @@ const sceneOf = (() => {
     gl.enable(gl.DEPTH_TEST);
     gl.enable(gl.CULL_FACE);
     gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
-    const own = view.visuals.map((v) => placed(v.pose));
     let models = [], shown = [], sun = null, light = null, drawnAt = -1, hurried = false;
+
+    // Take in what is to be seen: geometry and surfaces that are new, and where each thing is on its track.
+    async function learn(more, visuals) {
+      const unknown = (name, known) => [...new Set(visuals.map((v) => v[name]))].filter((key) => !(key in known));
+      await Promise.all([
+        ...unknown("mesh", meshes).map(async (key) => { const mesh = await meshOf(more.meshes[key]); meshes[key] = mesh; buffers[key] = uploaded(gl, mesh); }),
+        ...unknown("texture", surfaces).map(async (name) => { surfaces[name] = await painted(gl, more.textures[name]); }),
+      ]);
+      own = visuals.map((v) => placed(v.pose));
+      view.visuals = visuals;
+    }
+
+    // A scene that is shown while it happens has two moments, the latest and the one before, and time goes from 0 to 1 between them.
+    function tell({ poses, looks, light, covered }) {
+      const size = poses.length * 7, before = moments.tracks.slice(-size), now = Float32Array.from(poses.flat()), both = new Float32Array(2 * size);
+      const known = before.length === size && view.tracks === poses.length;
+      for (let k = 0; k < size; k += 7) {            // a quaternion and its opposite are the same turn
+        let along = 0;
+        for (let c = 3; c < 7; c++) along += known ? before[k + c] * now[k + c] : 1;
+        if (along < 0) for (let c = 3; c < 7; c++) now[k + c] *= -1;
+      }
+      both.set(known ? before : now);
+      both.set(now, size);
+      moments.tracks = both;
+      Object.assign(view, { moments: 2, tracks: poses.length });
+      if (looks) Object.assign(view, { looks: [[0, looks]], lights: [[0, light]], covered: [[0, covered]] });
+      drawnAt = -1;
+    }
 
     const since = (list, t) => list.reduce((found, one) => (one[0] <= t ? one : found), list[0])[1];
 
@@ -357,7 +382,8 @@ const sceneOf = (() => {
       }
       gl.disable(gl.BLEND);
       gl.depthMask(true);
-      if (marks) drawMarks(time, eye, marks);
+      if (marks?.plumb) drawPlumb(eye, marks.plumb);
+      if (marks?.contacts || marks?.forces) drawMarks(time, eye, marks);
       gl.disable(gl.SCISSOR_TEST);
     }
 
@@ -367,6 +393,19 @@ const sceneOf = (() => {
       gl.clearColor(0, 0, 0, 1);
       gl.clear(gl.COLOR_BUFFER_BIT);
       gl.disable(gl.SCISSOR_TEST);
+    }
+
+    // A thread so long that hangs down from a place, until it meets something: how high a hand is, and over what.
+    function drawPlumb(eye, { place, length }) {
+      gl.useProgram(mark.made);
+      gl.uniformMatrix4fv(mark.at.eye, false, eye.clip);
+      gl.uniform4f(mark.at.paint, 0.85, 0.2, 0.1, 1);
+      gl.bindVertexArray(spike.vao);
+      gl.disable(gl.CULL_FACE);
+      const s = 0.002;
+      gl.uniformMatrix4fv(mark.at.model, false, [s, 0, 0, 0, 0, s, 0, 0, 0, 0, -1.2 * length, 0, ...place, 1]);
+      gl.drawElements(gl.TRIANGLES, 12, spike.kind, 0);   // without its blunt end
+      gl.enable(gl.CULL_FACE);
     }
 
     function drawMarks(time, eye, marks) {
@@ -399,7 +438,7 @@ const sceneOf = (() => {
     function eyeOf({ from, right, down, forward, fov, extent, aspect, near, far }, width, height) {
       const see = seenFrom(from, right, down.map((v) => -v), forward.map((v) => -v)), fits = Math.min(height, width / aspect);
       const flat = extent !== undefined, f = flat ? (2 * fits) / extent : fits / Math.tan((fov * Math.PI) / 360);
-      return { clip: times((flat ? parallel : perspective)(f / width, f / height, near, far), see), from, straight: forward, parallel: flat };
+      return { clip: times((flat ? parallel : perspective)(f / width, f / height, near, far), see), from, right, straight: forward, parallel: flat };
     }
 
     // Draw less well, and faster: textures and shadows without blending.
@@ -430,7 +469,7 @@ const sceneOf = (() => {
       return found;
     }
 
-    return { gl, moments, draw, blacken, hurry, eyeOf, throughCamera, middle };
+    return { gl, moments, learn, tell, draw, blacken, hurry, eyeOf, throughCamera, middle };
   }
 
   return sceneOf;

@@ -20,7 +20,12 @@ def view_style() -> str:
 
 def view_script() -> str:
     """The script of views; it begins when the page has been read."""
-    return _text("view.js") + _text("viewer.js")
+    return scene_script() + _text("viewer.js")
+
+
+def scene_script() -> str:
+    """The script with which a scene is drawn and walked around in, for pages that have controls of their own."""
+    return _text("view.js") + _text("looking.js")
 
 
 def _text(name: str) -> str:

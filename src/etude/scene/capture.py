@@ -70,6 +70,11 @@ class Capture:
         turned[1:] *= np.cumprod(signs, 0)[..., None]
         return np.asarray(poses)
 
+    def latest(self) -> Array:
+        """Where the tracks are at the latest moment, (tracks, 7); the sign of rotations may jump."""
+        count = self.world.model.nbody
+        return np.asarray(self._poses[-1][[*self.bodies, *range(count, count + len(self._mounted))]])
+
     def track_of(self, rides: Visual | Camera) -> int | None:
         """The number of the track on which a visual or a camera rides; None: it stands in the world."""
         if isinstance(rides, Visual):

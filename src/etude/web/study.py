@@ -43,11 +43,16 @@ RULES = (  # what a browser may do with the page: talk to the server it came fro
 )
 
 
-def study_plan(person: str, names: tuple[str, ...]) -> Plan:
-    """The plan of a study: the policy is a person."""
+def human(person: str) -> str:
+    """How a person is called where policies are named."""
     if not person or any(not (c.isalnum() or c in "-_.") for c in person):
         raise EtudeError(f"--person {person!r} must be a name of letters, digits, '-', '_' and '.'")
-    return Plan(f"human:{person}", names)
+    return f"human:{person}"
+
+
+def study_plan(person: str, names: tuple[str, ...]) -> Plan:
+    """The plan of a study: the policy is a person."""
+    return Plan(human(person), names)
 
 
 class Study:
@@ -171,7 +176,7 @@ def _handler(studies: Mapping[str, Study], host: str) -> type[BaseHTTPRequestHan
 
         def do_GET(self) -> None:
             study, what = self._asked()
-            if not _named(self.headers.get("Host", ""), host):
+            if not is_our_host(self.headers.get("Host", ""), host):
                 self.send_error(HTTPStatus.FORBIDDEN, explain="open this page by the number of its machine, not by a name")
             elif study is None:
                 self.send_error(HTTPStatus.NOT_FOUND, explain=f"the pages of this study are /{'/, /'.join(studies)}/")
@@ -185,7 +190,7 @@ def _handler(studies: Mapping[str, Study], host: str) -> type[BaseHTTPRequestHan
         def do_POST(self) -> None:
             at, origin, length = self.headers.get("Host", ""), self.headers.get("Origin"), self.headers.get("Content-Length", "")
             study, what = self._asked()
-            if not _named(at, host) or origin not in (f"http://{at}", f"https://{at}"):
+            if not is_our_host(at, host) or origin not in (f"http://{at}", f"https://{at}"):
                 self.send_error(HTTPStatus.FORBIDDEN, explain="answers are taken from the page of this study only")
             elif study is None or what != "answer":
                 self.send_error(HTTPStatus.NOT_FOUND)
@@ -220,7 +225,7 @@ def _handler(studies: Mapping[str, Study], host: str) -> type[BaseHTTPRequestHan
     return Handler
 
 
-def _named(at: str, host: str) -> bool:
+def is_our_host(at: str, host: str) -> bool:
     """Is a Host header one of ours? A number is, and so are the names we know. Any other name may be one that somebody else's page
     was given to reach us by."""
     try:
