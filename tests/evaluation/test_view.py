@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import gc
 import json
+import weakref
 import zlib
 from typing import Any
 
@@ -12,12 +14,15 @@ import pytest
 
 from etude import api
 from etude.envs.simulation import Simulation
+from etude.evaluation.film import Filming
 from etude.evaluation.plan import Plan
 from etude.evaluation.play import Players
+from etude.evaluation.repeating import repeated
 from etude.evaluation.run import Quiet, RunSettings, evaluate
 from etude.evaluation.saying import spoken_subgoals
 from etude.evaluation.view import NEXT, SATISFIED, joined, read_view, view_file, viewed
 from etude.evaluation.viewing import episode_view, run_views
+from etude.library import find
 from etude.names import EtudeError
 from etude.render.compact import mesh_data, texture_url
 
@@ -192,3 +197,17 @@ def test_sub_goals_without_words_are_told_by_their_parts():
 def test_members_without_words_are_numbered_in_what_they_belong_to():
     spoken = spoken_subgoals([("goal", "All", ""), ("goal.0", "Mine", ""), ("goal.1", "Mine", ""), ("goal.2", "Mine", "done")])
     assert spoken["goal.0"] == "The whole task (1 of 3)" and spoken["goal.2"] == "done"
+
+
+def test_the_frames_of_a_film_are_let_go_with_it():
+    """A worker that keeps films would else grow by as much as a film has frames, until Python looks for cycles: which it seldom does."""
+    episode = find(PICK)
+    filming = Filming("still")
+    gc.disable()
+    try:
+        repeated(episode, [np.zeros(7)] * 3, [("", "")] * 3, [filming.begin])
+        film = weakref.ref(filming._film)
+        del filming
+        assert film() is None
+    finally:
+        gc.enable()

@@ -32,8 +32,11 @@ def repeated(
             note(said)
 
     simulation.heartbeat = beat
-    for action, said in zip(actions, words, strict=True):  # noqa: B007  (read by ``beat``)
-        simulation.step(action)
+    try:
+        for action, said in zip(actions, words, strict=True):  # noqa: B007  (read by ``beat``)
+            simulation.step(action)
+    finally:
+        simulation.heartbeat = None  # or simulation and onlookers, with all their pictures, would hold each other for a long time
 
 
 def with_robot_seen(episode: Episode) -> Episode:
