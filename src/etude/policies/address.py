@@ -116,9 +116,7 @@ _READERS: dict[str, tuple[Callable[[str], Any], str]] = {
 _FIELDS = tuple(f.name for f in fields(Contract) if f.name != "privileged")
 
 
-def stated(
-    query: str, where: str, more: Sequence[str], among: Sequence[str] = _FIELDS
-) -> tuple[dict[str, Any], dict[str, Any]]:
+def stated(query: str, where: str, more: Sequence[str], among: Sequence[str] = _FIELDS) -> tuple[dict[str, Any], dict[str, Any]]:
     """What stands after the ? of an address, read: fields of the contract, ``among`` those that may stand there, as plain data, and
     ``more`` options that there may be.
 

@@ -162,8 +162,8 @@ def _chat_planner(text: str) -> Planner:
 
 def load_policy(text: str, mind: str = "") -> Policy:
     """A policy: a registered name (``oracle``, ``oracle:noise=0.02``, ``random``, ``noop``), a registered address (``replay:RUN``,
-    ``ws://host:port``, ``learned:PATH``, ``zoo:NAME``, ``lerobot:PATH``, ``chat:MODEL@http://host:port/v1`` and ``answers:FILE`` for decisions,
-    ``takeover:CHANCE:POLICY``, from which the oracle takes over, ``blind:POLICY``, which sees nothing,
+    ``ws://host:port``, ``learned:PATH``, ``zoo:NAME``, ``lerobot:PATH``, ``chat:MODEL@http://host:port/v1`` and
+    ``answers:FILE`` for decisions, ``takeover:CHANCE:POLICY``, from which the oracle takes over, ``blind:POLICY``, which sees nothing,
     ``true:PART:POLICY``, partly the oracle's), or ``module:attribute`` (with
     ``?key=value&…`` as arguments).
 

@@ -113,7 +113,11 @@ def read_checkpoint(path: str, said: Mapping[str, Any], dataset: str = "") -> Le
     known = _known(folder, dataset, said)
     names = [name.removeprefix(PICTURES) for name in pictures]
     own = known.pop(OWN_CAMERAS, {})
-    fields = {"cameras": [own.get(name, name) for name in names], **_measured(taken, inputs, folder), **known, **said}
+    fields = {"cameras": [own.get(name, name) for name in names], **known, **said}
+    if "size" not in fields:
+        fields |= _size(taken, folder)
+    if "joints" not in fields:
+        fields |= _joints(inputs, folder)
     if len(fields["cameras"]) != len(pictures):
         raise EtudeError(f"{folder} takes {len(pictures)} pictures ({', '.join(names)}), and cameras= names {len(fields['cameras'])}")
     contract = Contract.from_data(fields)
@@ -154,19 +158,23 @@ def _renamed(folder: Path) -> dict[str, str]:
     return {}
 
 
-def _measured(taken: Mapping[str, Sequence[int]], inputs: Mapping[str, Sequence[int]], folder: Path) -> dict[str, Any]:
-    """What the shapes of a checkpoint say of the contract."""
-    found: dict[str, Any] = {}
-    if taken:
-        sizes = {(width, height) for _, height, width in taken.values()}
-        if len(sizes) > 1:
-            told = ", ".join(f"{width}x{height}" for width, height in sorted(sizes))
-            raise EtudeError(f"{folder} takes pictures of different sizes ({told}); environments take all in one: say size=WIDTHxHEIGHT")
-        found["size"] = list(*sizes)
-    if STATE in inputs:
-        (count,) = inputs[STATE]
-        found["joints"] = (count - FELT) // 2
-    return found
+def _size(taken: Mapping[str, Sequence[int]], folder: Path) -> dict[str, list[int]]:
+    """Of the pictures that the checkpoint takes."""
+    sizes = sorted({(width, height) for _, height, width in taken.values()})
+    if len(sizes) > 1:
+        told = ", ".join(f"{width}x{height}" for width, height in sizes)
+        raise EtudeError(f"{folder} takes pictures of different sizes ({told}); environments take all in one: say size=WIDTHxHEIGHT")
+    return {"size": [*sizes[0]]} if sizes else {}
+
+
+def _joints(inputs: Mapping[str, Sequence[int]], folder: Path) -> dict[str, int]:
+    """Of an arm that feels as many numbers as the checkpoint takes."""
+    if STATE not in inputs:
+        return {}
+    joints, odd = divmod(sum(inputs[STATE]) - FELT, 2)
+    if odd or joints < 1:
+        raise EtudeError(f"{folder} takes {sum(inputs[STATE])} numbers as {STATE}; arms have two for each joint here, and {FELT} more")
+    return {"joints": joints}
 
 
 def _known(folder: Path, dataset: str, said: Mapping[str, Any]) -> dict[str, Any]:

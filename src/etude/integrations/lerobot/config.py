@@ -15,7 +15,7 @@ from lerobot.utils.constants import ACTION, OBS_IMAGES, OBS_STATE
 from etude.datasets.columns import ACTION as OUR_ACTION
 from etude.datasets.columns import PICTURES as OUR_PICTURES
 from etude.datasets.columns import STATE as OUR_STATE
-from etude.episodes import CONTROLS, ActionSpace, Episode
+from etude.episodes import ActionSpace, Episode
 from etude.evaluation.choosing import choose, is_listed
 from etude.integrations.lerobot.env import FELT, PICTURES, LeRobotEnv, PlayedTask
 from etude.library import find
@@ -25,7 +25,7 @@ from etude.scene.viewpoints import camera_names
 from etude.suites.suite import SUITES
 
 assert (ACTION, f"{OBS_IMAGES}.", OBS_STATE) == (OUR_ACTION, OUR_PICTURES, OUR_STATE)
-SPACES: dict[str, ActionSpace | None] = {**{name: name for name in CONTROLS}, "own": None}
+SPACES: dict[str, ActionSpace | None] = {"ee_delta": "ee_delta", "ee_pose": "ee_pose", "joint": "joint", "own": None}
 HORIZON = "_max_episode_steps"
 
 

@@ -60,7 +60,7 @@ class LeRobotEnv(gymnasium.Env[Observation, NDArray[Any]]):
         seen = self._env.observation_space
         assert isinstance(seen, spaces.Dict)
         pictures = spaces.Dict({name: seen[name] for name in self._cameras})
-        self.observation_space = spaces.Dict({PICTURES: pictures, FELT: seen["proprioception"]})
+        self.observation_space: spaces.Dict = spaces.Dict({PICTURES: pictures, FELT: seen["proprioception"]})
         self.action_space = self._env.action_space
 
     @property
@@ -89,7 +89,7 @@ class LeRobotEnv(gymnasium.Env[Observation, NDArray[Any]]):
         seen, reward, terminated, truncated, info = self._env.step(action)
         return self._told(seen), reward, terminated, truncated, _flat(info)
 
-    def render(self) -> NDArray[np.uint8] | None:  # type: ignore[override]
+    def render(self) -> NDArray[np.uint8] | None:
         """A picture for people."""
         return self._env.render()
 

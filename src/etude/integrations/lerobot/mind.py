@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
-import sys
+import io
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass
@@ -94,14 +94,12 @@ def device_of(name: str = "") -> torch.device:
 def _loaded(folder: Path, device: str) -> LeRobotSession:
     """The policy and its processors. Weights are read from safetensors, and all of them must be there."""
     register_third_party_plugins()
-    with redirect_stdout(sys.stderr):  # where it tells what it loads, which is no result
+    with redirect_stdout(io.StringIO()):  # where it says that it loads
         try:
             config = PreTrainedConfig.from_pretrained(str(folder), cli_overrides=[f"--device={device}"])
             policy = get_policy_class(config.type).from_pretrained(str(folder), config=config, strict=True)
             policy.to(device).eval()
-            before, after = make_pre_post_processors(
-                config, str(folder), preprocessor_overrides={"device_processor": {"device": device}}
-            )
+            before, after = make_pre_post_processors(config, str(folder), preprocessor_overrides={"device_processor": {"device": device}})
         except EtudeError:
             raise
         except Exception as error:
