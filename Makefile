@@ -96,7 +96,7 @@ $(VENV)-lerobot/.installed: pyproject.toml
 	@$(PYTHON312) -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null || { \
 	  echo "LeRobot wants Python 3.12 or newer, and '$(strip $(PYTHON312))' is none: make test-lerobot PYTHON312=/path/to/python3.12"; exit 1; }
 	$(PYTHON312) -m venv $(VENV)-lerobot
-	$(VENV)-lerobot/bin/python -m pip install --quiet --disable-pip-version-check -e '.[datasets,lerobot]' 'lerobot[diffusion]' hypothesis pytest
+	$(VENV)-lerobot/bin/python -m pip install --quiet --disable-pip-version-check -e '.[datasets,lerobot]' 'lerobot[diffusion,smolvla]' hypothesis pytest
 	touch $@
 
 $(VENV)-hub/.installed: pyproject.toml

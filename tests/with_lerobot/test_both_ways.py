@@ -10,12 +10,14 @@ import pytest
 pytest.importorskip("lerobot", reason="make test-lerobot")
 os.environ["HF_HUB_OFFLINE"] = "1"
 
-from lerobot_files import diffusing, headed, ran, trained
+from lerobot_files import diffusing, headed, ran, reading, trained
 
 import etude
+from etude.envs.simulation import Simulation
 from etude.evaluation.store import read_run
 from etude.integrations.lerobot.config import EtudeEnvConfig
 from etude.names import EtudeError
+from etude.policies.conventions import ContractObserver
 from etude.policies.loading import load_policy
 
 TASK = "clevrskills/touch@test"
@@ -78,38 +80,54 @@ def test_successes_are_the_same_and_so_are_batches_in_processes(place, aimed):
     assert [*(place / "aimed-theirs/videos").rglob("*.mp4")]
 
 
-def test_a_policy_that_draws_noise_draws_it_from_the_name_of_the_episode(place, tmp_path):
-    text = f"lerobot:{diffusing(place / 'demos', tmp_path / 'diffusion')}?device=cpu"
-    policy = load_policy(text)
-    assert policy.contract.cameras == ("base", "hand_view") and policy.contract.size == (64, 64) and policy.contract.joints == 6
+@pytest.fixture(scope="module", params=[diffusing, reading], ids=["diffusion", "smolvla"])
+def drawing(request, place, tmp_path_factory):
+    """A policy whose actions are drawn."""
+    folder = request.param(place / "demos", tmp_path_factory.mktemp("drawing") / "checkpoint")
+    return load_policy(f"lerobot:{folder}?device=cpu")
+
+
+def looked(name, contract):
+    return ContractObserver(Simulation(etude.episode(name).under("ee_delta")), contract).look()
+
+
+def test_what_a_policy_draws_it_draws_from_the_name_of_the_episode(drawing):
+    assert drawing.contract.cameras == ("base", "hand_view") and drawing.contract.size == (64, 64) and drawing.contract.joints == 6
     names = [f"{TASK}#{seed}" for seed in (0, 1)]
 
     def actions(name):
-        return np.array([step.action for _, step in zip(range(5), etude.rollout(policy, name), strict=False)])
+        return np.array([step.action for _, step in zip(range(5), etude.rollout(drawing, name), strict=False)])
 
     first, second = actions(names[0]), actions(names[1])
     assert np.array_equal(actions(names[1]), second) and np.array_equal(actions(names[0]), first)
     assert not np.array_equal(first, second)
 
 
-def test_episodes_at_the_same_time_do_not_know_of_each_other(place, tmp_path):
-    from etude.envs.simulation import Simulation
-    from etude.library import episode
-    from etude.policies.conventions import ContractObserver
-
-    policy = load_policy(f"lerobot:{diffusing(place / 'demos', tmp_path / 'diffusion')}?device=cpu")
+def test_episodes_at_the_same_time_do_not_know_of_each_other(drawing):
     names = [f"{TASK}#{seed}" for seed in (0, 1)]
-    seen = [ContractObserver(Simulation(episode(name).under("ee_delta")), policy.contract).look() for name in names]
+    seen = [looked(name, drawing.contract) for name in names]
 
     def played(*sessions):
         for k in sessions:
-            policy.reset_session(k, seen[k]["instruction"], (), names[k])
-        return [policy.act_batch([seen[k] for k in sessions], list(sessions)) for _ in range(4)]
+            drawing.reset_session(k, seen[k]["instruction"], (), names[k])
+        return [drawing.act_batch([seen[k] for k in sessions], list(sessions)) for _ in range(4)]
 
     alone = [[step[0] for step in played(k)] for k in (0, 1)]
     together = played(0, 1)
     for k in (0, 1):
         assert np.array_equal(alone[k], [step[k] for step in together])
+
+
+def test_a_policy_that_reads_is_told_the_instruction(place, tmp_path):
+    policy = load_policy(f"lerobot:{reading(place / 'demos', tmp_path / 'vla')}?device=cpu")
+    seen = looked(f"{TASK}#1", policy.contract)
+
+    def told(words):
+        policy.reset(words, (), f"{TASK}#1")
+        return policy.act({**seen, "instruction": words})
+
+    assert np.array_equal(told("Touch the yellow diamond"), told("Touch the yellow diamond"))
+    assert not np.array_equal(told("Touch the yellow diamond"), told("Touch the red heart"))
 
 
 def test_a_checkpoint_with_a_layer_missing_is_refused(place, checkpoint, tmp_path):
