@@ -15,6 +15,7 @@ from etude.integrations.lerobot.env import PlayedTask
 from etude.names import EtudeError
 from etude.policies.contract import Contract, mismatches
 from etude.policies.loading import halves_of
+from etude.policies.wire import pack, unpack
 from etude.render import fingerprint
 
 PICTURE, STATE = {"type": "VISUAL", "shape": [3, 48, 64]}, {"type": "STATE", "shape": [22]}
@@ -118,10 +119,10 @@ def test_a_checkpoint_of_others_is_played_in_the_conventions_that_its_address_st
     assert (found.cameras, found.hand, found.rate, found.joints) == (("base", "hand_view"), (0.0, 1.0), 10.0, None)
 
 
-def test_eyes_send_pictures_in_the_order_of_the_checkpoint_and_the_words(tmp_path):
+def test_pictures_in_the_order_of_the_checkpoint_and_words_reach_the_process_that_decides(tmp_path):
     eyes = LeRobotEyes(read_checkpoint(str(written(tmp_path / "act", root=recorded(tmp_path / "demos"))), {}))
     pictures = [np.full((48, 64, 3), k, np.uint8) for k in (1, 2)]
-    seen = eyes.saw({"side": pictures[1], "base": pictures[0], "proprioception": np.zeros(22), "instruction": "Put 90° …"})
+    seen = unpack(pack(eyes.saw({"side": pictures[1], "base": pictures[0], "proprioception": np.zeros(22), "instruction": "Put 90° …"})))
     assert (seen["0"] == 1).all() and (seen["1"] == 2).all() and bytes(seen["words"]).decode() == "Put 90° …"
     seeds = [eyes.told("", (), name)["seed"][0] for name in ("a/b@c#1", "a/b@c#2", "a/b@c#1")]
     assert seeds[0] == seeds[2] != seeds[1]
