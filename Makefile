@@ -1,5 +1,7 @@
 # Two commands: `make demo` and `make test`. Both make the environment they need.
 PYTHON ?= python3
+# LeRobot wants Python 3.12 or newer.
+PYTHON312 ?= $(firstword $(wildcard $(HOME)/.pyenv/versions/3.12*/bin/python) python3.12)
 VENV ?= .venv
 BIN := $(VENV)/bin
 ZOO := $(wildcard zoo/src/etude_zoo/*.onnx) # trained policies: where one ships, it is installed with what plays it
@@ -37,7 +39,7 @@ test-bytes: $(VENV)/.tested
 test-hub: $(VENV)-hub/.installed
 	$(VENV)-hub/bin/python -m pytest tests/with_hub
 
-# Our data sets in the real lerobot, in an environment of its own: its pins exclude ours, so it is installed without them.
+# The real LeRobot, in an environment of its own: our data sets in it, our episodes in lerobot-eval, its checkpoints in etude evaluate.
 test-lerobot: $(VENV)-lerobot/.installed
 	$(VENV)-lerobot/bin/python -m pytest tests/with_lerobot
 
@@ -90,11 +92,11 @@ $(VENV)/.tested: pyproject.toml constraints.txt $(ZOO) | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]' $(if $(strip $(ZOO)),-e ./zoo)
 	touch $@ $(VENV)/.installed
 
-$(VENV)-lerobot/.installed: pyproject.toml tests/with_lerobot/requirements.txt tests/with_lerobot/prepare.py
-	$(PYTHON) -m venv $(VENV)-lerobot
-	$(VENV)-lerobot/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --ignore-requires-python -r tests/with_lerobot/requirements.txt
-	$(VENV)-lerobot/bin/python tests/with_lerobot/prepare.py
-	$(VENV)-lerobot/bin/python -m pip install --quiet --disable-pip-version-check -e '.[datasets]' hypothesis pytest
+$(VENV)-lerobot/.installed: pyproject.toml
+	@$(PYTHON312) -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null || { \
+	  echo "LeRobot wants Python 3.12 or newer, and '$(strip $(PYTHON312))' is none: make test-lerobot PYTHON312=/path/to/python3.12"; exit 1; }
+	$(PYTHON312) -m venv $(VENV)-lerobot
+	$(VENV)-lerobot/bin/python -m pip install --quiet --disable-pip-version-check -e '.[datasets,lerobot]' 'lerobot[diffusion,smolvla]' hypothesis pytest
 	touch $@
 
 $(VENV)-hub/.installed: pyproject.toml

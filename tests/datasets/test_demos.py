@@ -138,6 +138,17 @@ def test_rerendering_changes_nothing_but_the_pictures(whole, tmp_path):
     assert all(one.same for one in replay(tmp_path / "other"))
 
 
+def test_sub_tasks_and_steps_are_a_column_where_that_is_asked_for(whole, tmp_path):
+    assert "language_persistent" not in DatasetReader(whole).features
+    assert rerender(whole, tmp_path / "told", RecordingSpec(language=True)) == 3
+    assert {*DatasetReader(tmp_path / "told").features} - {*DatasetReader(whole).features} == {"language_persistent"}
+    rows = pq.read_table(tmp_path / "told/data", columns=["language_persistent"]).to_pylist()
+    assert {row["style"] for row in rows[0]["language_persistent"]} == {"plan", "subtask", "motion"}
+    assert all(one.same for one in replay(tmp_path / "told"))
+    with pytest.raises(EtudeError, match=r"--language is for --format lerobot and lerobot-images: lerobot-v2\.1 has no such column"):
+        order(NAMES, how=RecordingSpec(language=True), formats=("lerobot-v2.1",))
+
+
 def test_windows_hold_what_was_seen_and_done(whole):
     windows, reader = Windows(whole, WindowShape(seen=3, done=5)), DatasetReader(whole)
     assert len(windows) == sum(span.length for span in reader.spans)

@@ -72,7 +72,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three demonstrations in all three forms, each in its folder."""
     folder = tmp_path_factory.mktemp("demos") / "set"
     names = tuple(f"clevrskills/pick@train#{k}" for k in range(3))
-    order = DemosRequest(names, "oracle:action=ee_delta", RecordingSpec(size=(64, 64)), FORMS, 0, "etude demos")
+    order = DemosRequest(names, "oracle:action=ee_delta", RecordingSpec(size=(64, 64), language=True), FORMS, 0, "etude demos")
     assert len(demos(order, folder, RunSettings(workers=1), Quiet()).kept) == 3
     return folder
 

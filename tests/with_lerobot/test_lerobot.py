@@ -71,8 +71,20 @@ def test_stored_images_are_the_rendered_ones_exactly(sets):
                 assert zlib.crc32(pixels(data[0], f"observation.images.{camera}").tobytes()) == extra.arrays["digests"][k, 0]
 
 
-def test_plan_sub_tasks_and_steps_arrive(sets):
-    data = loaded(sets / "lerobot")
+@pytest.mark.parametrize("form", FORMATS[:2])
+def test_a_plain_data_loader_of_torch_makes_batches(sets, form):
+    data = loaded(sets / form)
+    loader = DataLoader(data, batch_size=16, shuffle=True, num_workers=2)
+    batch = next(iter(loader))
+    assert batch["observation.images.base"].shape == (16, 3, 128, 128) and batch["action"].shape == (16, 7)
+    assert len(batch["task"]) == 16 and {*batch["task"]} <= {span.task for span in DatasetReader(sets / form).spans}
+
+
+def test_plan_sub_tasks_and_steps_arrive_where_they_are_asked_for(tmp_path, sets):
+    from lerobot.utils.collate import lerobot_collate_fn
+
+    data = loaded(made(order(NAMES[:2], how=RecordingSpec(size=(64, 64), language=True)), tmp_path / "told"))
+    assert len(next(iter(DataLoader(data, batch_size=4, shuffle=True, collate_fn=lerobot_collate_fn)))["task"]) == 4
     rows = data[0]["language_persistent"]
     styles = [row["style"] for row in rows]
     assert styles.count("plan") == 1 and "subtask" in styles and "motion" in styles

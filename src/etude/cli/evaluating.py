@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 CHAT = "chat:MODEL@http://host:port/v1"
 DECIDER = f"{CHAT} or answers:FILE (decisions)"
 POLICY = (
-    f"oracle, oracle:noise=0.02, oracle:colour_blind, random, noop, blind:POLICY, replay:RUN, module:attribute, ws://host:port, {DECIDER}"
+    "oracle, oracle:noise=0.02, oracle:colour_blind, random, noop, blind:POLICY, replay:RUN, learned:PATH, zoo:NAME, lerobot:PATH, "
+    f"module:attribute, ws://host:port, {DECIDER}"
 )
 PLANNER = f"rule, oracle, oracle:wrong=0.2, {CHAT}, answers:FILE, or module:attribute"
 EVERY = 30.0  # seconds between lines of progress where there is no terminal

@@ -35,6 +35,11 @@ Modalities = Annotated[list[str] | None, typer.Option(
 )]  # fmt: skip
 
 
+Language = Annotated[bool, typer.Option(
+    "--language", help="sub-tasks and steps as a column of LeRobot v3.0, for its own collate: torch's takes no texts of varying number",
+)]  # fmt: skip
+
+
 @app.command()
 def demos(
     out: Annotated[Path, typer.Option(help="the data set's folder; the same command goes on where it stopped")],
@@ -60,6 +65,7 @@ def demos(
     size: Annotated[str | None, typer.Option(help="of the pictures: 128, or WIDTHxHEIGHT; the suite's own if not given")] = None,
     smooth: Annotated[bool, typer.Option("--smooth", help="pictures with smooth edges, for policies whose contract asks for them")] = False,
     modality: Modalities = None,
+    language: Language = False,
     form: Annotated[list[str] | None, typer.Option("--format", help=FORMS)] = None,
     allow_test: Annotated[bool, typer.Option("--allow-test", help="although the split is for testing; the data set says so")] = False,
     push: Push = None,
@@ -91,7 +97,9 @@ def demos(
     if push is not None and len(form or ()) > 1:
         raise EtudeError("--push takes a data set of one --format: several have a folder each, and no card in common")
     there = None if push is None else HubRepository(push, "dataset", private)
-    spec = RecordingSpec(tuple(camera or ()), recorded_size(size), spaces=every_space, smooth=smooth, modalities=tuple(modality or ()))
+    spec = RecordingSpec(
+        tuple(camera or ()), recorded_size(size), spaces=every_space, smooth=smooth, modalities=tuple(modality or ()), language=language
+    )
     with ProgressBar(out) as shown:
         made = api.demos(
             what, out=out, episodes=episodes, task=task or (), split=split or (), level=level or (), difficulty=difficulty or (),
@@ -171,6 +179,7 @@ def rerender(
     size: Annotated[str | None, typer.Option(help="of the pictures: 128, or WIDTHxHEIGHT; as recorded if not given")] = None,
     smooth: Annotated[bool, typer.Option("--smooth", help="pictures with smooth edges")] = False,
     modality: Modalities = None,
+    language: Language = False,
     form: Annotated[str, typer.Option("--format", help=FORMS.partition(";")[0])] = "lerobot",
 ) -> None:
     """Make the same episodes with other cameras or another size, without running the oracle again."""
@@ -179,7 +188,6 @@ def rerender(
     from etude.datasets.taking import RecordingSpec
 
     pick("format", form, FORMATS)
-    count = make(
-        folder, out, RecordingSpec(tuple(camera or ()), recorded_size(size), smooth=smooth, modalities=tuple(modality or ())), form
-    )
+    spec = RecordingSpec(tuple(camera or ()), recorded_size(size), smooth=smooth, modalities=tuple(modality or ()), language=language)
+    count = make(folder, out, spec, form)
     console.print(f"{count} episodes are in {out}", highlight=False, soft_wrap=True)

@@ -68,8 +68,8 @@ def kind_of(take: Take, videos: bool) -> RecordingKind:
     )  # fmt: skip
 
 
-def features(kind: RecordingKind, language: bool = True) -> dict[str, dict[str, Any]]:
-    """``features`` of ``meta/info.json``."""
+def features(kind: RecordingKind, language: bool) -> dict[str, dict[str, Any]]:
+    """``features`` of ``meta/info.json``; ``language``: with the column of sub-tasks and steps."""
     joints = [f"joint_{k + 1}" for k in range(kind.joints)]
     state = [*joints, *(f"{j}_velocity" for j in joints), *POSE, "closed", "held", "opening"]
     width, height = kind.size

@@ -54,21 +54,23 @@ class DatasetWriter(Protocol):
 
 @dataclass(frozen=True)
 class Format:
-    """How a format is made, and what it wants of a take: ``videos``, or ``images``; ``needs`` are the modules it is written with."""
+    """How a format is made, and what it wants of a take: ``videos``, or ``images``; ``needs`` are the modules it is written with.
+    ``language``: it has a place for a column of sub-tasks and steps."""
 
-    make: Callable[[Path], DatasetWriter]
+    make: Callable[[Path, RecordingSpec], DatasetWriter]
     videos: bool
     images: bool
     needs: tuple[str, ...] = ("av", "pyarrow")
+    language: bool = False
 
 
-def _robomimic(folder: Path) -> DatasetWriter:
+def _robomimic(folder: Path, how: RecordingSpec) -> DatasetWriter:
     from etude.datasets.robomimic import Robomimic
 
     return Robomimic(folder)
 
 
-def _folders(folder: Path) -> DatasetWriter:
+def _folders(folder: Path, how: RecordingSpec) -> DatasetWriter:
     from etude.datasets.folders import Folders
 
     return Folders(folder)
@@ -82,12 +84,19 @@ def refuse_tests(names: Sequence[str]) -> None:
 
 
 FORMATS: dict[str, Format] = {
-    "lerobot": Format(LeRobotV3, True, False),
-    "lerobot-images": Format(lambda folder: LeRobotV3(folder, False), False, True, ("pyarrow",)),
-    "lerobot-v2.1": Format(LeRobotV21, True, False),
+    "lerobot": Format(lambda folder, how: LeRobotV3(folder, language=how.language), True, False, language=True),
+    "lerobot-images": Format(lambda folder, how: LeRobotV3(folder, False, language=how.language), False, True, ("pyarrow",), True),
+    "lerobot-v2.1": Format(lambda folder, how: LeRobotV21(folder), True, False),
     "robomimic": Format(_robomimic, False, True, ("h5py",)),
     "folders": Format(_folders, False, True, ("av",)),
 }
+
+
+def refuse_language(how: RecordingSpec, formats: Sequence[str]) -> None:
+    """Refuse a column of sub-tasks and steps where no format has a place for it."""
+    if how.language and not any(FORMATS[name].language for name in formats):
+        able = " and ".join(name for name, one in FORMATS.items() if one.language)
+        raise EtudeError(f"--language is for --format {able}: {', '.join(formats)} has no such column; words are in what etude adds to it")
 
 
 @dataclass(frozen=True)
@@ -106,6 +115,7 @@ class DemosRequest:
             pick("format", name, FORMATS)
         if len(set(self.formats)) < len(self.formats):
             raise EtudeError(f"--format {self.formats[0]} is given twice")
+        refuse_language(self.how, self.formats)
 
     def work(self) -> RecordingSpec:
         """What takes have to hold for these formats."""
@@ -303,7 +313,7 @@ def _write(order: DemosRequest, folder: Path, run: Run, kept: Sequence[Record], 
     homes = {name: new / name if len(order.formats) > 1 else new for name in order.formats}
     for home in homes.values():
         home.mkdir(parents=True)
-    writers = {name: FORMATS[name].make(home) for name, home in homes.items()}
+    writers = {name: FORMATS[name].make(home, order.how) for name, home in homes.items()}
     count = TakeCount()
     for record in kept:
         take = read_take(take_file(work / RUN, record.episode))

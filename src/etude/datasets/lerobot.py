@@ -205,10 +205,16 @@ class Shared:
 
 
 class LeRobotV3:
-    """Writes takes as a LeRobotDataset v3.0 into an empty folder; a table or video of so many MB is full, and another is begun."""
+    """Writes takes as a LeRobotDataset v3.0 into an empty folder; a table or video of so many MB is full, and another is begun.
 
-    def __init__(self, folder: Path, videos: bool = True, data_mb: float = DATA_MB, video_mb: float = VIDEO_MB) -> None:
-        self._folder, self._shared, self._limits = folder, Shared(videos), (data_mb, video_mb)
+    ``language``: with a column of sub-tasks and steps. Its texts are as many as there are steps, which no default collate of torch puts in
+    a batch.
+    """
+
+    def __init__(
+        self, folder: Path, videos: bool = True, data_mb: float = DATA_MB, video_mb: float = VIDEO_MB, language: bool = False
+    ) -> None:
+        self._folder, self._shared, self._limits, self._language = folder, Shared(videos), (data_mb, video_mb), language
         self._data: Rolling | None = None
         self._extra: Rolling | None = None
         self._reels: dict[str, _Reel] = {}
@@ -220,11 +226,11 @@ class LeRobotV3:
         found, stats = shared.take_in(take)
         assert shared.kind is not None
         if self._data is None:
-            self._data = Rolling(Place(self._folder, DATA_PATH), table_schema(shared.kind), self._limits[0] * MEGA)
+            self._data = Rolling(Place(self._folder, DATA_PATH), table_schema(shared.kind, self._language), self._limits[0] * MEGA)
             self._extra = extra_table(self._folder, take, self._limits[0] * MEGA)
             videos = take.cameras if shared.kind.videos else ()
             self._reels = {camera: _Reel(self._folder, PICTURES + camera, take.fps, self._limits[1] * MEGA) for camera in videos}
-        chunk, file = self._data.add(table_of(take, found, shared.kind))
+        chunk, file = self._data.add(table_of(take, found, shared.kind, self._language))
         assert self._extra is not None
         self._extra.add(pa.Table.from_pylist([extra.row(take, number)], self._extra.schema))
         entry: dict[str, Any] = {
@@ -266,7 +272,7 @@ class LeRobotV3:
             "splits": {"train": f"0:{shared.episodes}"},
             "data_path": DATA_PATH,
             "video_path": VIDEO_PATH if self._reels else None,
-            "features": columns.features(shared.kind),
+            "features": columns.features(shared.kind, self._language),
         })  # fmt: skip
 
 
@@ -302,7 +308,7 @@ def language_type() -> Any:
 
 
 @functools.lru_cache(maxsize=8)
-def table_schema(kind: RecordingKind, language: bool = True) -> Any:
+def table_schema(kind: RecordingKind, language: bool) -> Any:
     """The schema of the frames of a data set, with the types that Hugging Face's ``datasets`` shall see."""
     pa = arrow()
     fields: list[Any] = []
@@ -336,7 +342,7 @@ _LANGUAGE = {
 }  # fmt: skip
 
 
-def table_of(take: Take, found: Mapping[str, NDArray[Any]], kind: RecordingKind, language: bool = True) -> Any:
+def table_of(take: Take, found: Mapping[str, NDArray[Any]], kind: RecordingKind, language: bool) -> Any:
     """The frames of a take as a table."""
     pa = arrow()
     schema = table_schema(kind, language)

@@ -19,7 +19,7 @@ import numpy as np
 
 from etude.arithmetic import product
 from etude.datasets.card import OWN_CAMERAS, brought, card
-from etude.datasets.demos import FACTS, FORMATS, read_facts
+from etude.datasets.demos import FACTS, FORMATS, read_facts, refuse_language
 from etude.datasets.extra import Extra, extras
 from etude.datasets.lerobot import write_json
 from etude.datasets.reader import DatasetReader
@@ -140,6 +140,7 @@ def rerender(folder: Path, out: Path, how: RecordingSpec, form: str = "lerobot")
     if out.exists() and any(out.iterdir()):
         raise EtudeError(f"--out {str(out)!r} is not empty; choose an empty or new folder")
     chosen = FORMATS[form]
+    refuse_language(how, [form])
     how = replace(how, videos=chosen.videos, images=chosen.images)
     fresh = out.with_name(out.name + ".new")
     shutil.rmtree(fresh, ignore_errors=True)
@@ -156,7 +157,7 @@ def rerender(folder: Path, out: Path, how: RecordingSpec, form: str = "lerobot")
 
 
 def _rewritten(folder: Path, out: Path, how: RecordingSpec, form: str) -> int:
-    writer, count, cameras = FORMATS[form].make(out), 0, how.cameras
+    writer, count, cameras = FORMATS[form].make(out, how), 0, how.cameras
     facts = read_facts(folder)
     how = replace(how, size=how.size or tuple(facts["size"]), modalities=how.modalities or tuple(facts.get("modalities", ())))
     reader = DatasetReader(folder)
@@ -170,7 +171,7 @@ def _rewritten(folder: Path, out: Path, how: RecordingSpec, form: str) -> int:
     assert how.size is not None
     looked = how.cameras or cameras
     chosen = " ".join((*(f"--camera {c}" for c in looked), f"--size {how.size[0]}x{how.size[1]}", *["--smooth"] * how.smooth,
-                       *(f"--modality {m}" for m in how.modalities)))  # fmt: skip
+                       *["--language"] * how.language, *(f"--modality {m}" for m in how.modalities)))  # fmt: skip
     command = f"{facts['command']} --out DIR\netude rerender DIR {chosen} --format {form}"
     seen = {"cameras": list(cameras), **brought(how.cameras), "size": list(how.size), "renderer": fingerprint(how.smooth)}
     made = {**{key: value for key, value in facts.items() if key != OWN_CAMERAS}, "command": command, **seen}

@@ -58,7 +58,7 @@ class RecordingSpec:
     when not given.
 
     ``smooth``: with smooth edges, as in a contract; ``spaces``: the action in others too; ``modalities``: what else is recorded of
-    :data:`~etude.datasets.take.RECORDED`.
+    :data:`~etude.datasets.take.RECORDED`; ``language``: sub-tasks and steps as a column, in formats that have one.
     ``keep``: the pixels themselves stay in the take, for as long as it is in memory.
     """
 
@@ -71,6 +71,7 @@ class RecordingSpec:
     keep: bool = False
     smooth: bool = False
     modalities: tuple[str, ...] = ()
+    language: bool = False
 
     def __post_init__(self) -> None:
         for name in self.modalities:

@@ -88,7 +88,7 @@ def _write(folder: Path, setting: DrivenSetting, kept: dict[int, DrivenEpisode])
     new, old = work / NEW, work / OLD
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir()
-    writer, count = FORMATS[FORMAT].make(new), TakeCount()
+    writer, count = FORMATS[FORMAT].make(new, setting.spec()), TakeCount()
     for number in kept:
         take = read_take(driven_take_file(folder, number))
         writer.add(take)

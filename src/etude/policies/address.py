@@ -109,10 +109,30 @@ _READERS: dict[str, tuple[Callable[[str], Any], str]] = {
     "hand": (_pair, "the numbers for open and closed, like 0,1"),
     "chunk": (int, "a whole number"),
     "execute": (int, "a whole number"),
+    "joints": (int, "the number of joints of the arm"),
     "timeout": (_some_seconds, "a number of seconds above 0"),
     "connect": (_seconds, "a number of seconds"),
 }
 _FIELDS = tuple(f.name for f in fields(Contract) if f.name != "privileged")
+
+
+def stated(query: str, where: str, more: Sequence[str], among: Sequence[str] = _FIELDS) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What stands after the ? of an address, read: fields of the contract, ``among`` those that may stand there, as plain data, and
+    ``more`` options that there may be.
+
+    ``where`` says in errors what kind of address it is."""
+    options: dict[str, Any] = {}
+    for name, text in parse_qsl(query, keep_blank_values=True):
+        if name in options:
+            raise EtudeError(f"option {name!r} is given twice in the {where}")
+        if name not in (*among, *more):
+            raise unknown(f"option of a {where}:", name, (*among, *more))
+        read, wanted = _READERS.get(name, (str, ""))
+        try:
+            options[name] = read(text)
+        except ValueError:
+            raise EtudeError(f"{name}={text} in the {where}: expected {wanted}") from None
+    return {name: options.pop(name) for name in among if name in options}, options
 
 
 @dataclass(frozen=True)
@@ -150,22 +170,11 @@ class Address:
             raise EtudeError(f"{url!r} is not the URL of a policy server: {error}; {form}") from None
         if parts.scheme not in ("ws", "wss") or not host or parts.fragment:
             raise EtudeError(f"{url!r} is not the URL of a policy server; {form}")
-        options: dict[str, Any] = {}
-        for name, text in parse_qsl(parts.query, keep_blank_values=True):
-            if name in options:
-                raise EtudeError(f"option {name!r} is given twice in the policy URL")
-            if name not in (*_FIELDS, "layout", "timeout", "connect"):
-                raise unknown("option of a policy URL:", name, (*_FIELDS, "layout", "timeout", "connect"))
-            read, wanted = _READERS.get(name, (str, ""))
-            try:
-                options[name] = read(text)
-            except ValueError:
-                raise EtudeError(f"{name}={text} in the policy URL: expected {wanted}") from None
-        stated = {name: options.pop(name) for name in _FIELDS if name in options}
+        said, options = stated(parts.query, "policy URL", ("layout", "timeout", "connect"))
         pick("layout", options.get("layout", "etude"), LAYOUTS)
         place = f"[{host}]" if ":" in host else host
         shown = f"{parts.scheme}://{place}{f':{port}' if port is not None else ''}{parts.path.rstrip('/')}"
-        return cls(parts._replace(query="").geturl(), shown, stated, **options)
+        return cls(parts._replace(query="").geturl(), shown, said, **options)
 
     def agreed(self, metadata: dict[str, Any]) -> Agreement:
         """The agreement with a server that introduced itself with this metadata."""

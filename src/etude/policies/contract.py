@@ -15,6 +15,7 @@ from typing import Any, Literal, get_type_hints
 from etude.episodes import MODALITIES, PRIMITIVES, ActionSpace, Episode, picture_size
 from etude.names import SPARSE, EtudeError, decode, encode, repeated, unknown
 from etude.perturb.perturbation import out_of_sight
+from etude.scene.robots import arm
 from etude.scene.scene import Camera
 from etude.scene.viewpoints import camera_names, camera_text, own_camera
 
@@ -45,7 +46,7 @@ class Contract:
     and then without the words that stand for them; or with :class:`~etude.prompts.views.Views` of them: what its cameras see of each,
     with segmentation. ``chunk``: the most actions it returns at once; ``execute``: how many of them are carried out before it is asked
     again (all when None). ``privileged``: it wants the true state. ``whole``: of a decision it wants all frames at once, not one after
-    the other.
+    the other. ``joints``: of the arm that it feels, where it was made for arms with so many.
 
     >>> Contract(action="ee_delta", cameras=("base",), size=(128, 128), chunk=8)
     """
@@ -68,6 +69,7 @@ class Contract:
     whole: bool = False
     hand: tuple[float, float] | None = field(default=None, metadata=SPARSE)
     called: tuple[str, ...] = field(default=(), metadata=SPARSE)
+    joints: int | None = field(default=None, metadata=SPARSE)
 
     def __post_init__(self) -> None:
         if isinstance(self.cameras, tuple | list):
@@ -174,6 +176,9 @@ def mismatches(policy: Contract, episode: Episode) -> list[str]:
             found.append(f"camera: policy brings {name!r}, which {episode.parsed.suite} has too; give it another name")
         elif camera == name and camera not in offered:
             found.append(f"camera: policy wants {camera!r}, {episode.parsed.suite} has {', '.join(map(repr, offered))}")
+    robot = episode.scene.robot
+    if policy.joints is not None and robot is not None and policy.joints != (count := len(arm(robot.arm).home)):
+        found.append(f"joints: policy is of an arm with {policy.joints}, {robot.arm} has {count}")
     return found + out_of_sight(episode.parsed.perturbations, policy.modalities)
 
 

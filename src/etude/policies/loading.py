@@ -116,6 +116,16 @@ def _zoo(text: str) -> Policy:
     return WholePolicy(_zoo_halves(text))
 
 
+def _lerobot_halves(text: str) -> Halves:
+    found: Halves = importlib.import_module("etude.integrations.lerobot.checkpoint").lerobot_halves(text.removeprefix("lerobot:"))
+    return found
+
+
+@register_policy("lerobot", address=True, halves=_lerobot_halves)
+def _lerobot(text: str) -> Policy:
+    return WholePolicy(_lerobot_halves(text))
+
+
 @register_policy("chat", address=True)
 def _chat_decider(text: str) -> Policy:
     from etude.policies.chat_decider import chat_decider
@@ -152,8 +162,8 @@ def _chat_planner(text: str) -> Planner:
 
 def load_policy(text: str, mind: str = "") -> Policy:
     """A policy: a registered name (``oracle``, ``oracle:noise=0.02``, ``random``, ``noop``), a registered address (``replay:RUN``,
-    ``ws://host:port``, ``learned:PATH``, ``zoo:NAME``, ``chat:MODEL@http://host:port/v1`` and ``answers:FILE`` for decisions,
-    ``takeover:CHANCE:POLICY``, from which the oracle takes over, ``blind:POLICY``, which sees nothing,
+    ``ws://host:port``, ``learned:PATH``, ``zoo:NAME``, ``lerobot:PATH``, ``chat:MODEL@http://host:port/v1`` and
+    ``answers:FILE`` for decisions, ``takeover:CHANCE:POLICY``, from which the oracle takes over, ``blind:POLICY``, which sees nothing,
     ``true:PART:POLICY``, partly the oracle's), or ``module:attribute`` (with
     ``?key=value&…`` as arguments).
 
