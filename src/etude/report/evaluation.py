@@ -172,6 +172,8 @@ def _notices(found: Sequence[Contestant]) -> list[str]:
         notices.append("Not all of these policies have played the same episodes; the comparisons below use those that both have.")
     runs = {id(arm.run): arm.run for arm in found}.values()
     for run in runs:
+        if run.judged:
+            notices.append(f"Not simulated: {run.judged}.")
         if run.mixed:
             notices.append(f"Not one policy: {run.mixed}.")
         if run.missing:
@@ -190,11 +192,16 @@ def _verdicts(found: Sequence[Contestant], compared: Sequence[Comparison]) -> li
 
 
 def _compared(found: Sequence[Contestant]) -> list[Comparison]:
-    pairs = list(combinations(found, 2))
+    pairs = [(a, b) for a, b in combinations(found, 2) if _alike(a, b)]
     if len(pairs) > COMPARISONS:
         best = max(found, key=lambda arm: tally(arm.plain).rate)
-        pairs = [(best, arm) for arm in found if arm is not best]
+        pairs = [(best, arm) for arm in found if arm is not best and _alike(best, arm)]
     return [compare(a.label, a.records, b.label, b.records) for a, b in pairs]
+
+
+def _alike(a: Contestant, b: Contestant) -> bool:
+    """Were both simulated, or both judged on a robot? Of scenes that were set up by hand there are no pairs with simulated ones."""
+    return bool(a.run.plan.robot) == bool(b.run.plan.robot)
 
 
 def _comparison_section(found: Sequence[Contestant], compared: Sequence[Comparison]) -> str:

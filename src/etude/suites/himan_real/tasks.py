@@ -26,17 +26,18 @@ from etude.suites.himan_real.suite import atomic, compositional
 from etude.suites.suite import Draft, Draw
 
 TOP = "top"  # the drawer of all tasks
-ACROSS = (-0.24, -0.18)  # m: where the cabinet stands, so that there is room on the table before its open drawer
+ACROSS = (-0.30, -0.24)  # m: where the cabinet stands, so that there is room on the table before its open drawer
 BOX = "box"
-BOX_SIZE: Vec3 = (0.22, 0.20, 0.045)  # m, outside
+BOX_SIZE: Vec3 = (0.18, 0.16, 0.045)  # m, outside
 WALL = 0.005  # m
-IN_BOX = ((-0.105, -0.095, 0.0), (0.105, 0.095, 0.1))  # m, in the box's frame, which is the middle of its lower side
+IN_BOX = ((-0.085, -0.075, 0.0), (0.085, 0.075, 0.1))  # m, in the box's frame, which is the middle of its lower side
 ON_TABLE: tuple[Vec2, Vec2] = (RLBENCH_LOWER, RLBENCH_UPPER)
-REACH = (0.36, 0.70)  # m: how far from where the robot stands its hand can point down
+REACH = (0.36, 0.62)  # m: how far from where the robot stands its hand can point down, and be raised
 SWEPT: tuple[Vec2, Vec2] = ((-0.152, -0.45), (0.152, 0.153))  # m, in the cabinet's frame: it and its open drawers, with their handles
 ABOVE = 0.40  # m by which an item is raised
-BESIDE = 0.07  # m from that: half of an open hand, which comes down there
-SPREAD = 0.02  # m: how far from the middle of the box the item lies, along each side
+BESIDE = 0.09  # m from that to an item: half of an open hand, which comes down there
+BOX_BESIDE = 0.03  # m from that to the box: its item lies in its middle
+SPREAD = 0.015  # m: how far from the middle of the box the item lies, along each side
 TRIES = 200
 
 
@@ -54,7 +55,11 @@ class RealItem:
         return shape(self.shape).size[2]
 
 
-ITEMS = (RealItem("foam brick", "foam brick", "#b5483a"), RealItem("rubiks cube", "rubiks cube", "rainbow"), RealItem(JELLO, JELLO_BOX, "red"))
+ITEMS = (
+    RealItem("foam brick", "foam brick", "#b5483a"),
+    RealItem("rubiks cube", "rubiks cube", "rainbow"),
+    RealItem(JELLO, JELLO_BOX, "red"),
+)
 
 
 # ------------------------------------------------------------------------------------------------ stages
@@ -140,18 +145,18 @@ class RealSceneBuilder(HimanSceneBuilder):
         item = ITEMS[self.variation(len(ITEMS))]
         cabinet = self.cabinet([TOP] if opened else [], ACROSS)
         if where == "table":
-            self.things.append(Body(item.name, item.shape, item.colour, self._place(cabinet, item.name, shape(item.shape))))
+            self.things.append(Body(item.name, item.shape, item.colour, self._place(cabinet, item.name, shape(item.shape), BESIDE)))
         elif where == "box":
-            x, y, z = self._place(cabinet, BOX, shape("cube", BOX_SIZE)).position
+            x, y, z = self._place(cabinet, BOX, shape("cube", BOX_SIZE), BOX_BESIDE).position
             box = open_box(Pose.flat(x, y, z - BOX_SIZE[2] / 2, self.stream.uniform(-TURN, TURN)))
             aside, deep = self.stream.uniform(-SPREAD, SPREAD), self.stream.uniform(-SPREAD, SPREAD)
             at = Pose.flat(aside, deep, WALL + item.height / 2, self.stream.uniform(-math.pi, math.pi))
             self.things += [box, Body(item.name, item.shape, item.colour, box.pose * at)]
         return item
 
-    def _place(self, cabinet: Fixture, name: str, what: Shape) -> Pose:
-        """Where it stands on the table: clear of the cabinet and its open drawers, and where the hand comes from above."""
-        layout = Layout(self.stream, RLBENCH_LOWER, RLBENCH_UPPER, TABLE_TOP, BESIDE)
+    def _place(self, cabinet: Fixture, name: str, what: Shape, clear: float) -> Pose:
+        """Where it stands on the table: ``clear`` (m) of the cabinet and its open drawers, and where the hand comes from above."""
+        layout = Layout(self.stream, RLBENCH_LOWER, RLBENCH_UPPER, TABLE_TOP, clear)
         (left, front), (right, back) = SWEPT
         layout.block(CABINET, cabinet.pose.apply([(x, y, 0.0) for x in (left, right) for y in (front, back)])[:, :2])
         for _ in range(TRIES):
