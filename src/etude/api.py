@@ -97,8 +97,6 @@ def evaluate(
         raise unknown("renderer", renderer, RENDERERS)
     settings = settings or RunSettings(workers)
     modes = words(mode) or ("vanilla",)
-    if robot is None and judge is not None and not (out is not None and (Path(out) / "plan.json").exists()):
-        raise EtudeError("--judge says who judges a robot: name one with --robot ws://host:port")
     live = next((player for player in (policy, planner) if player is not None and not isinstance(player, str)), None)
     if live is not None and (settings.workers > 1 or settings.executor != "local"):
         raise EtudeError(f"a live object is played in this process alone; for workers of its own, give it as text: {address_of(live)!r}")
@@ -106,7 +104,8 @@ def evaluate(
         require(read_object(Path(out) / "run.json").get("plugins") or ())
         settings = replace(settings, plugins=tuple(dict.fromkeys((*settings.plugins, *named()))))
     if what:
-        names = choose(what, **choice)
+        far: list[str] = []
+        names = choose(what, left_out=far, **choice)
         if policy is None and not set(modes) <= {"planner", "offline"}:  # in which the oracle acts
             raise EtudeError("say who plays: --policy oracle, random, noop, module:attribute, ws://host:port, …")
         part = (0, 1) if shard is None else read_shard(shard)
@@ -118,6 +117,7 @@ def evaluate(
             renderer or "raster",
             PATIENCE if patience is None else patience,
             part,
+            tuple(far),
             robot or "",
             (advance or "hand") if robot else advance or "",
         )
@@ -142,6 +142,8 @@ def evaluate(
     else:
         raise EtudeError("say what to play: --suite NAME, --plan FILE, or --out FOLDER of a run to go on with")
     who = plan.policy if policy is None else policy, plan.planner if planner is None else planner
+    if judge is not None and not plan.robot:
+        raise EtudeError("--judge says who judges a robot: name one with --robot ws://host:port")
     if plan.robot:
         from etude.evaluation.robot_play import RobotExecutor
 

@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 import threading
 import urllib.error
 import urllib.request
@@ -54,9 +53,7 @@ def test_what_is_not_done_is_a_failure_and_what_was_at_fault_an_error(tmp_path):
             return "at fault" if "close" in text else super().episode(text)
 
     with served() as (robot, address):
-        run = etude.evaluate(
-            Remembered([OPEN, CLOSE], enough=1), [OPEN, CLOSE], robot=address, judge=Doubting(robot), out=tmp_path / "run"
-        )
+        run = etude.evaluate(Remembered([OPEN, CLOSE], enough=1), [OPEN, CLOSE], robot=address, judge=Doubting(robot), out=tmp_path / "run")
     failed, fault = run.records
     assert failed.outcome == "failure" and failed.steps == 15 and not failed.success
     assert fault.outcome == "error" and fault.error == "judged at fault, robot or set-up: close the top drawer" and fault.judged == "person"
@@ -132,7 +129,9 @@ def test_a_planner_is_asked_with_the_robots_pictures_and_its_mistakes_are_planni
 
 def test_the_policy_sees_what_its_contract_asks_for_in_its_own_conventions(tmp_path):
     class Looking(Remembered):
-        contract = Contract(cameras=("front", "wrist"), size=(24, 16), called=("outside", "inside"), orientation="rotated_180", modalities=("rgb", "depth"))
+        contract = Contract(
+            cameras=("front", "wrist"), size=(24, 16), called=("outside", "inside"), orientation="rotated_180", modalities=("rgb", "depth")
+        )
 
         def act(self, observation):
             self.seen = observation
@@ -178,7 +177,7 @@ def etude_settings(**settings):
     return RunSettings(**settings)
 
 
-JUDGE = '''
+JUDGE = """
 import json
 import os
 import signal
@@ -223,7 +222,7 @@ class Policy:
 
     def act(self, observation):
         return self._left.pop(0)
-'''
+"""
 
 
 def test_a_kill_loses_no_episode_that_was_judged(tmp_path):

@@ -38,6 +38,7 @@ INSTEAD = {"rule": "; there, --mode rule:privileged goes by the true end of sub-
 class Plan:
     """Every name of ``names`` is played once in every mode. ``renderer`` and ``patience`` are here because they can move a result.
 
+    ``out_of_reach`` are names that were asked for and left out, because the arm that they name cannot play them.
     ``robot`` is the address of a robot on which episodes are played and judged by a person, and ``advance`` what ends a sub-task there.
     A ``shard`` (i, n) stands for every n-th of the names, from the i-th on; the names stay whole, so that shards can be joined again.
     ``extra``: see :mod:`etude.evaluation.schema`.
@@ -50,6 +51,7 @@ class Plan:
     renderer: str = "raster"
     patience: int = PATIENCE
     shard: tuple[int, int] = (0, 1)
+    out_of_reach: tuple[str, ...] = field(default=(), metadata=SPARSE)
     robot: str = field(default="", metadata=SPARSE)
     advance: str = field(default="", metadata=SPARSE)
     extra: Mapping[str, Any] = field(default_factory=dict, compare=False)

@@ -176,6 +176,7 @@ class Rollout:
             fault=stage.fault(success),
             cause=None if success or sorts is None else sorts(simulation),
             events=tuple(EventOutcome(e.json_kind, e.step, h) for e, h in zip(simulation.episode.events, simulation.happened, strict=True)),
+            unreachable=0 if success else simulation.unreachable,
             least=found.least if stage.episode.control in PRIMITIVES else 0,
             timings={k: round(v, 4) for k, v in {"seconds": time.perf_counter() - self._begun, **stage.seconds}.items()},
         )

@@ -16,6 +16,7 @@ from etude.evaluation.store import Run
 from etude.evaluation.tables import by, faults, name_of, p_value, percent, plural, points, tally
 from etude.names import EtudeError
 from etude.report import charts
+from etude.report.arms import arms_section
 from etude.report.audits import BestCheat, best_cheats
 from etude.report.contestants import Contestant, contestants, with_people
 from etude.report.decisions import decisions_section
@@ -64,6 +65,7 @@ def report(
         ("Summary", summary_section(found)),
         ("Tasks", tasks_section(found, cheats or {})),
         ("Levels", levels_section(found)),
+        ("Arms", arms_section(found)),
         *suite_sections(with_people(found)),
         ("Decisions", decisions_section(found)),
         ("Perturbations", perturbations_section(found, costs)),
