@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from etude.bench.result import Result
 from etude.scene.rooms import RLBENCH_LOWER, RLBENCH_REACH, RLBENCH_UPPER, rlbench_room
-from etude.suites.himan.recipes import ATOMIC, COMPOSITIONAL, LEVELS, MISSING, evaluation, real_evaluation, real_training, training
+from etude.suites.himan.recipes import ATOMIC, COMPOSITIONAL, LEVELS, MISSING, evaluation, real_evaluation, training
 from etude.suites.himan.rewording import reword
 from etude.suites.suite import Draft, Draw, RunsTable, Suite, SuiteTable, later
 
@@ -50,9 +50,8 @@ himan = Suite(
         "compositional": functools.partial(evaluation, COMPOSITIONAL),
         "atomic-fifth": functools.partial(evaluation, ATOMIC, part=True),
         "compositional-fifth": functools.partial(evaluation, COMPOSITIONAL, part=True),
-        "real": real_evaluation,
-        "real-training": real_training,
         **{level: functools.partial(training, level) for level in LEVELS},
+        "real": real_evaluation,
     },
     reword=reword,
     modes=("rule",),

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from etude.scene.rooms import RLBENCH_LOWER, RLBENCH_REACH, RLBENCH_UPPER, rlbench_room
+from etude.suites.himan.recipes import real_training
 from etude.suites.himan_real.rewording import reword
 from etude.suites.suite import Draft, Draw, Suite
 
@@ -29,6 +30,7 @@ himan_real = Suite(
     reach=RLBENCH_REACH,
     control="keypose",
     options=("grasp",),
+    plans={"training": real_training},
     reword=reword,
     modes=("rule",),
     asked_every={"A": 10, "C": 30},  # HiMan-Bench 3.5, mode 3
