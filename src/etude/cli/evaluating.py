@@ -225,6 +225,8 @@ class ProgressBar:
     def began(self, store: Store) -> None:
         """Show what was done before."""
         self._folder = store.folder
+        if store.plan.robot:
+            self._bar.stop()  # a person is asked in the same terminal
         if store.repaired:
             notes.print(store.repaired, highlight=False, soft_wrap=True)
         for line in self._bar.task_ids:  # of a run that is extended
@@ -275,7 +277,7 @@ def _tell(run: Run, as_json: bool) -> None:
     if note := odd_returns(run.records):
         say(note)
     for r in failed[:20]:
-        words = f"  {r.outcome}: {r.id}  {r.error or r.first_failure}" + (f"  ({r.mode})" if len(run.plan.modes) > 1 else "")
+        words = f"  {r.outcome}: {r.id}  {r.error or r.first_failure or 'not done'}" + (f"  ({r.mode})" if len(run.plan.modes) > 1 else "")
         console.print(words, style="dim", highlight=False, soft_wrap=True, markup=False)
     if len(failed) > 20:
         console.print(f"  … and {len(failed) - 20} more", style="dim", highlight=False)
