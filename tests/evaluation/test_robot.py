@@ -26,6 +26,8 @@ from etude.policies.contract import Contract
 from etude.policies.robot_client import RemoteRobot, RobotError
 from etude.policies.robot_wire import RobotFacts, RobotFeeling
 from etude.policies.simulated_robot import SimulatedRobot
+from etude.report.contestants import contestants
+from etude.report.exports import collect
 from etude.web.judging import PageJudge, page_port
 
 OPEN, CLOSE = "himan_real/open_drawer@test#0", "himan_real/close_drawer@test#0"
@@ -258,6 +260,8 @@ def test_runs_of_robots_are_reported_and_compared_with_each_other_not_with_simul
         etude.compare(simulated, one)
     with pytest.raises(EtudeError, match="cannot be joined"):
         merge([one.folder, simulated.folder], tmp_path / "joined")
+    tables = {t.name: t for t in collect([one, two, simulated])}
+    assert {row[:2] for row in tables["comparisons"].rows} == {tuple(a.label for a in contestants([one, two, simulated])[:2])}
     page = one.report(tmp_path / "page.html").read_text()
     assert "Not simulated:" in page
     with pytest.raises(EtudeError, match=r"holds a run with robot 'ws://.*', not ''"):

@@ -194,16 +194,11 @@ def _verdicts(found: Sequence[Contestant], compared: Sequence[Comparison]) -> li
 
 
 def _compared(found: Sequence[Contestant]) -> list[Comparison]:
-    pairs = [(a, b) for a, b in combinations(found, 2) if _alike(a, b)]
+    pairs = [(a, b) for a, b in combinations(found, 2) if a.paired_with(b)]
     if len(pairs) > COMPARISONS:
         best = max(found, key=lambda arm: tally(arm.plain).rate)
-        pairs = [(best, arm) for arm in found if arm is not best and _alike(best, arm)]
+        pairs = [(best, arm) for arm in found if arm is not best and best.paired_with(arm)]
     return [compare(a.label, a.records, b.label, b.records) for a, b in pairs]
-
-
-def _alike(a: Contestant, b: Contestant) -> bool:
-    """Were both simulated, or both judged on a robot? Of scenes that were set up by hand there are no pairs with simulated ones."""
-    return bool(a.run.plan.robot) == bool(b.run.plan.robot)
 
 
 def _comparison_section(found: Sequence[Contestant], compared: Sequence[Comparison]) -> str:

@@ -188,7 +188,7 @@ def _comparison_rows(found: Sequence[Contestant]) -> list[dict[str, Cell]]:
             "unmatched_a": r.unmatched_a, "unmatched_b": r.unmatched_b, "verdict": r.verdict,
         }  # fmt: skip
 
-    pairs = [compare(a.label, a.records, b.label, b.records) for a, b in combinations(found, 2)]
+    pairs = [compare(a.label, a.records, b.label, b.records) for a, b in combinations(found, 2) if a.paired_with(b)]
     return [row(c.name_a, c.name_b, r) for c in pairs for r in c.rows]
 
 
