@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import runpy
+import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 from forked import forked
 
 from etude.evaluation.pairs import FEWEST_PAIRS
 from etude.evaluation.plan import read_names
 from etude.names import EpisodeName
+from etude.policies.robot_client import RemoteRobot
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 SCRIPTS = sorted(path.name for path in EXAMPLES.glob("*.py"))
@@ -41,18 +44,19 @@ RUNS = {
 }  # fmt: skip
 
 
+SERVERS = ("robot_server.py",)  # until they are interrupted
 NEEDS = {"train_ppo.py": "torch", "train_stable_baselines.py": "stable_baselines3"}
 
 
 def test_every_script_is_run_here_is_short_and_says_how_it_is_called():
-    assert set(RUNS) == set(SCRIPTS)
+    assert {*RUNS, *SERVERS} == set(SCRIPTS)
     for name in SCRIPTS:
         lines = (EXAMPLES / name).read_text(encoding="utf-8").splitlines()
         # A learner that can be read from top to bottom is longer than the use of one.
         assert len(lines) < (180 if name.startswith("train_") else 40) and f"python examples/{name} " in lines[0], name
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
+@pytest.mark.parametrize("name", RUNS)
 def test_a_script_does_what_it_says(name, tmp_path):
     if name in NEEDS:
         pytest.importorskip(NEEDS[name], reason=f"{NEEDS[name]} is not installed")
@@ -67,6 +71,22 @@ def test_a_script_does_what_it_says(name, tmp_path):
     assert done.returncode == 0, done.stderr
     assert all((tmp_path / file).exists() for file in files)
     assert all(word in done.stdout for word in words), done.stdout
+
+
+def test_the_robots_server_serves_a_simulation_that_writes_down_what_it_thinks(tmp_path):
+    command = [sys.executable, "-u", str(EXAMPLES / "robot_server.py"), "0", "verdicts.jsonl"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert "left_shoulder" in server.stdout.readline()
+            robot = RemoteRobot(server.stdout.readline().split()[-1])
+            robot.begin("himan_real/open_drawer@test#0", "open the top drawer", "ee_delta")
+            assert robot.facts.name == "simulated himan_real" and not robot.act(np.zeros(7)).stopped
+            robot.stop()
+            assert robot.act(np.zeros(7)).stopped
+            robot.close()
+        finally:
+            server.terminate()
+    assert '"steps": 1, "success": false' in (tmp_path / "verdicts.jsonl").read_text()
 
 
 def test_the_demo_looks_into_understanding_by_four_perturbations_each_with_its_control():

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from etude.names import EtudeError, pick, unknown
-from etude.plugins import named, require
+from etude.plugins import load_all, named, require
 
 if TYPE_CHECKING:
     from etude.datasets.demos import Made
     from etude.datasets.taking import RecordingSpec
     from etude.evaluation.choosing import Choice
+    from etude.evaluation.judge import Judge
     from etude.evaluation.pairs import Comparison
     from etude.evaluation.play import Rollout
     from etude.evaluation.run import Progress, RunSettings
@@ -60,6 +61,9 @@ def evaluate(
     workers: int = 0,
     settings: RunSettings | None = None,
     progress: Progress | None = None,
+    robot: str | None = None,
+    judge: Judge | str | None = None,
+    advance: str | None = None,
     **choice: Unpack[Choice],
 ) -> Run:
     """Run a policy over episodes, and count. The same call goes on where it was interrupted.
@@ -71,6 +75,10 @@ def evaluate(
 
     A policy given as text is loaded in ``workers`` processes (0: one for each core); a live object is played in this one. ``settings``
     has the rest of what cannot change a result, in place of ``workers``.
+
+    ``robot``: the address of a robot (``"ws://host:port"``) that plays in place of simulations, in this process, and a person judges:
+    ``judge`` is ``"terminal"`` (the default), ``"page"``, a class as text, or a live :class:`~etude.evaluation.judge.Judge`; ``advance``
+    says what ends a sub-task besides a person's word: ``"hand"`` (the default), ``"idle"`` or ``"person"``.
 
     >>> run = etude.evaluate(MyPolicy(), "kitchen@test", episodes=50, perturb=["light_color"], out="runs/mine")
     >>> print(run.table())
@@ -96,7 +104,8 @@ def evaluate(
         require(read_object(Path(out) / "run.json").get("plugins") or ())
         settings = replace(settings, plugins=tuple(dict.fromkeys((*settings.plugins, *named()))))
     if what:
-        names = choose(what, **choice)
+        far: list[str] = []
+        names = choose(what, left_out=far, **choice)
         if policy is None and not set(modes) <= {"planner", "offline"}:  # in which the oracle acts
             raise EtudeError("say who plays: --policy oracle, random, noop, module:attribute, ws://host:port, …")
         part = (0, 1) if shard is None else read_shard(shard)
@@ -108,6 +117,9 @@ def evaluate(
             renderer or "raster",
             PATIENCE if patience is None else patience,
             part,
+            tuple(far),
+            robot or "",
+            (advance or "hand") if robot else advance or "",
         )
         folder = Path(out) if out is not None else Path("runs") / _folder_name(plan)
         if shard is not None:
@@ -122,16 +134,53 @@ def evaluate(
                     f"{str(out)!r} holds a run with {which} {getattr(plan, which)!r}, not {address_of(wanted)!r}: choose another --out"
                 )
         settled = {**choice, "control": None, "no_control": not choice.get("control", True), "mode": mode, "renderer": renderer}
-        settled |= {"patience": patience, "shard": shard}
+        settled |= {"patience": patience, "shard": shard, "advance": advance}
+        if robot is not None and robot != plan.robot:
+            raise EtudeError(f"{str(out)!r} holds a run with robot {plan.robot!r}, not {robot!r}: choose another --out")
         for idle in (key.replace("_", "-") for key, value in settled.items() if value or type(value) is int):
             raise EtudeError(f"--{idle} is settled by the plan of {str(out)!r}, which is gone on with: leave it out, or start a new run")
     else:
         raise EtudeError("say what to play: --suite NAME, --plan FILE, or --out FOLDER of a run to go on with")
-    players = None
-    if live is not None:
-        who = plan.policy if policy is None else policy, plan.planner if planner is None else planner
-        players = Players(*who, plan.renderer, plan.patience)
+    who = plan.policy if policy is None else policy, plan.planner if planner is None else planner
+    if judge is not None and not plan.robot:
+        raise EtudeError("--judge says who judges a robot: name one with --robot ws://host:port")
+    if plan.robot:
+        from etude.evaluation.robot_play import RobotExecutor
+
+        simulated = {"--record": settings.keep != "none", "--workers": settings.workers > 1, "--executor": settings.executor != "local"}
+        for option, wish in simulated.items():
+            if wish:
+                raise EtudeError(f"{option} is for simulations; with --robot one episode is played after the other, and nothing is filmed")
+        load_all(settings.plugins)
+        watching = find_judge(judge or "terminal")
+        on = RobotExecutor(plan.robot, watching, lambda: Players(*who, plan.renderer, plan.patience), folder, plan.advance)
+        return work_off(plan, folder, settings, progress or Quiet(), more, on=on)
+    players = Players(*who, plan.renderer, plan.patience) if live is not None else None
     return work_off(plan, folder, settings, progress or Quiet(), more, players=players)
+
+
+def find_judge(judge: Judge | str) -> Judge:
+    """Who judges a robot: ``terminal``, ``page``, ``page:PORT``, or a class of one's own as ``module:attribute``; a live one is given back.
+
+    >>> etude.evaluate(MyPolicy(), "kitchen@test", robot="ws://127.0.0.1:8100", judge="page", out="runs/robot")
+    """
+    from etude.evaluation.judge import Judge as JudgeProtocol
+    from etude.evaluation.judge import TerminalJudge
+    from etude.policies.loading import load_object
+
+    if not isinstance(judge, str):
+        found: object = judge
+    elif judge == "terminal":
+        return TerminalJudge()
+    elif judge.partition(":")[0] == "page":
+        from etude.web.judging import PageJudge, page_port
+
+        return PageJudge(page_port(judge))
+    else:
+        found = load_object("judge", judge, ("terminal", "page"))
+    if not isinstance(found, JudgeProtocol):
+        raise EtudeError(f"{judge!r:.80} is not a judge: it needs the methods ready, heard, subtask and episode")
+    return found
 
 
 def compare(a: Run | Path | str, b: Run | Path | str) -> Comparison:

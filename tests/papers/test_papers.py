@@ -102,7 +102,7 @@ def test_every_condition_has_episodes(suite):
     for one in dict.fromkeys(c for t in tables_of(suite) for c in t.conditions):
         names = choose(one.what, task=one.task, split=one.split, level=one.level, difficulty=one.difficulty or (),
                        perturb=one.perturb or (), options=dict(one.options), control=not one.perturb, episodes=1)  # fmt: skip
-        assert names and all(EpisodeName.parse(name).suite == suite for name in names)
+        assert names and all(EpisodeName.parse(name).suite.startswith(suite) for name in names)  # the real robot has one beside it
         if one.perturb == "descriptors":  # which not every task takes
             assert all(find(name).instruction.pictures() == () for name in names)
 

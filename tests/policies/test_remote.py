@@ -388,7 +388,7 @@ def test_only_an_answer_is_waited_for_within_a_time_and_a_pause_may_last() -> No
     """What could end a connection on which nothing is said: a timeout of the socket itself, or pings that are not answered."""
     with server(acts(np.ones(7))) as url, playing(f"{url}?{STATED}&timeout=30") as policy:
         assert policy.act(observation()).tolist() == [1.0] * 7
-        connection = policy._connection
+        connection = policy._client._connection
         assert connection is not None and connection.socket.gettimeout() is None and connection.ping_interval is None
         assert not any(connection.socket.getsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, 16))
 

@@ -26,7 +26,8 @@ from etude.library import trial as find_trial
 from etude.names import EtudeError
 from etude.report.evaluation import report
 from etude.report.exports import collect
-from etude.web.study import LONGEST, Study, serve_studies, study_plan
+from etude.web.local_page import LONGEST
+from etude.web.study import Study, serve_studies, study_plan
 
 NAMES = make_names(["iwisdm"], ["single_frame_location"], ["val"], episodes=3)
 MANY = make_names(["iwisdm"], ["two_back"], ["val"], episodes=2)

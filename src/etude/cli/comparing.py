@@ -46,7 +46,7 @@ def report(
             "page": str(page), "tables": [str(p) for p in written],
             "runs": [
                 {"run": str(r.folder), "policy": r.plan.policy, "planner": r.plan.planner, "missing": len(r.missing),
-                 "mixed": r.mixed, "groups": list(r.table().rows)}
+                 "mixed": r.mixed, "judged": r.judged, "groups": list(r.table().rows)}
                 for r in found
             ],
         })  # fmt: skip
@@ -84,6 +84,7 @@ def compare(
         print_json({
             "a": found.name_a, "b": found.name_b, "overall": rows[0], "tasks": rows[1:],
             "changed": changed, "mixed": [run.mixed for run in (a, b) if run.mixed],
+            "judged": [run.judged for run in (a, b) if run.judged],
             "recovery": {name: [one.to_data() for one in members.values()] for name, members in recovered.items()},
             "anytime": {"e_value": early.e_value, "p_value": early.p_value, "decided_at": early.decided_at},
         })  # fmt: skip
@@ -136,6 +137,8 @@ def plan(
 
 def _warn(run: Run) -> None:
     """Say that results of a run are mixed, where they are."""
+    if run.judged:
+        console.print(f"[bold]judged:[/] {escape(run.judged)}", highlight=False, soft_wrap=True)
     if run.mixed:
         console.print(f"[bold red]mixed:[/] {escape(run.mixed)}", highlight=False, soft_wrap=True)
 

@@ -129,6 +129,11 @@ def evaluate(
     gpus: Annotated[float, typer.Option(help="of a Ray cluster for each worker; 0.25: four of them share one")] = 0.0,
     retry_errors: Annotated[bool, typer.Option("--retry-errors", help="play episodes again that ended in errors")] = False,
     allow_mixed: Annotated[bool, typer.Option("--allow-mixed", help="go on although the policy's code has changed; marks the run")] = False,
+    robot: Annotated[str | None, typer.Option(help="ws://host:port of a robot that plays in place of simulations; a person judges")] = None,
+    judge: Annotated[str | None, typer.Option(help="of a robot: terminal, page, or module:attribute", show_default="terminal")] = None,
+    advance: Annotated[
+        str | None, typer.Option(help="what ends a sub-task on a robot besides a person's word: hand, idle, person", show_default="hand")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """Run a policy over a plan of episodes and count. Interrupted, it goes on where it stopped."""
@@ -144,7 +149,7 @@ def evaluate(
             policy, wanted(suite, plan_file), episodes=episodes, task=tasks, split=split or (), level=level or (),
             difficulty=difficulty or (), perturb=perturb or (), control=not no_control, options=options, first_seed=first_seed,
             planner=planner, mode=mode or (), patience=patience, renderer=renderer, out=out, more=more, shard=shard, settings=settings,
-            progress=shown,
+            progress=shown, robot=robot, judge=judge, advance=advance,
         )  # fmt: skip
     _tell(run, as_json)
 
@@ -221,6 +226,8 @@ class ProgressBar:
     def began(self, store: Store) -> None:
         """Show what was done before."""
         self._folder = store.folder
+        if store.plan.robot:
+            self._bar.stop()  # a person is asked in the same terminal
         if store.repaired:
             notes.print(store.repaired, highlight=False, soft_wrap=True)
         for line in self._bar.task_ids:  # of a run that is extended
@@ -264,17 +271,19 @@ def _tell(run: Run, as_json: bool) -> None:
         failures = [{"id": r.id, "mode": r.mode, "outcome": r.outcome, "failed": r.first_failure, "error": r.error} for r in failed]
         print_json({
             "run": str(run.folder), "protocol": PROTOCOL, "policy": run.plan.policy, "planner": run.plan.planner,
-            "groups": list(table.rows), "failures": failures, "mixed": run.mixed,
+            "groups": list(table.rows), "failures": failures, "mixed": run.mixed, "judged": run.judged,
         })  # fmt: skip
         return
     say(table)
     if note := odd_returns(run.records):
         say(note)
     for r in failed[:20]:
-        words = f"  {r.outcome}: {r.id}  {r.error or r.first_failure}" + (f"  ({r.mode})" if len(run.plan.modes) > 1 else "")
+        words = f"  {r.outcome}: {r.id}  {r.error or r.first_failure or 'not done'}" + (f"  ({r.mode})" if len(run.plan.modes) > 1 else "")
         console.print(words, style="dim", highlight=False, soft_wrap=True, markup=False)
     if len(failed) > 20:
         console.print(f"  … and {len(failed) - 20} more", style="dim", highlight=False)
+    if run.judged:
+        console.print(f"[bold]judged:[/] {escape(run.judged)}", highlight=False, soft_wrap=True)
     if run.mixed:
         console.print(f"[bold red]mixed:[/] {escape(run.mixed)}", highlight=False, soft_wrap=True)
     console.print(f"the run is in {run.folder}; look at it with: etude report {run.folder}", highlight=False, soft_wrap=True)

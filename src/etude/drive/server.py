@@ -27,7 +27,7 @@ from etude.drive.session import DrivingSession
 from etude.drive.steering import Steering, read_steering
 from etude.evaluation.view import PERIOD
 from etude.names import EtudeError, legible, parse_json, pick
-from etude.web.study import is_our_host
+from etude.web.local_page import is_our_host
 
 T = TypeVar("T")
 HOST = "127.0.0.1"

@@ -60,13 +60,14 @@ def choose(
     first_seed: int | None = None,
     control: bool = True,
     purpose: Purpose = "test",
+    left_out: list[str] | None = None,
 ) -> tuple[str, ...]:
     """The names of what was asked for, in order: suites (``kitchen``, ``kitchen@test``, ``kitchen/cup@test``), episodes by name, lists.
 
     A list is a file (a plan.json, or a name on each line) or a frozen one by its name. Of suites, ``episodes`` seeds are taken of
     everything. Of names and lists, ``task``, ``split``, ``level``, ``first_seed`` and ``episodes`` (the first so many of each kind) choose
     among what is there. ``perturb``, ``difficulty`` and ``options`` are added to all of them.
-    ``purpose`` is what splits are for where none is named.
+    ``purpose`` is what splits are for where none is named. Names that an arm cannot play are put into ``left_out``.
     """
     task, split, level, difficulty, perturb = (words(one) for one in (task, split, level, difficulty, perturb))
     seeds = SEEDS if episodes is None else episodes
@@ -95,7 +96,7 @@ def choose(
         narrowed = _narrowed([EpisodeName.parse(name) for name in listed], task, split, level, episodes, first_seed)
         names += _varied(narrowed, option_sets(options, difficulty), perturbation_sets(perturb, control))
     if options and "robot" in options:
-        names = _within_reach(names, options["robot"])
+        names = _within_reach(names, options["robot"], [] if left_out is None else left_out)
     return _applicable(names) if perturb else tuple(names)
 
 
@@ -124,7 +125,7 @@ def _applicable(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name, n in kept if (n.perturbations, f"{n.suite}/{n.task}") not in refused)
 
 
-def _within_reach(names: Sequence[str], arm: str) -> list[str]:
+def _within_reach(names: Sequence[str], arm: str, left_out: list[str]) -> list[str]:
     """Without the episodes that this arm cannot play, with a count and a reason; where it can play none, the reason stands."""
     bases = {name: str(replace(EpisodeName.parse(name), perturbations=())) for name in names}
     refused: dict[str, EtudeError] = {}
@@ -140,6 +141,7 @@ def _within_reach(names: Sequence[str], arm: str) -> list[str]:
         reason = next(iter(refused.values()))
         if not kept:
             raise reason
+        left_out += [name for name in names if bases[name] in refused]
         _log.warning("robot=%s: %d of %d episodes are left out: %s", arm, len(names) - len(kept), len(names), reason)
     return kept
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import groupby
+from typing import NamedTuple
 
 from etude.envs.simulation import Simulation
-from etude.episodes import PRIMITIVES, Episode
+from etude.episodes import PRIMITIVES, ActionSpace, Episode
 from etude.goals.units import Control
 from etude.skills.journeys import MOVING
 from etude.skills.subtasks import leaves
@@ -19,6 +21,25 @@ def announced(episode: Episode) -> bool:
     return all(isinstance(leaf, Control) or getattr(leaf, "release", False) for leaf in ends[:-1])
 
 
+class FeltHand(NamedTuple):
+    """What a hand knows of itself: whether it is closed, how many loose things it has hold of, and how far it is open (m)."""
+
+    closed: bool
+    holds: int
+    opening: float
+
+
+def simulated_hand(simulation: Simulation) -> Callable[[], FeltHand]:
+    """The hand of a simulation, as it feels whenever it is asked."""
+
+    def felt() -> FeltHand:
+        robot, watch = simulation.robot, simulation.monitor.watch
+        held = robot.held or (watch.between_fingers() if robot.closed else None)
+        return FeltHand(robot.closed, int(held in simulation.world.loose), robot.opening())
+
+    return felt
+
+
 class HandTransitions:
     """Tells, after every action, whether the hand or what is attached to it has changed (HiMan-Bench 3.5).
 
@@ -26,34 +47,27 @@ class HandTransitions:
     the fingers are waited for. Every other primitive takes and lets go, and so is a transition itself.
     """
 
-    def __init__(self, simulation: Simulation) -> None:
-        self._simulation = simulation
-        self._known = self._before = self._state()
-        self._opening = simulation.robot.opening()
+    def __init__(self, control: ActionSpace, felt: Callable[[], FeltHand]) -> None:
+        self._control, self._felt = control, felt
+        self._before = felt()
+        self._known = self._before[:2]
         self._resting = 0
 
     @property
     def leaves_home(self) -> bool:
         """Is it open, and where an action left it? Other primitives than keyposes end where they began."""
-        return not self._simulation.robot.closed and self._simulation.episode.control not in ("pick_place", "sweep")
-
-    def _state(self) -> tuple[bool, int]:
-        """Whether it is closed, and how many loose things it has hold of."""
-        robot, watch = self._simulation.robot, self._simulation.monitor.watch
-        held = robot.held or (watch.between_fingers() if robot.closed else None)
-        return robot.closed, int(held in self._simulation.world.loose)
+        return not self._felt().closed and self._control not in ("pick_place", "sweep")
 
     def happened(self) -> bool:
         """Was the last action, or what it began, a transition? To be asked once after every action."""
-        control = self._simulation.episode.control
-        state, opening = self._state(), self._simulation.robot.opening()
-        if control in PRIMITIVES:
-            changed = control != "keypose" or state != self._known
+        now = self._felt()
+        if self._control in PRIMITIVES:
+            changed = self._control != "keypose" or now[:2] != self._known
         else:
-            rests = state == self._before and abs(opening - self._opening) < MOVING
+            rests = now[:2] == self._before[:2] and abs(now.opening - self._before.opening) < MOVING
             self._resting = self._resting + 1 if rests else 0
-            changed = state != self._known and self._resting >= SETTLED
-        self._before, self._opening = state, opening
+            changed = now[:2] != self._known and self._resting >= SETTLED
+        self._before = now
         if changed:
-            self._known = state
+            self._known = now[:2]
         return changed

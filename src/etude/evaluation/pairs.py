@@ -275,6 +275,12 @@ def comparison(run_a: Run, run_b: Run) -> Comparison:
     a, b, _ = _keyed(run_a.records, run_b.records)
     if not a.keys() & b.keys():
         raise EtudeError(f"{run_a.folder} and {run_b.folder} have no episode in common, so there is nothing to compare")
+    if bool(run_a.plan.robot) != bool(run_b.plan.robot):
+        judged, simulated = (run_a, run_b) if run_a.plan.robot else (run_b, run_a)
+        raise EtudeError(
+            f"{judged.folder} was played on a robot and judged by a person, {simulated.folder} was simulated: names are the same, worlds"
+            " are not, so that there are no pairs; 'etude report' shows them side by side"
+        )
     return replace(compare(name_a, run_a.records, name_b, run_b.records), runs=(run_a, run_b))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from etude.evaluation.record import MODES
 from etude.evaluation.schema import SCHEMA, newer, read, written
 from etude.library import EVERYWHERE, find_task, named_plan, tasks
-from etude.names import PROTOCOL, EpisodeName, EtudeError, digest, json_text, parse_json, read_text, repeated, unknown
+from etude.names import PROTOCOL, SPARSE, EpisodeName, EtudeError, digest, json_text, parse_json, read_text, repeated, unknown
 from etude.perturb.gobbledygook import asked_for
 from etude.perturb.perturbation import find_perturbation, known_perturbations
 from etude.suites.suite import SUITES, Purpose, Task
@@ -29,6 +29,8 @@ OWN = {  # modes that not every suite has, and what is asked of one that does
     "grasped": "whose tasks begin with a grasp",
     "rule": "in which the hand changes once in a sub-task at most",
 }
+ON_ROBOTS = ("vanilla", "rule", "coupled")  # modes that use nothing a robot would not know
+ADVANCES = ("hand", "idle", "person")  # what ends a sub-task on a robot, besides a person's word
 INSTEAD = {"rule": "; there, --mode rule:privileged goes by the true end of sub-tasks"}
 
 
@@ -36,6 +38,8 @@ INSTEAD = {"rule": "; there, --mode rule:privileged goes by the true end of sub-
 class Plan:
     """Every name of ``names`` is played once in every mode. ``renderer`` and ``patience`` are here because they can move a result.
 
+    ``out_of_reach`` are names that were asked for and left out, because the arm that they name cannot play them.
+    ``robot`` is the address of a robot on which episodes are played and judged by a person, and ``advance`` what ends a sub-task there.
     A ``shard`` (i, n) stands for every n-th of the names, from the i-th on; the names stay whole, so that shards can be joined again.
     ``extra``: see :mod:`etude.evaluation.schema`.
     """
@@ -47,6 +51,9 @@ class Plan:
     renderer: str = "raster"
     patience: int = PATIENCE
     shard: tuple[int, int] = (0, 1)
+    out_of_reach: tuple[str, ...] = field(default=(), metadata=SPARSE)
+    robot: str = field(default="", metadata=SPARSE)
+    advance: str = field(default="", metadata=SPARSE)
     extra: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
@@ -54,12 +61,14 @@ class Plan:
             raise EtudeError("a plan needs at least one episode")
         if (twice := repeated(self.names)) is not None:
             raise EtudeError(f"the plan has {twice} twice")
-        for what, text in (("policy", self.policy), ("planner", self.planner)):
+        for what, text in (("policy", self.policy), ("planner", self.planner), ("robot", self.robot)):
             if not text.isprintable():  # half a character, as of a name that the terminal could not decode, is not
                 raise EtudeError(f"--{what} {text!r} has characters that cannot be written down")
         for mode in self.modes:
             if mode not in MODES:
                 raise unknown("mode", mode, MODES)
+            if self.robot and mode not in ON_ROBOTS:
+                raise EtudeError(f"--mode {mode} needs the true state, which no robot knows; with --robot: {', '.join(ON_ROBOTS)}")
             if mode in PLANNED and not self.planner:
                 raise EtudeError(f"--mode {mode} needs a planner: --planner rule, oracle or chat:MODEL@http://host:port/v1")
         if self.planner and not set(self.modes) & {*PLANNED}:
@@ -68,6 +77,10 @@ class Plan:
             )
         if (twice := repeated(self.modes)) is not None:
             raise EtudeError(f"the mode {twice} is given twice")
+        if self.robot and self.advance not in ADVANCES:
+            raise unknown("value of --advance", self.advance, ADVANCES)
+        if self.advance and not self.robot:
+            raise EtudeError("--advance says what ends a sub-task on a robot: name one with --robot ws://host:port")
         index, count = self.shard
         if not 0 <= index < count:
             raise EtudeError(f"shard {index}/{count}: shards are counted from 0 to one less than there are")

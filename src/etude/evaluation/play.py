@@ -15,7 +15,7 @@ from etude.envs.prompt_assets import told_views
 from etude.envs.simulation import Simulation
 from etude.episodes import PRIMITIVES, ActionSpace, Episode
 from etude.evaluation.guide import Guide
-from etude.evaluation.hand import HandTransitions
+from etude.evaluation.hand import HandTransitions, simulated_hand
 from etude.evaluation.plan import PATIENCE, PLANNED
 from etude.evaluation.record import MODES, EventOutcome, Fault, GivenSubtask, PlayedStep, Record, Subgoal
 from etude.foreign import called, in_a_line
@@ -176,6 +176,7 @@ class Rollout:
             fault=stage.fault(success),
             cause=None if success or sorts is None else sorts(simulation),
             events=tuple(EventOutcome(e.json_kind, e.step, h) for e, h in zip(simulation.episode.events, simulation.happened, strict=True)),
+            unreachable=0 if success else simulation.unreachable,
             least=found.least if stage.episode.control in PRIMITIVES else 0,
             timings={k: round(v, 4) for k, v in {"seconds": time.perf_counter() - self._begun, **stage.seconds}.items()},
         )
@@ -235,6 +236,31 @@ def words_of(policy: Policy) -> tuple[str, str]:
     return found
 
 
+def told_to(contract: Contract, episode: Episode) -> tuple[str, Sequence[Picture | Views]]:
+    """The instruction in the form that a contract asks for: the text, and the pictures in it."""
+    told = episode.instruction
+    if contract.told == "text":
+        return told.text, ()
+    size = contract.size or SUITES[episode.parsed.suite].size
+    if contract.told == "views":
+        return told.template(), told_views(episode, size, contract.camera_names)
+    return multimodal(told, told_in(episode), size[0])
+
+
+def checked_chunk(given: object, contract: Contract, control: str, width: int) -> list[Array]:
+    """What a policy gave, as actions that are carried out before it is asked again; what is none is refused."""
+    shape = f"(n, {width})"
+    found = numbers(given, "what the policy gave", f"actions {shape}, as numbers")
+    chunk = found[None] if found.ndim == 1 else found
+    if chunk.ndim != 2 or not len(chunk) or chunk.shape[1] != width:
+        raise EtudeError(f"the policy gave actions of shape {found.shape}; {control!r} takes {shape}")
+    if len(chunk) > contract.chunk:
+        raise EtudeError(f"the policy gave {len(chunk)} actions at once; its contract says at most {contract.chunk}")
+    if not np.isfinite(chunk).all():
+        raise EtudeError("the policy gave an action that is not finite")
+    return list(chunk[: contract.execute])
+
+
 class _Stage:
     """A running episode with those who act in it."""
 
@@ -252,9 +278,9 @@ class _Stage:
         self._queue: list[Array] = []
         self.seen: Observation = {}
         self.seconds = {"policy": 0.0}
-        called("policy", policy.reset, *self._told(contract), episode.name)
+        called("policy", policy.reset, *told_to(contract, episode), episode.name)
         self._guide: Guide | None = None
-        self._hand = HandTransitions(self.simulation) if mode in ("rule", "coupled") else None
+        self._hand = HandTransitions(episode.control, simulated_hand(self.simulation)) if mode in ("rule", "coupled") else None
         self._start = Keypose(self.simulation.robot.tip(), False, step="Move home")
         self._home: Journey | None = None
         if planner is not None:
@@ -263,17 +289,8 @@ class _Stage:
             if isinstance(planner, AdaptingPlanner):
                 eyes = called("planner", planner.contract_for, [c.name for c in episode.scene.cameras])
             looker = ContractObserver(self.simulation, eyes, players.renderer)
-            called("planner", planner.reset, *self._told(eyes), episode.name)
+            called("planner", planner.reset, *told_to(eyes, episode), episode.name)
             self._guide = Guide(self.simulation, planner, looker, players.patience, mode != "offline", self._hand)
-
-    def _told(self, contract: Contract) -> tuple[str, Sequence[Picture | Views]]:
-        told = self.episode.instruction
-        if contract.told == "text":
-            return told.text, ()
-        size = contract.size or SUITES[self.episode.parsed.suite].size
-        if contract.told == "views":
-            return told.template(), told_views(self.episode, size, contract.camera_names)
-        return multimodal(told, told_in(self.episode), size[0])
 
     def action(self) -> Array:
         """The next action; a planner is asked first where it is time to."""
@@ -320,16 +337,7 @@ class _Stage:
                 seen["subtask"] = self._guide.subtask
         if self.contract.privileged:
             seen["simulation"] = self.simulation
-        shape = f"(n, {self._width})"
-        given = numbers(called("policy", policy.act, seen), "what the policy gave", f"actions {shape}, as numbers")
-        chunk = given[None] if given.ndim == 1 else given
-        if chunk.ndim != 2 or not len(chunk) or chunk.shape[1] != self._width:
-            raise EtudeError(f"the policy gave actions of shape {given.shape}; {self.episode.control!r} takes {shape}")
-        if len(chunk) > self.contract.chunk:
-            raise EtudeError(f"the policy gave {len(chunk)} actions at once; its contract says at most {self.contract.chunk}")
-        if not np.isfinite(chunk).all():
-            raise EtudeError("the policy gave an action that is not finite")
-        return list(chunk[: self.contract.execute])
+        return checked_chunk(called("policy", policy.act, seen), self.contract, self.episode.control, self._width)
 
     def stepped(self) -> None:
         """A control step is over."""

@@ -83,6 +83,8 @@ class Record:
 
     An *error* is ours or the machine's, never the policy's failure: the episode could not be played to its end. ``fault`` says whether
     planning or execution went wrong first, where a planner took part; ``cause`` what went wrong, in the suite's own categories.
+    ``judged`` says by whom, where it was not the goal: "person", of what a robot did (:mod:`etude.evaluation.robot_play`).
+    ``unreachable``: of a failure, the number of keyposes that the arm could not come to.
     ``least`` is the smallest number of steps it could have taken, 0 where that is not known. ``timings`` are seconds, and the only part
     that differs between runs. ``extra``: see :mod:`etude.evaluation.schema`.
     """
@@ -103,6 +105,8 @@ class Record:
     cause: str | None = None
     least: int = 0
     events: tuple[EventOutcome, ...] = field(default=(), metadata=SPARSE)
+    unreachable: int = field(default=0, metadata=SPARSE)
+    judged: str | None = field(default=None, metadata=SPARSE)
     film: str | None = None
     timings: Mapping[str, float] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from etude import machine
 from etude.episodes import Episode
@@ -25,6 +25,9 @@ from etude.names import EpisodeName, EtudeError, unknown
 from etude.plugins import named
 from etude.policies.contract import Contract, converted, refuse_mismatches
 from etude.policies.loading import halves_of
+
+if TYPE_CHECKING:
+    from etude.evaluation.robot_play import RobotExecutor
 
 _log = logging.getLogger(__name__)
 EXECUTORS = ("local", "ray")
@@ -103,10 +106,12 @@ def evaluate(
     more: int = 0,
     make_job: Callable[..., Job] = Job,
     players: Players | None = None,
+    on: RobotExecutor | None = None,
 ) -> Run:
     """Play what the plan holds and the folder does not; gives the whole run. An interrupt loses nothing that was finished.
 
     ``make_job`` gives the job of a worker where more than playing is asked for. Live ``players`` play here, in this process.
+    ``on`` plays them on a robot.
     """
     refuse_foreign_modes(plan)
     with Store(folder, plan) as store:
@@ -121,10 +126,11 @@ def evaluate(
             own = (plan.policy, str(folder.resolve()), plan.planner, plan.renderer, plan.patience)
             job = make_job(*own, keep=settings.keep, plugins=settings.plugins)
             here = nullcontext(Here(job, players)) if players is not None else None
-            with here or make_executor(job, settings, len(store.missing)) as executor:
+            with on or here or make_executor(job, settings, len(store.missing)) as executor:
                 said = executor.hello()
-                adapted = refuse_misfits(store.plan.names, said["contracts"])
-                introduce(store, said["contracts"], said["code"], settings.allow_mixed, settings.plugins, adapted)
+                names = store.plan.names
+                adapted = _told(on.adapted(names)) if on is not None else refuse_misfits(names, said["contracts"])
+                introduce(store, said["contracts"], said["code"], settings.allow_mixed, settings.plugins, adapted, said.get("robot"))
                 _work_off(store, executor, progress.ended)
         store.seal()
     return read_run(folder)
@@ -188,7 +194,13 @@ def refuse_misfits(names: Sequence[str], contracts: dict[str, Any]) -> dict[str,
             refuse_mismatches(contract, played)
             if words := list(dict.fromkeys(one for episode in played for one in converted(contract, episode))):
                 adapted[role] = words
-                _log.warning("conventions of the %s are converted: %s", role, "; ".join(words))
+    return _told(adapted)
+
+
+def _told(adapted: dict[str, list[str]]) -> dict[str, list[str]]:
+    """What is converted, by role: it is said, too."""
+    for role, words in adapted.items():
+        _log.warning("conventions of the %s are converted: %s", role, "; ".join(words))
     return adapted
 
 

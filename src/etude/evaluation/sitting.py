@@ -42,8 +42,10 @@ def introduce(
     allow_mixed: bool,
     plugins: Sequence[str],
     adapted: Mapping[str, Sequence[str]],
+    robot: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write down who plays here, and with what; ``adapted``: whose conventions are converted, in words."""
+    """Write down who plays here, and with what; ``adapted``: whose conventions are converted, in words; ``robot``: what one says of
+    itself, where one is played on."""
     sitting = {"machine": machine.describe(), "command": shlex.join(["etude", *sys.argv[1:]]), "code": code}
     told = facts(store.plan, plugins)
     earlier = store.info()
@@ -53,11 +55,13 @@ def introduce(
         store.write_info({
             "schema": SCHEMA, "protocol": pinned["protocol"], "plan": store.plan.digest, "policy": store.plan.policy,
             "planner": store.plan.planner, "contract": contracts, "renderer": pixels, "standards": pinned, **sitting,
-            **({"converted": adapted} if adapted else {}), **told, "sittings": [],
+            **({"converted": adapted} if adapted else {}), **({"robot": robot} if robot else {}), **told, "sittings": [],
         })  # fmt: skip
         return
     if earlier.get("contract") != contracts:
         raise EtudeError(f"{str(store.folder)!r} was begun with another contract; results are not mixed: choose another --out")
+    if earlier.get("robot") != (robot or None):
+        raise EtudeError(f"{str(store.folder)!r} was begun on another robot; results are not mixed: choose another --out")
     changed = _changed(_codes([earlier]), code)
     if changed and not allow_mixed:
         who = changed[0]
@@ -82,7 +86,7 @@ def joined(runs: Sequence[Run], plan: str, allow_mixed: bool) -> dict[str, Any]:
     mixed: Sequence[str] = first.info.get("mixed") or ()
     sittings = list(first.info.get("sittings") or ())
     for k, other in enumerate(runs[1:], 1):
-        for what in ("standards", "contract"):
+        for what in ("standards", "contract", "robot"):
             if first.info.get(what) != other.info.get(what):
                 one, two = (run.info.get(what) or {} for run in (first, other))
                 part = next((key for key in {**one, **two} if one.get(key) != two.get(key)), what)

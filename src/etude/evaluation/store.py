@@ -23,7 +23,7 @@ from etude.names import EtudeError, json_text
 PLAN, INFO, LINES, LOCK = "plan.json", "run.json", "episodes.jsonl", "lock"
 KINDS: dict[str, type | tuple[type, ...]] = {
     "machine": dict, "contract": dict, "command": (str, list), "standards": dict, "code": dict, "sittings": list, "mixed": list,
-    "converted": dict,
+    "converted": dict, "robot": dict,
     "suites": dict, "perturbations": dict, "plugins": list,
 }  # fmt: skip
 OURS = (PLAN, INFO, LINES, LOCK, "films", "actions", "views", f"{PLAN}.new", f"{INFO}.new", f"{LINES}.new")
@@ -48,6 +48,13 @@ class Run:
         who = " and ".join(self.info.get("mixed") or ())
         words = f"the code of the {who} changed during the run, and it holds results of both"
         return f"{self.plan.policy} ({self.folder.name}): {words}" if who else ""
+
+    @property
+    def judged(self) -> str:
+        """Empty, or in words: a robot was judged by a person, and nothing of it was simulated."""
+        name = (self.info.get("robot") or {}).get("name") or self.plan.robot
+        who = f"{self.plan.policy} ({self.folder.name})"
+        return f"{who}: played on the robot {name} and judged by a person; scenes were set up by hand" if self.plan.robot else ""
 
     def table(self) -> ResultTable:
         """Success by task and condition."""
@@ -312,7 +319,7 @@ class Store:
 def _refuse_other_plan(there: Plan, wanted: Plan, folder: Path) -> None:
     if there == wanted:
         return
-    for what in ("policy", "planner", "modes", "renderer", "patience", "shard"):
+    for what in ("policy", "planner", "modes", "renderer", "patience", "shard", "robot", "advance"):
         old, new = getattr(there, what), getattr(wanted, what)
         if old != new:
             raise EtudeError(f"{str(folder)!r} holds a run with {what} {old!r}, not {new!r}: choose another --out")
@@ -350,7 +357,7 @@ def merged(runs: Sequence[Run]) -> tuple[Plan, list[Record]]:
     """Shards, or runs of the same policy, as one: their plans joined, results in the order of the joined plan."""
     first = runs[0]
     for other in runs[1:]:
-        for what in ("policy", "planner", "modes", "renderer", "patience"):
+        for what in ("policy", "planner", "modes", "renderer", "patience", "robot", "advance"):
             one, two = getattr(first.plan, what), getattr(other.plan, what)
             if one != two:
                 advice = "; 'etude compare' sets two runs side by side" if what in ("policy", "planner") else ""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Phase = Literal["scene", "event", "instruction", "observation"]
 PHASES: tuple[Phase, ...] = ("scene", "event", "instruction", "observation")
-OWN = ("descriptors", "factors", "gobbledygook", "looks", "masking", "objects", "paraphrase", "scenery", "sizes", "timed")
+OWN = ("descriptors", "elsewhere", "factors", "gobbledygook", "looks", "masking", "objects", "paraphrase", "scenery", "sizes", "timed")
 Change = Callable[[Episode, Stream], Episode]
 Observe = Callable[[dict[str, Any], Episode, int], dict[str, Any]]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -77,16 +77,28 @@ def _names(value: object) -> Iterator[str]:
 @perturbation("move_object", "event", plausible=True, varies="things staying where they are")
 def move_object(episode: Episode, stream: Stream) -> Episode:
     """Move a thing that has to be taken to another place, while the hand is on its way."""
-    moment, scene = _moment(episode, stream, UNTAKEN), episode.scene
-    loose = [e for name in _meant(episode) for e in scene.entities if e.name == name and isinstance(e, Body) and _free(episode, e)]
+    moment, loose = _moment(episode, stream, UNTAKEN), free_things(episode)
     if not loose:
         raise EtudeError(f"move_object: nothing that is to be taken stands free in {episode.name}")
-    world = World(scene)
+    found = free_places(episode, loose, stream)
+    if found is None:
+        raise EtudeError(f"move_object: there is no free place for {loose[0].name!r} within reach in {episode.name}")
+    return _happening(episode, ThingMoved(moment, *found))
+
+
+def free_things(episode: Episode) -> list[Body]:
+    """What has to be taken and stands free, so that it can be put elsewhere."""
+    return [e for name in _meant(episode) for e in episode.scene.entities if e.name == name and isinstance(e, Body) and _free(episode, e)]
+
+
+def free_places(episode: Episode, loose: Sequence[Body], stream: Stream) -> tuple[str, tuple[Pose, ...]] | None:
+    """One of some things, and places it may be put to, the first of which should do; None where there are none."""
+    world = World(episode.scene)
     for thing in stream.shuffled(loose):
         places = tuple(itertools.islice(_places(episode, world, thing, _destination(episode, thing), stream), PLACES))
         if places:
-            return _happening(episode, ThingMoved(moment, thing.name, places))
-    raise EtudeError(f"move_object: there is no free place for {loose[0].name!r} within reach in {episode.name}")
+            return thing.name, places
+    return None
 
 
 def _free(episode: Episode, entity: Body) -> bool:

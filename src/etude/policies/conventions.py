@@ -8,22 +8,46 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from etude.arithmetic import cross, dot, norm
 from etude.envs.observer import Observation, Observer, key
 from etude.envs.simulation import Simulation
+from etude.episodes import Episode
 from etude.names import EtudeError
 from etude.policies.contract import ENVIRONMENT_HAND, RATE, ROTATION_NUMBERS, SPACES, TURNED, Contract, Orientation, converted
 from etude.pose import Array, Pose, Quat, axis_quat, conjugate, euler_quat, matrix_quat, rotate, rotation_vector
 
 
+class HasTip(Protocol):
+    """A robot that knows where its tip is."""
+
+    def tip(self) -> Pose:
+        """The pose of the tip in the world."""
+
+
+class ActedIn(Protocol):
+    """What actions are converted for: a running simulation, or a robot somewhere else."""
+
+    @property
+    def episode(self) -> Episode:
+        """What is played."""
+
+    @property
+    def robot(self) -> HasTip:
+        """Who acts."""
+
+    @property
+    def action_size(self) -> int:
+        """Numbers in an action."""
+
+
 class ActionConversion:
     """From a policy's actions to those of a running simulation. ``width`` is how many numbers the policy's have."""
 
-    def __init__(self, contract: Contract, simulation: Simulation) -> None:
+    def __init__(self, contract: Contract, simulation: ActedIn) -> None:
         self._simulation, self._control = simulation, simulation.episode.control
         frame, rotation, scale = SPACES[self._control]
         self._frame, self._rotation = contract.frame or frame, contract.rotation or rotation
@@ -93,7 +117,7 @@ class ActionConversion:
         return (*pose.position, *pose.rotation)
 
 
-def action_conversion(contract: Contract, simulation: Simulation) -> ActionConversion | None:
+def action_conversion(contract: Contract, simulation: ActedIn) -> ActionConversion | None:
     """The conversion that this policy needs here; None where it speaks as the environment does."""
     words = converted(contract, simulation.episode)
     return ActionConversion(contract, simulation) if any(not one.startswith(PICTURED) for one in words) else None
@@ -143,16 +167,20 @@ class ContractObserver(Observer):
     def __init__(self, simulation: Simulation, wanted: Contract, renderer: str = "raster") -> None:
         pictured = wanted.told != "text"
         super().__init__(simulation, wanted.camera_names, wanted.size, wanted.modalities, renderer, wanted.smooth, pictured)
-        self._turn = TURNS[wanted.orientation or "upright"]
-        self._names = dict(zip(wanted.camera_names, wanted.picture_names, strict=True))
+        self._wanted = wanted
 
     def look(self) -> Observation:
         """As :meth:`Observer.look`, in the contract's conventions."""
-        seen = super().look()
-        kinds = (*TURNED, "points", "intrinsics", "extrinsics")
-        named = {key(camera, kind): (key(name, kind), kind) for camera, name in self._names.items() for kind in kinds}
-        found: Observation = {}
-        for old, value in seen.items():
-            new, kind = named.get(old, (old, ""))
-            found[new] = self._turn(value) if kind in TURNED else value
-        return found
+        return seen_as(self._wanted, super().look())
+
+
+def seen_as(wanted: Contract, seen: Observation) -> Observation:
+    """An observation with its pictures the way round and under the names that a contract asks for."""
+    turn, names = TURNS[wanted.orientation or "upright"], zip(wanted.camera_names, wanted.picture_names, strict=True)
+    kinds = (*TURNED, "points", "intrinsics", "extrinsics")
+    named = {key(camera, kind): (key(name, kind), kind) for camera, name in names for kind in kinds}
+    found: Observation = {}
+    for old, value in seen.items():
+        new, kind = named.get(old, (old, ""))
+        found[new] = turn(value) if kind in TURNED else value
+    return found

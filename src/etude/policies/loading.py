@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
@@ -199,6 +199,17 @@ def load_planner(text: str) -> Planner:
     return fitting("planner", text, _loaded("planner", text, PLANNERS))
 
 
+def load_object(what: str, text: str, known: Iterable[str]) -> Any:
+    """What a user wrote as ``module:attribute``; ``known`` are names there are besides."""
+    name, colon, rest = text.partition(":")
+    if not colon:
+        raise unknown(what, text, known)
+    path, _, query = rest.partition("?")
+    if not name or not path:
+        raise EtudeError(f"{text!r} is not of the form module:attribute, e.g. my_{what}:{what.capitalize()}?option=value")
+    return _theirs(what, name, path, _once(what, parse_qsl(query, keep_blank_values=True)))
+
+
 def address_of(player: Policy | Planner | str | None) -> str:
     """The text under which a run notes who plays: of a live object, the module and the class it is of; empty for nobody."""
     if player is None or isinstance(player, str):
@@ -207,19 +218,14 @@ def address_of(player: Policy | Planner | str | None) -> str:
 
 
 def _loaded(what: str, text: str, table: Registry[Maker[T]]) -> T:
-    name, colon, rest = text.partition(":")
+    name, _, rest = text.partition(":")
     if name in table:
         maker = table[name]
         if maker.address:
             return maker.make(text)
         pairs = [part.partition("=") for part in rest.split(",")] if rest else []
         return _made(f"{what} {name!r}", maker.make, _once(what, [(key, value if sign else "true") for key, sign, value in pairs]))
-    if not colon:
-        raise unknown(what, text, table)
-    path, _, query = rest.partition("?")
-    if not name or not path:
-        raise EtudeError(f"{text!r} is not of the form module:attribute, e.g. my_{what}:{what.capitalize()}?option=value")
-    found: T = _theirs(what, name, path, _once(what, parse_qsl(query, keep_blank_values=True)))
+    found: T = load_object(what, text, table)
     return found
 
 

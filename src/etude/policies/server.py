@@ -9,7 +9,7 @@ import asyncio
 import errno
 import hmac
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
@@ -129,17 +129,25 @@ async def _listen(seats: Seats, metadata: bytes, door: Admission, ready: Callabl
             pass
         except EtudeError as error:
             log.warning("a connection was ended: %s", error)
-            await _last_words(connection, str(error), "the reason was sent before")
+            await last_words(connection, str(error), "the reason was sent before")
         except Exception as error:
             told = own_traceback(error)
             log.error("the policy failed: %s", told)
-            await _last_words(connection, told, "the traceback was sent before")
+            await last_words(connection, told, "the traceback was sent before")
+
+    await listening(converse, door, "policy server", ready)
+
+
+async def listening(
+    converse: Callable[[ServerConnection], Awaitable[None]], door: Admission, who: str, ready: Callable[[int], None] | None
+) -> None:
+    """Let those in who may come in, and have ``converse`` talk to each, until it is cancelled; ``who`` listens, in words."""
 
     def admitted(connection: ServerConnection, request: Request) -> Response | None:
         if request.path == "/healthz":
             return connection.respond(HTTPStatus.OK, "OK\n")
         if not door.opens(request):
-            return connection.respond(HTTPStatus.UNAUTHORIZED, "this policy server wants a key: Authorization: Api-Key KEY\n")
+            return connection.respond(HTTPStatus.UNAUTHORIZED, f"this {who} wants a key: Authorization: Api-Key KEY\n")
         if len(connection.server.connections) >= door.connections:
             return connection.respond(HTTPStatus.SERVICE_UNAVAILABLE, f"all {door.connections} connections are taken; see --connections\n")
         return None
@@ -161,7 +169,8 @@ async def _listen(seats: Seats, metadata: bytes, door: Admission, ready: Callabl
         await server.serve_forever()
 
 
-async def _last_words(connection: ServerConnection, words: str, reason: str) -> None:
+async def last_words(connection: ServerConnection, words: str, reason: str) -> None:
+    """Tell a client what went wrong, and end the connection."""
     try:
         await connection.send(words)
         await connection.close(INTERNAL_ERROR, reason)

@@ -97,6 +97,8 @@ def _refuse_unproven(run: Run, first: Run, known: dict[str, str]) -> None:
     """Raise where a run is not whole, was not played under the same standards, or names episodes that are something else here."""
     if run.missing or not run.records:
         raise EtudeError(f"{len(run.missing):,} of {len(run.plan.episodes):,} episodes are not played yet")
+    if run.judged:
+        raise EtudeError(f"nobody can play it again: {run.judged}")
     if run.mixed:
         raise EtudeError(f"it is not one policy: {run.mixed}")
     if run.info.get("plan") != run.plan.digest:

@@ -27,6 +27,10 @@ class Contestant:
         """Is there no episode without a perturbation?"""
         return all(name_of(r).perturbations for r in self.records)
 
+    def paired_with(self, other: Contestant) -> bool:
+        """Are episodes of both pairs: all simulated, or all on robots? A scene that was set up by hand is not the one of its name."""
+        return bool(self.run.plan.robot) == bool(other.run.plan.robot)
+
     @property
     def plain(self) -> tuple[Record, ...]:
         """The episodes on which success is stated."""

@@ -16,6 +16,7 @@ from etude.evaluation.store import Run
 from etude.evaluation.tables import by, faults, name_of, p_value, percent, plural, points, tally
 from etude.names import EtudeError
 from etude.report import charts
+from etude.report.arms import arms_section
 from etude.report.audits import BestCheat, best_cheats
 from etude.report.contestants import Contestant, contestants, with_people
 from etude.report.decisions import decisions_section
@@ -64,6 +65,7 @@ def report(
         ("Summary", summary_section(found)),
         ("Tasks", tasks_section(found, cheats or {})),
         ("Levels", levels_section(found)),
+        ("Arms", arms_section(found)),
         *suite_sections(with_people(found)),
         ("Decisions", decisions_section(found)),
         ("Perturbations", perturbations_section(found, costs)),
@@ -172,6 +174,8 @@ def _notices(found: Sequence[Contestant]) -> list[str]:
         notices.append("Not all of these policies have played the same episodes; the comparisons below use those that both have.")
     runs = {id(arm.run): arm.run for arm in found}.values()
     for run in runs:
+        if run.judged:
+            notices.append(f"Not simulated: {run.judged}.")
         if run.mixed:
             notices.append(f"Not one policy: {run.mixed}.")
         if run.missing:
@@ -190,10 +194,10 @@ def _verdicts(found: Sequence[Contestant], compared: Sequence[Comparison]) -> li
 
 
 def _compared(found: Sequence[Contestant]) -> list[Comparison]:
-    pairs = list(combinations(found, 2))
+    pairs = [(a, b) for a, b in combinations(found, 2) if a.paired_with(b)]
     if len(pairs) > COMPARISONS:
         best = max(found, key=lambda arm: tally(arm.plain).rate)
-        pairs = [(best, arm) for arm in found if arm is not best]
+        pairs = [(best, arm) for arm in found if arm is not best and best.paired_with(arm)]
     return [compare(a.label, a.records, b.label, b.records) for a, b in pairs]
 
 

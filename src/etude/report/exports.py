@@ -18,6 +18,7 @@ from etude.evaluation.recovery import recoveries
 from etude.evaluation.store import Run
 from etude.evaluation.tables import Tally, by, errors, faults, funnels, groups
 from etude.names import EtudeError
+from etude.report.arms import arm_rows
 from etude.report.contestants import Contestant, contestants, with_people
 from etude.report.decisions import decision_rows, shortcut_rows
 from etude.report.suite_tables import cause_data, suite_data
@@ -54,6 +55,7 @@ def collect(runs: Sequence[Run]) -> list[ExportTable]:
         ),
         table("groups", "Success by task and condition", lambda a: [_sums(g.to_data(), g.tally) for g in groups(a.records)]),
         *_matrix_tables(found),
+        _table("arms", "Success by arm and task", [{"policy": label, **row.to_data()} for label, row in arm_rows(found)]),
         table("perturbations", "Cost of perturbations against matched controls", _cost_rows),
         _table("understanding", "What has been understood", _understanding_rows(found)),
         table("recovery", "Success once something has happened", lambda a: [r.to_data() for r in recoveries(a.records).values()]),
@@ -186,7 +188,7 @@ def _comparison_rows(found: Sequence[Contestant]) -> list[dict[str, Cell]]:
             "unmatched_a": r.unmatched_a, "unmatched_b": r.unmatched_b, "verdict": r.verdict,
         }  # fmt: skip
 
-    pairs = [compare(a.label, a.records, b.label, b.records) for a, b in combinations(found, 2)]
+    pairs = [compare(a.label, a.records, b.label, b.records) for a, b in combinations(found, 2) if a.paired_with(b)]
     return [row(c.name_a, c.name_b, r) for c in pairs for r in c.rows]
 
 

@@ -31,10 +31,10 @@ LEAD = (
 def understanding(arms: Sequence[Contestant], costs: Sequence[Sequence[PerturbationCost]]) -> Iterator[tuple[Contestant, list[Finding]]]:
     """What can be said of each policy that has to see and to read; ``costs`` are those of each arm. One that has the true state has
     nothing to understand."""
-    plain = [arm for arm in arms if arm.mode == "vanilla"]
     for arm, own in zip(arms, costs, strict=True):
         if arm.mode != "vanilla" or _sightless(arm) or arm.run.privileged:
             continue
+        plain = [one for one in arms if one.mode == "vanilla" and one.paired_with(arm)]
         others = [a.run.plan.policy for a in plain if a.run.plan.policy.startswith(BLIND)]
         yardsticks = _first(plain, (BLIND + arm.run.plan.policy, *others, *SIGHTLESS)), _first(plain, ("oracle",))
         beside = [compare(arm.label, arm.plain, one.label, one.plain) if one is not None else None for one in yardsticks]

@@ -7,7 +7,6 @@ reload, or a new start, goes on where it stopped.
 
 from __future__ import annotations
 
-import ipaddress
 import json
 import shlex
 import sys
@@ -15,12 +14,11 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from importlib import resources
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
-from urllib.parse import urlsplit
 
 from etude import machine
 from etude.decisions.showing import PIXELS, pictures, told
@@ -33,14 +31,9 @@ from etude.evaluation.store import Store
 from etude.library import trial as find_trial
 from etude.names import PROTOCOL, EtudeError
 from etude.prompts.pictures import data_url
+from etude.web.local_page import LocalPageHandler
 
-LONGEST = 10_000  # bytes of an answer
 FOREVER = 1e9  # seconds that nobody waits
-PATIENCE = 30  # seconds for a request to arrive
-RULES = (  # what a browser may do with the page: talk to the server it came from, and nothing else
-    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
 
 
 def human(person: str) -> str:
@@ -159,13 +152,13 @@ def scored(trial: Trial, answers: list[str], times: list[float]) -> Record:
 # ------------------------------------------------------------------------------------------------ the server
 
 
-def _handler(studies: Mapping[str, Study], host: str) -> type[BaseHTTPRequestHandler]:
+def _handler(studies: Mapping[str, Study], at: str) -> type[LocalPageHandler]:
     page = resources.files("etude.web").joinpath("study.html").read_bytes()
 
-    class Handler(BaseHTTPRequestHandler):
+    class StudyHandler(LocalPageHandler):
         """Three addresses for each person: the page, the state, and the answers."""
 
-        timeout = PATIENCE
+        host = at
 
         def _asked(self) -> tuple[Study | None, str]:
             """Whose study, and what of it. Where one person takes part alone, the address need not say who."""
@@ -174,32 +167,23 @@ def _handler(studies: Mapping[str, Study], host: str) -> type[BaseHTTPRequestHan
                 person = next(iter(studies))
             return studies.get(person), what
 
-        def do_GET(self) -> None:
+        def get(self) -> None:
             study, what = self._asked()
-            if not is_our_host(self.headers.get("Host", ""), host):
-                self.send_error(HTTPStatus.FORBIDDEN, explain="open this page by the number of its machine, not by a name")
-            elif study is None:
+            if study is None:
                 self.send_error(HTTPStatus.NOT_FOUND, explain=f"the pages of this study are /{'/, /'.join(studies)}/")
             elif not what:
-                self._send(page, "text/html; charset=utf-8")
+                self.send_whole(page, "text/html; charset=utf-8")
             elif what == "state":
-                self._send(json.dumps(study.state()).encode(), "application/json")
+                self.send_whole(json.dumps(study.state()).encode(), "application/json")
             else:
                 self.send_error(HTTPStatus.NOT_FOUND)
 
-        def do_POST(self) -> None:
-            at, origin, length = self.headers.get("Host", ""), self.headers.get("Origin"), self.headers.get("Content-Length", "")
+        def post(self) -> None:
             study, what = self._asked()
-            if not is_our_host(at, host) or origin not in (f"http://{at}", f"https://{at}"):
-                self.send_error(HTTPStatus.FORBIDDEN, explain="answers are taken from the page of this study only")
-            elif study is None or what != "answer":
+            if study is None or what != "answer":
                 self.send_error(HTTPStatus.NOT_FOUND)
-            elif self.headers.get_content_type() != "application/json":
-                self.send_error(HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
-            elif not (length.isascii() and length.isdigit() and 0 < int(length) <= LONGEST):
-                self.send_error(HTTPStatus.BAD_REQUEST)
-            else:
-                self._take(study, self.rfile.read(int(length)))
+            elif (body := self.body()) is not None:
+                self._take(study, body)
 
         def _take(self, study: Study, body: bytes) -> None:
             try:
@@ -207,32 +191,9 @@ def _handler(studies: Mapping[str, Study], host: str) -> type[BaseHTTPRequestHan
             except EtudeError as error:
                 self.send_error(HTTPStatus.BAD_REQUEST, explain=str(error))
                 return
-            self._send(json.dumps(study.state()).encode(), "application/json")
+            self.send_whole(json.dumps(study.state()).encode(), "application/json")
 
-        def _send(self, body: bytes, kind: str) -> None:
-            self.send_response(HTTPStatus.OK)
-            for header, value in (
-                ("Content-Type", kind), ("Content-Length", str(len(body))), ("Cache-Control", "no-store"),
-                ("Content-Security-Policy", RULES), ("X-Content-Type-Options", "nosniff"),
-            ):  # fmt: skip
-                self.send_header(header, value)
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: Any) -> None:
-            """Keep quiet."""
-
-    return Handler
-
-
-def is_our_host(at: str, host: str) -> bool:
-    """Is a Host header one of ours? A number is, and so are the names we know. Any other name may be one that somebody else's page
-    was given to reach us by."""
-    try:
-        name = urlsplit(f"//{at}").hostname or ""
-        return name in ("localhost", host.lower()) or bool(ipaddress.ip_address(name))
-    except ValueError:
-        return False
+    return StudyHandler
 
 
 def _read(body: bytes) -> tuple[str, list[str], list[float]]:

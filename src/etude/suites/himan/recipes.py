@@ -51,6 +51,18 @@ REPLACED: dict[str, tuple[int, ...]] = {  # seeds that the oracle did not solve,
     "transfer_box@test+all": (2,),
 }
 
+# The real robot's (appendix D), played in a suite of their own: what its tasks are perturbed by, in turn. Distractors; other places of
+# things; people who move them, or stand before a camera. What lies in the box is neither moved nor put elsewhere without it.
+REAL = "himan_real"
+BOXED, ON_TABLE = ("distractors", "cover_camera"), ("distractors", "other_place", "move_object", "cover_camera")
+REAL_ATOMIC = {"open_drawer": BOXED, "close_drawer": BOXED, "box_item_on_table": BOXED, "table_item_in_opened_drawer": ON_TABLE}
+REAL_COMPOSED = {
+    "table_item_in_opened_drawer_close": ON_TABLE, "table_item_in_drawer": ON_TABLE,
+    "box_item_in_opened_drawer_close": BOXED, "box_item_in_drawer": BOXED,
+}  # fmt: skip
+REAL_SEEN = "box_item_in_drawer"  # the composition in the training data
+REAL_PLAIN, REAL_DEMOS = 10, 40  # episodes of a composition, and as many under perturbations; demonstrations of an atomic task
+
 
 def factors(task: str) -> tuple[str, ...]:
     """The factors that a task is perturbed by, one at a time."""
@@ -88,3 +100,26 @@ def training(level: str) -> tuple[str, ...]:
     if level >= "L4":
         found += [_named(task, "train", COMPOSED + k, factor) for task in SEEN for k, factor in enumerate(factors(task))]
     return tuple(found)
+
+
+def real_evaluation() -> tuple[str, ...]:
+    """Episodes of the real robot's compositions, and the same under perturbations, which take turns."""
+    found = []
+    for task, changes in REAL_COMPOSED.items():
+        found += [_real(task, "test", seed) for seed in range(REAL_PLAIN)]
+        found += [_real(task, "test", seed, changes[seed % len(changes)]) for seed in range(REAL_PLAIN)]
+    return tuple(found)
+
+
+def real_training() -> tuple[str, ...]:
+    """The real robot's demonstrations: of atomic tasks, one of a composition, and of all of these one under each perturbation."""
+    found = [_real(task, "train", seed) for task in REAL_ATOMIC for seed in range(REAL_DEMOS)]
+    found.append(_real(REAL_SEEN, "train", 0))
+    for task, changes in {**REAL_ATOMIC, REAL_SEEN: REAL_COMPOSED[REAL_SEEN]}.items():
+        first = REAL_DEMOS if task in REAL_ATOMIC else 1
+        found += [_real(task, "train", first + k, change) for k, change in enumerate(changes)]
+    return tuple(found)
+
+
+def _real(task: str, split: str, seed: int, change: str = "") -> str:
+    return str(EpisodeName(REAL, task, split, seed, perturbations=(change,) if change else ()))

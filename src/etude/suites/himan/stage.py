@@ -22,6 +22,7 @@ LEVELS = ("bottom", "middle", "top")
 TURN = math.pi / 8  # rad by which furniture is turned, at most
 
 CABINET = "cabinet"
+ACROSS = (-0.24, -0.08)  # m: where it stands, as y
 OPENED = 0.24  # m: a drawer that starts open
 WRIST = 0.59  # m before the cabinet's middle: the wrist of a hand that is about to take the handle of an open drawer
 BASE, STRETCHED = (-0.268, -0.006), 0.86  # m: where the robot stands, and how far from there that wrist may be
@@ -61,10 +62,10 @@ class HimanSceneBuilder:
         """Which of the task's variations: seeds take them in turn."""
         return self.draw.name.seed % count
 
-    def cabinet(self, opened: Sequence[str] = ()) -> Fixture:
-        """The chest of drawers somewhere on the table, some drawers open; its drawers open to the robot's left."""
+    def cabinet(self, opened: Sequence[str] = (), across: tuple[float, float] = ACROSS) -> Fixture:
+        """The chest of drawers somewhere on the table, some drawers open; its drawers open to the robot's left. ``across``: its y, m."""
         while True:
-            x, y = self.stream.uniform(0.18, 0.30), self.stream.uniform(-0.24, -0.08)
+            x, y = self.stream.uniform(0.18, 0.30), self.stream.uniform(*across)
             pose = Pose.flat(x, y, TABLE_TOP, math.pi + self.stream.uniform(-TURN, TURN))
             if math.dist(pose.apply((0.0, -WRIST, 0.0))[:2], BASE) < STRETCHED:
                 break
@@ -93,16 +94,17 @@ class HimanSceneBuilder:
         receiving: Sequence[str] = (),
         lasting: int = 0,
         result: Goal | None = None,
+        sayings: Sequence[Saying] = (),
     ) -> Draft:
         """The parts of an episode: one stage, or several. What counts in the end is ``result``, or those of the last ``lasting`` stages.
 
         Three instructions: the whole in one sentence, its stages, and their halves, one on each line. Whatever else can be done with what
-        is there can be said by a planner too.
+        is there can be said by a planner too; ``sayings``: by families that are only here.
         """
         texts = (u.text for stage in stages for u in stage.units if isinstance(u, Unit))
         halves = "\n".join(text for text, _ in itertools.groupby(texts))  # a half may take several units
         roles = (*(("manipulated", name) for name in manipulated), *(("receiving", name) for name in receiving))
-        others = tuple(other for family in SAYINGS for other in family(self.things) if other not in stages)
+        others = tuple(other for family in (*SAYINGS, *sayings) for other in family(self.things) if other not in stages)
         goal = replace(stages[0], others=others)
         if len(stages) > 1:
             goal = Composed(result or All(tuple(s.result for s in stages[-lasting:])), tuple(stages), text=text, others=others)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from etude.bench.result import Result
 from etude.scene.rooms import RLBENCH_LOWER, RLBENCH_REACH, RLBENCH_UPPER, rlbench_room
-from etude.suites.himan.recipes import ATOMIC, COMPOSITIONAL, LEVELS, MISSING, evaluation, training
+from etude.suites.himan.recipes import ATOMIC, COMPOSITIONAL, LEVELS, MISSING, evaluation, real_evaluation, training
 from etude.suites.himan.rewording import reword
 from etude.suites.suite import Draft, Draw, RunsTable, Suite, SuiteTable, later
 
@@ -51,6 +51,7 @@ himan = Suite(
         "atomic-fifth": functools.partial(evaluation, ATOMIC, part=True),
         "compositional-fifth": functools.partial(evaluation, COMPOSITIONAL, part=True),
         **{level: functools.partial(training, level) for level in LEVELS},
+        "real": real_evaluation,
     },
     reword=reword,
     modes=("rule",),
