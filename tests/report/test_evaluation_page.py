@@ -260,7 +260,7 @@ def test_how_to_do_it_again_is_exact():
     run = run_of([record(f"{PICK}#0")], command=["etude", "evaluate", "--option", "a b=100 %", "--out", "x"])
     found = page(run)
     assert "etude evaluate --option 'a b=100 %' --out x" in "".join(found.words)
-    assert run.plan.digest in found.text and "mujoco 4.0.1" in found.text and "chunk 8" in found.text
+    assert run.plan.digest in found.text and "mujoco 4.0.1" in found.text and "gives up to 8 actions at once" in found.text
 
 
 def test_a_run_without_its_header_still_has_a_page():

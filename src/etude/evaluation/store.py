@@ -57,6 +57,14 @@ class Run:
         """Write the page about it: ``report.html`` in its folder, if no other place is given."""
         return write_page([self], Path(path) if path else self.folder / "report.html")
 
+    def article(self, path: Path | str = "") -> Path:
+        """Write it as the results section of a paper: ``article.html`` in its folder, if no other place is given."""
+        from etude.report.article import write_article
+
+        target = Path(path) if path else self.folder / "article.html"
+        write_article([self], target)
+        return target
+
     def plausible(self, perturbation: str) -> bool | None:
         """Should success survive the perturbation of this name? None where neither the run nor etude knows."""
         found: bool | None = self._perturbation(perturbation).get("plausible")
@@ -79,6 +87,11 @@ class Run:
         """The tasks of a suite in its order: as the run wrote them down, then those of this etude, then what was played."""
         own = (self.info.get("suites") or {}).get(suite) or (described([suite], ())["suites"].get(suite)) or {}
         return tuple(dict.fromkeys((*own.get("tasks", ()), *(r.name.task for r in self.records if r.name.suite == suite))))
+
+    def purpose(self, suite: str, split: str) -> str:
+        """What a split of a suite is for, such as "training"; empty where nobody knows."""
+        own = (self.info.get("suites") or {}).get(suite) or {}
+        return str((own.get("splits") or described([suite], ())["suites"].get(suite, {}).get("splits") or {}).get(split, ""))
 
     def _perturbation(self, name: str) -> dict[str, Any]:
         found: dict[str, Any] = (self.info.get("perturbations") or {}).get(name) or described((), [name])["perturbations"].get(name) or {}
