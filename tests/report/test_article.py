@@ -10,8 +10,8 @@ import pytest
 from made_runs import drawn, record, run_of
 from test_evaluation_page import RATES, TASKS, Reader
 
-from etude.evaluation.failing import failure_groups
 from etude.evaluation.record import Subgoal
+from etude.evaluation.subgoals import failure_groups
 from etude.names import EtudeError
 from etude.report.article import article, write_article
 from etude.report.audits import BestCheat, best_cheats, committed

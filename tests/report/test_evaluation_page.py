@@ -13,11 +13,12 @@ import pytest
 from made_runs import drawn, record, run_of
 
 from etude.evaluation.record import Subgoal
+from etude.evaluation.subgoals import failure_words
 from etude.evaluation.view import view_file, write_view
 from etude.names import EtudeError
 from etude.report.contestants import contestants
 from etude.report.evaluation import report, write_report
-from etude.report.failures import failure_words, spread
+from etude.report.failures import spread
 
 TASKS = {"pick": "L0", "rotate": "L0", "stack": "L1", "sort": "L2"}
 RATES = {"L0": 0.95, "L1": 0.6, "L2": 0.3}

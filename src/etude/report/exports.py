@@ -16,7 +16,8 @@ from etude.evaluation.matrix import matrices
 from etude.evaluation.pairs import ComparisonRow, Difference, PerturbationCost, compare, perturbation_costs
 from etude.evaluation.recovery import recoveries
 from etude.evaluation.store import Run
-from etude.evaluation.tables import Tally, by, errors, faults, funnels, groups
+from etude.evaluation.subgoals import funnels
+from etude.evaluation.tables import Tally, by, errors, faults, groups
 from etude.names import EtudeError
 from etude.report.contestants import Contestant, contestants, with_people
 from etude.report.decisions import decision_rows, shortcut_rows

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from etude.evaluation.record import Record
-from etude.evaluation.saying import spoken_subgoals
+from etude.evaluation.subgoals import failure_words
 from etude.evaluation.tables import FaultRow, errors, faults, name_of, percent, perturbation_of, plural
 from etude.evaluation.view import joined, read_view, view_file
 from etude.report import charts
@@ -71,19 +71,6 @@ def _split(title: str, kind: str, row: FaultRow) -> str:
 
 
 # ------------------------------------------------------------------------------------------------ failed episodes
-
-
-def failure_words(record: Record) -> str:
-    """Where an episode failed first, in words."""
-    if record.outcome == "error":
-        return record.error or "no message"
-    found = next((s for s in record.subgoals if s.path == record.first_failure), None)
-    if found is None:
-        return record.first_failure or "not reached"
-    what = spoken_subgoals([(s.path, s.kind, s.words) for s in record.subgoals])[found.path]
-    if found.violated:
-        return f"{what}: violated"
-    return f"{what}: not reached" if found.reached is None else f"{what}: reached at step {found.reached}, then lost"
 
 
 def spread(items: Sequence[T], key: Callable[[T], Hashable], count: int) -> list[T]:

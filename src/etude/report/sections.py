@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from etude.evaluation.matrix import Matrix, matrices
 from etude.evaluation.pairs import LEVEL, PerturbationCost
 from etude.evaluation.recovery import recoveries
-from etude.evaluation.tables import Funnel, Group, Tally, by, funnels, groups, name_of, p_value, path_order, percent, plural, points
+from etude.evaluation.subgoals import Funnel, funnels
+from etude.evaluation.tables import Group, Tally, by, groups, name_of, p_value, percent, plural, points
 from etude.report import charts
 from etude.report.audits import BestCheat
 from etude.report.contestants import Contestant
@@ -295,7 +296,10 @@ def funnels_section(arms: Sequence[Contestant]) -> str:
     body = f'<div class="cards">{"".join(cards[:FUNNELS])}</div>'
     if len(cards) > FUNNELS:
         body += fold(f"{plural(len(cards) - FUNNELS, 'more task')}", f'<div class="cards">{"".join(cards[FUNNELS:])}</div>')
-    lead = "The share of episodes in which each part of the goal was ever reached, and how many failed there first. Hardest tasks first."
+    lead = (
+        "The share of episodes in which each part of the goal was ever reached, and how many failed there first; a step counts as reached"
+        " where what it leads to was. Hardest tasks first."
+    )
     return section("subgoals", "Sub-goals", lead, body)
 
 
@@ -303,23 +307,25 @@ def _funnel(title: str, members: dict[int, Funnel], arms: Sequence[Contestant]) 
     """One task: every sub-goal that any of the policies has to tell of."""
     steps = {step.path: step for funnel in members.values() for step in funnel.steps}
     rows = []
-    for path in sorted(steps, key=path_order):
+    for path in sorted(steps, key=lambda path: steps[path].place):
         lanes = []
         for number, funnel in members.items():
             same = next((s for s in funnel.steps if s.path == path), None)
             if same is None:
                 continue
-            label = f"{arms[number].label}: reached in {same.reached} of {same.episodes} episodes"
+            label = f"{arms[number].label}: reached in {same.reached} of {same.episodes}"
             chart = charts.share(label, number, same.reached / same.episodes)
             stuck = f' <span class="bad">{same.first_failures} fail here</span>' if same.first_failures else ""
             who = charts.key(number) if len(arms) > 1 else ""
             count = f'<span class="value">{same.reached}/{same.episodes}{stuck}</span>'
             lanes.append(f'<div class="lane arm-{number}">{who}{chart}{count}</div>')
-        words = f'<div class="head" title="{esc(f"{path}, {steps[path].kind}")}">{esc(steps[path].words)}</div>'
+        words = f'<div class="head" title="{esc(path)}">{esc(steps[path].words)}</div>'
         rows.append(f'<li>{words}<div class="lanes">{"".join(lanes)}</div></li>')
     wins = listed([f"{f.successes}/{f.episodes}" for f in members.values()])
     lost = sum(f.episodes - f.successes - sum(s.first_failures for s in f.steps) for f in members.values())
     elsewhere = f"; {lost} failed at none of these" if lost else ""
+    if any(f.by_kind for f in members.values()):
+        elsewhere += "; goals differ from episode to episode, and are counted by their kind"
     head = f'<h3>{esc(title)}</h3><p class="small">success in {esc(wins + " episodes" + elsewhere)}</p>'
     return f'<article class="card">{head}<ol class="funnel">{"".join(rows)}</ol></article>'
 

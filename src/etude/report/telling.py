@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from etude.evaluation.failing import FailureGroup, failure_groups
 from etude.evaluation.pairs import FEWEST_PAIRS, LEVEL, Comparison, PerturbationCost, compare
 from etude.evaluation.record import Record
+from etude.evaluation.subgoals import FailureGroup, failure_groups
 from etude.evaluation.tables import Sum, Tally, by, name_of, percent, perturbation_of, plural, points, tally
 from etude.evaluation.understanding import Finding
 from etude.report.audits import BestCheat
