@@ -87,6 +87,7 @@ def test_the_page_is_well_formed_and_every_way_leads_somewhere():
         "understanding",
         "summary",
         "tasks",
+        "levels",
         "perturbations",
         "subgoals",
         "planner",

@@ -18,6 +18,11 @@ UNASKED = "Answered where nothing was asked"
 How = Literal["never reached", "reached, then lost", "violated", "wrong answer"]
 
 
+def is_decision(record: Record) -> bool:
+    """Was it asked questions, with no world to walk around in?"""
+    return any(s.path.startswith(QUESTION) for s in record.subgoals)
+
+
 def failed_part(record: Record) -> Subgoal | None:
     """The part of the goal that failed first: of a group that was told as a whole, the first of its members that is still open.
 

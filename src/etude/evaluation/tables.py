@@ -17,6 +17,7 @@ from etude.evaluation.record import Record
 from etude.names import EpisodeName, pick
 
 KEYS = ("suite", "task", "split", "level", "difficulty", "perturbation", "mode")
+WORDS_OF_LEVELS = ("low", "medium", "high")
 EXAMPLES = 3
 """Episodes that are named for each kind of error."""
 
@@ -58,6 +59,11 @@ def perturbation_of(record: Record) -> str:
 def plain(records: Sequence[Record]) -> tuple[Record, ...]:
     """Those on which success is stated: the unperturbed ones; all, where every one is perturbed."""
     return tuple(r for r in records if not name_of(r).perturbations) or tuple(records)
+
+
+def level_order(label: str) -> tuple[str, ...]:
+    """Sorts levels as readers expect: low, medium, high; else by the alphabet, L0 before L1."""
+    return tuple(str(WORDS_OF_LEVELS.index(word)) if word in WORDS_OF_LEVELS else word for word in label.split())
 
 
 def plural(count: int, word: str, rest: str = "") -> str:

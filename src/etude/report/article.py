@@ -11,6 +11,7 @@ from pathlib import Path
 
 from etude.evaluation.pairs import perturbation_costs
 from etude.evaluation.store import Run
+from etude.evaluation.subgoals import is_decision
 from etude.names import EtudeError
 from etude.report import article_tables as tables
 from etude.report import telling
@@ -121,4 +122,5 @@ def _commands(runs: Sequence[Run], evidence: Evidence) -> Iterator[str]:
     yield shlex.join(["etude", "report", *(str(run.folder) for run in runs), "--article"])
     failure = next((r for r in evidence.subject.records if r.outcome == "failure"), None)
     if failure is not None:
-        yield shlex.join(["etude", "view", str(runs[0].folder), "--episode", failure.episode])
+        seen = ["show", failure.episode, "--out", "trial.html"] if is_decision(failure) else ["view", str(runs[0].folder)]
+        yield shlex.join(["etude", *seen, *([] if is_decision(failure) else ["--episode", failure.episode])])

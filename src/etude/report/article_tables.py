@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from etude.evaluation.decisions import ALL, answers_of, breakdowns, decided, unchanged
-from etude.evaluation.matrix import condition_of, level_of
-from etude.evaluation.tables import Tally, by, errors, faults, name_of, p_value, percent, points, tally
+from etude.evaluation.matrix import level_conditions
+from etude.evaluation.tables import Tally, by, errors, faults, level_order, name_of, p_value, percent, points, tally
 from etude.report import charts
 from etude.report.markup import breakable, esc
 from etude.report.suite_tables import cause_data
@@ -67,7 +67,7 @@ def by_level(evidence: Evidence) -> NumberedTable | None:
             continue
         told.append(same)
         others = [{s.keys: s.tally for s in by(one.plain, *keys)} for one in evidence.beside]
-        for s in sorted(sums, key=lambda s: s.label) if key == "level" else sums:
+        for s in sorted(sums, key=lambda s: level_order(s.label)) if key == "level" else sums:
             rows.append([f"{esc(key)} {esc(s.label)}", str(s.tasks), *_cells(s.tally, [other.get(s.keys) for other in others])])
     if not rows:
         return None
@@ -79,15 +79,14 @@ def by_level(evidence: Evidence) -> NumberedTable | None:
 
 def by_condition(evidence: Evidence) -> NumberedTable | None:
     """Levels across, conditions down: success with its interval in each."""
-    records = [r for r in evidence.subject.records if r.outcome != "error"]
-    levels, conditions = sorted({level_of(r) for r in records}), list(dict.fromkeys(map(condition_of, records)))
-    if len(levels) < 2 or len(conditions) < 2:
-        return None
+    found = level_conditions(evidence.subject.records)
+    levels = list(dict.fromkeys(level for one in found for level in one.levels))
     rows = []
-    for condition in conditions:
-        sums = [tally([r for r in records if (level_of(r), condition_of(r)) == (level, condition)]) for level in levels]
-        cells = [f'{_rate(t)}<span class="small">{_span(t.interval)}</span>' if t.episodes else "–" for t in sums]
-        rows.append([breakable(condition), *cells])
+    for one in found:
+        for condition, sums in one.rows:
+            cells = dict(zip(one.levels, sums, strict=True))
+            shown = [f'{_rate(t)}<span class="small">{_span(t.interval)}</span>' if (t := cells.get(level)) else "–" for level in levels]
+            rows.append([breakable(f"{one.suite}, {condition}" if len(found) > 1 else condition), *shown])
     caption = "Success by level and condition, with 95 % intervals; per cent."
     return _table("conditions", caption, ["Condition", *map(esc, levels)], rows)
 
@@ -115,12 +114,12 @@ def right_answers(evidence: Evidence) -> NumberedTable | None:
     slices = breakdowns(answers_of(unchanged(decided(evidence.subject.plain))))
     shown = [s for s in slices if s.breakdown in ("level", "answer")]
     rows = [
-        [esc(f"{s.breakdown} {s.value}"), esc("all" if s.level == ALL else s.level), esc(percent(s.accuracy)), _span(s.interval),
+        [esc(" ".join([s.breakdown, s.value, *([] if s.level == ALL else [f"({s.level})"])])), esc(percent(s.accuracy)), _span(s.interval),
          f"{s.right:,} / {s.answers:,}", esc(percent(s.chance))]
         for s in shown
     ]  # fmt: skip
-    heads = ["", "Level", "Right", "95 % interval", "Of answers", "Chance"]
-    return _table("decisions", "Right answers beside chance.", heads, rows, words=2)
+    heads = ["", "Right", "95 % interval", "Of answers", "Chance"]
+    return _table("decisions", "Right answers beside chance.", heads, rows)
 
 
 def against_others(evidence: Evidence) -> NumberedTable | None:

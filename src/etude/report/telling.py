@@ -215,7 +215,7 @@ def results(e: Evidence, see: See) -> list[str]:
         between = sorted((s for s in tasks if 0 < s.tally.rate < 1), key=lambda s: s.tally.rate)
         text = "; ".join(counts) + "." if counts else ""
         if between:
-            text += f" In between, it is weakest at {_some([_short(s) for s in between[:NAMED]])}."
+            text += f" {'In between, it' if counts else 'It'} is weakest at {_some([_short(s) for s in between[:NAMED]])}."
         return [whole, f"{text.strip()} {_weakest_end(see)}".strip(), *_above_cheats(e), *_understood(e)]
     return [whole, *_above_cheats(e), *_understood(e)]
 
