@@ -136,6 +136,9 @@ def plan(
 
     if runs and len(runs) != 2:
         raise EtudeError(f"outcomes of two runs tell how alike they are; got {len(runs)}")
+    for option, value in (("--difference", difference), ("--baseline", baseline or 0.0)):
+        if 0 < abs(value) < 1 and not as_json:
+            notes.print(f"{option} {value:g} is read as {value:g} %: rates are in per cent", style="dim", highlight=False)
     known = api.compare(*runs).overall.difference.table if runs else None
     found = episodes_needed(difference / 100, None if baseline is None else baseline / 100, power, level, known)
     if as_json:

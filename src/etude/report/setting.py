@@ -52,6 +52,6 @@ def contract_words(contract: Mapping[str, Any]) -> str:
             str(contract.get("told") or "text"), ""
         ),
         f"gives up to {chunk} actions at once, {execute or chunk} of which are carried out" if chunk > 1 else "",
-        "is given the true state" if contract.get("privileged") else "",
+        "asks for the true state" if contract.get("privileged") else "",
     ]
     return listed([part for part in parts if part])

@@ -16,6 +16,7 @@ from etude.report.audits import BestCheat
 from etude.report.contestants import Contestant
 from etude.report.markup import listed
 from etude.report.setting import contract_words, machine_words, played_words, time_words
+from etude.report.understanding import knows_the_state
 
 NAMED = 4
 """Tasks, perturbations and others that a sentence names."""
@@ -334,7 +335,7 @@ def limits(e: Evidence) -> list[str]:
     found.append(_not_varied(e))
     if not e.beside:
         found.append("No other policy stands beside it: whether these rates are high or low is not told here.")
-    if arm.run.privileged:
+    if knows_the_state(arm.run):
         found.append("The policy is given the true state: this is a yardstick, not a result of seeing and reading.")
     if e.subject.run.missing:
         found.append(f"{plural(len(arm.run.missing), 'planned episode')} of this run are not played yet.")
