@@ -59,11 +59,7 @@ class Run:
 
     def article(self, path: Path | str = "") -> Path:
         """Write it as the results section of a paper: ``article.html`` in its folder, if no other place is given."""
-        from etude.report.article import write_article
-
-        target = Path(path) if path else self.folder / "article.html"
-        write_article([self], target)
-        return target
+        return write_page([self], Path(path) if path else self.folder / "article.html", article=True)
 
     def plausible(self, perturbation: str) -> bool | None:
         """Should success survive the perturbation of this name? None where neither the run nor etude knows."""
@@ -104,11 +100,15 @@ class Run:
         return [e for e in self.plan.episodes if e not in done]
 
 
-def write_page(runs: Sequence[Run], path: Path) -> Path:
-    """Write the report of some runs. Pages are made of runs, not runs of pages: only this door leads there."""
+def write_page(runs: Sequence[Run], path: Path, article: bool = False) -> Path:
+    """Write the report of some runs, or an article. Pages are made of runs, not runs of pages: only this door leads there."""
+    from etude.report.article import write_article
     from etude.report.evaluation import write_report
 
-    write_report(runs, path)
+    if article:
+        write_article(runs, path)
+    else:
+        write_report(runs, path)
     return path
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -231,13 +232,29 @@ def common_words(texts: Sequence[str]) -> str:
     first = split[0]
     if len(split) == 1:
         return " ".join(first)
-    if len({len(words) for words in split}) == 1:
-        kept = [word if all(words[i] == word for words in split) else "…" for i, word in enumerate(first)]
-    else:
-        shortest = min(map(len, split))
-        head = next((i for i in range(shortest) if any(words[i] != first[i] for words in split)), shortest)
-        tail = next((i for i in range(shortest - head) if any(words[-1 - i] != first[-1 - i] for words in split)), shortest - head)
-        kept = [*first[:head], "…", *first[len(first) - tail :]]
+    kept = _with_gaps(split, functools.reduce(_common, split))
     # the number of a thing says nothing without the thing
     kept = ["…" if word.isdigit() and i and kept[i - 1] == "…" else word for i, word in enumerate(kept)]
     return " ".join(word for i, word in enumerate(kept) if word != "…" or i == 0 or kept[i - 1] != "…")
+
+
+def _common(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
+    """The longest row of words that comes in both, in order."""
+    best: list[list[tuple[str, ...]]] = [[()] * (len(other) + 1) for _ in range(len(one) + 1)]
+    for i, word in enumerate(one):
+        for j, same in enumerate(other):
+            best[i + 1][j + 1] = (*best[i][j], word) if word == same else max(best[i][j + 1], best[i + 1][j], key=len)
+    return best[-1][-1]
+
+
+def _with_gaps(texts: Sequence[tuple[str, ...]], common: tuple[str, ...]) -> list[str]:
+    """The common words, with "…" wherever one of the texts says something in between."""
+    gaps = [False] * (len(common) + 1)
+    for words in texts:
+        start = 0
+        for k, word in enumerate(common):
+            found = words.index(word, start)
+            gaps[k] |= found > start
+            start = found + 1
+        gaps[-1] |= start < len(words)
+    return [part for k, word in enumerate((*common, "")) for part in (["…"] * gaps[k] + [word]) if part]

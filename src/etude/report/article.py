@@ -21,7 +21,7 @@ from etude.report.contestants import contestants
 from etude.report.evaluation import command_of
 from etude.report.markup import esc, listed
 from etude.report.page import document
-from etude.report.telling import Evidence
+from etude.report.telling import PolicyEvidence
 from etude.report.understanding import understanding
 
 
@@ -69,16 +69,16 @@ def article(runs: Sequence[Run], cheats: Mapping[tuple[str, str, str], BestCheat
     return document(f"etude: {title}", f"{head}<main>{abstract}{sections}</main>", style)
 
 
-def _evidence(runs: Sequence[Run], cheats: Mapping[tuple[str, str, str], BestCheat]) -> Evidence:
+def _evidence(runs: Sequence[Run], cheats: Mapping[tuple[str, str, str], BestCheat]) -> PolicyEvidence:
     found = contestants(runs)
     if not found or found[0].run is not runs[0]:
         raise EtudeError(f"there is nothing to tell of {str(runs[0].folder)!r}: no episode of it has been played")
     costs = [perturbation_costs(arm.records, arm.run.plausible) for arm in found]
     understood = next((findings for arm, findings in understanding(found, costs) if arm is found[0]), [])
-    return Evidence(found[0], tuple(found[1:]), tuple(c for c in costs[0] if not c.task), tuple(understood), cheats)
+    return PolicyEvidence(found[0], tuple(found[1:]), tuple(c for c in costs[0] if not c.task), tuple(understood), cheats)
 
 
-def _tables(evidence: Evidence) -> Iterator[NumberedTable | None]:
+def _tables(evidence: PolicyEvidence) -> Iterator[NumberedTable | None]:
     """All tables in the order of the page; None where there is nothing to show."""
     yield tables.by_level(evidence)
     yield tables.by_condition(evidence)
@@ -116,7 +116,7 @@ def _command(text: str) -> str:
     return f'<pre tabindex="0"><code>{html.escape(text)}</code></pre>'
 
 
-def _commands(runs: Sequence[Run], evidence: Evidence) -> Iterator[str]:
+def _commands(runs: Sequence[Run], evidence: PolicyEvidence) -> Iterator[str]:
     """What makes the runs and this page, and shows the first failure."""
     yield from filter(None, map(command_of, runs))
     yield shlex.join(["etude", "report", *(str(run.folder) for run in runs), "--article"])

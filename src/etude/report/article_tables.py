@@ -11,7 +11,7 @@ from etude.evaluation.tables import Tally, by, errors, faults, level_order, name
 from etude.report import charts
 from etude.report.markup import breakable, esc
 from etude.report.suite_tables import cause_data
-from etude.report.telling import Evidence
+from etude.report.telling import PolicyEvidence
 
 LONGEST = 15
 """Kinds of failure in their table; the rest stands in one row, so that it adds up."""
@@ -44,7 +44,7 @@ def _spread(interval: tuple[float, float]) -> str:
     return f"{points(interval[0])} to {points(interval[1])}"
 
 
-def _heads(evidence: Evidence) -> list[str]:
+def _heads(evidence: PolicyEvidence) -> list[str]:
     """Columns of success: the policy's own with its interval and counts, then each of the others."""
     return ["Success", "95 % interval", "Of episodes", *(breakable(arm.label) for arm in evidence.beside)]
 
@@ -54,7 +54,7 @@ def _cells(own: Tally, others: Sequence[Tally | None]) -> list[str]:
     return [_rate(own), _span(own.interval) if own.episodes else "–", counts, *map(_rate, others)]
 
 
-def by_level(evidence: Evidence) -> NumberedTable | None:
+def by_level(evidence: PolicyEvidence) -> NumberedTable | None:
     """Success by suite, level and split where there are several, and over all."""
     arm = evidence.subject
     several = len({name_of(r).suite for r in arm.plain}) > 1
@@ -77,7 +77,7 @@ def by_level(evidence: Evidence) -> NumberedTable | None:
     return _table("levels", "Success by what the episodes have in common; per cent.", ["", "Tasks", *_heads(evidence)], rows)
 
 
-def by_condition(evidence: Evidence) -> NumberedTable | None:
+def by_condition(evidence: PolicyEvidence) -> NumberedTable | None:
     """Levels across, conditions down: success with its interval in each."""
     found = level_conditions(evidence.subject.records)
     levels = list(dict.fromkeys(level for one in found for level in one.levels))
@@ -91,7 +91,7 @@ def by_condition(evidence: Evidence) -> NumberedTable | None:
     return _table("conditions", caption, ["Condition", *map(esc, levels)], rows)
 
 
-def by_task(evidence: Evidence) -> NumberedTable | None:
+def by_task(evidence: PolicyEvidence) -> NumberedTable | None:
     """A row for each task, the weakest first."""
     arm, keys = evidence.subject, ("suite", "task")
     several = len({name_of(r).suite for r in arm.plain}) > 1
@@ -109,7 +109,7 @@ def by_task(evidence: Evidence) -> NumberedTable | None:
     return _table("tasks", "Success by task, the weakest first; per cent. Steps are the mean length of an episode.", heads, rows)
 
 
-def right_answers(evidence: Evidence) -> NumberedTable | None:
+def right_answers(evidence: PolicyEvidence) -> NumberedTable | None:
     """Right answers beside chance, by level, for decisions."""
     slices = breakdowns(answers_of(unchanged(decided(evidence.subject.plain))))
     shown = [s for s in slices if s.breakdown in ("level", "answer")]
@@ -122,7 +122,7 @@ def right_answers(evidence: Evidence) -> NumberedTable | None:
     return _table("decisions", "Right answers beside chance.", heads, rows)
 
 
-def against_others(evidence: Evidence) -> NumberedTable | None:
+def against_others(evidence: PolicyEvidence) -> NumberedTable | None:
     """The paired difference to each of the others."""
     rows = []
     for c in evidence.compared:
@@ -138,7 +138,7 @@ def against_others(evidence: Evidence) -> NumberedTable | None:
     return _table("beside", f"{evidence.subject.label} on the same episodes as others; differences in points of success.", heads, rows)
 
 
-def costs(evidence: Evidence) -> NumberedTable | None:
+def costs(evidence: PolicyEvidence) -> NumberedTable | None:
     """Every perturbation against its control."""
     kinds = {True: "should not matter", False: "takes away what is needed", None: "not classified"}
     rows = []
@@ -156,7 +156,7 @@ def costs(evidence: Evidence) -> NumberedTable | None:
     return _table("costs", caption, heads, rows, words=2)
 
 
-def failed(evidence: Evidence) -> NumberedTable | None:
+def failed(evidence: PolicyEvidence) -> NumberedTable | None:
     """Where unperturbed episodes failed first, and how; what is rare in one row, so that it adds up."""
     groups = evidence.failed
     several = len({g.suite for g in groups}) > 1
@@ -171,13 +171,13 @@ def failed(evidence: Evidence) -> NumberedTable | None:
     return _table("failed", "Failed episodes by the part of the goal that failed first.", heads, rows, words=3)
 
 
-def causes(evidence: Evidence) -> NumberedTable | None:
+def causes(evidence: PolicyEvidence) -> NumberedTable | None:
     """What went wrong in the categories of suites that have such."""
     rows = [[esc(str(row["cause"])), f"{row['episodes']:,}"] for row in cause_data([evidence.subject])]
     return _table("causes", "Failed episodes, perturbed ones too, by cause, in the categories of their suite.", ["Cause", "Episodes"], rows)
 
 
-def planner_or_policy(evidence: Evidence) -> NumberedTable | None:
+def planner_or_policy(evidence: PolicyEvidence) -> NumberedTable | None:
     """Whose fault, where a planner took part."""
     several = len({name_of(r).suite for r in evidence.subject.plain}) > 1
     rows = []
@@ -189,7 +189,7 @@ def planner_or_policy(evidence: Evidence) -> NumberedTable | None:
     return _table("faults", "What went wrong first, planning or execution.", heads, rows[1:] + rows[:1])
 
 
-def errors_by_message(evidence: Evidence) -> NumberedTable | None:
+def errors_by_message(evidence: PolicyEvidence) -> NumberedTable | None:
     """What kept episodes from being played."""
     rows = [[f"<code>{esc(e.message)}</code>", esc(e.examples[0]), f"{e.count:,}"] for e in errors(evidence.subject.records)]
     return _table("errors", "Errors by message: counted beside the episodes.", ["Message", "For example", "Episodes"], rows, words=2)

@@ -26,7 +26,7 @@ See = Callable[[str], str]
 
 
 @dataclass(frozen=True)
-class Evidence:
+class PolicyEvidence:
     """What is known of one policy, the ``subject``: those ``beside`` it, its perturbations over all tasks, what it has ``understood``,
     and the best cheats by suite, task and split."""
 
@@ -88,7 +88,7 @@ def _tasks(arm: Contestant) -> list[Sum]:
 # ------------------------------------------------------------------------------------------------ abstract
 
 
-def abstract(e: Evidence) -> list[str]:
+def abstract(e: PolicyEvidence) -> list[str]:
     """The whole of it in a few sentences."""
     arm, t = e.subject, tally(e.subject.plain)
     if not t.episodes:
@@ -115,7 +115,7 @@ def _extremes(arm: Contestant) -> str:
     return ""
 
 
-def _standing(e: Evidence) -> str:
+def _standing(e: PolicyEvidence) -> str:
     """How far it is from each of the others."""
     gaps = []
     for c in e.compared:
@@ -127,7 +127,7 @@ def _standing(e: Evidence) -> str:
     return f"On the same episodes, the difference is {_some(gaps)}." if gaps else ""
 
 
-def _robustness(e: Evidence) -> list[str]:
+def _robustness(e: PolicyEvidence) -> list[str]:
     """What perturbations did that they should not have, or that none did."""
     told = [c for c in e.costs if c.difference.pairs]
     if not told:
@@ -159,7 +159,7 @@ def _errors(arm: Contestant, t: Tally) -> str:
 # ------------------------------------------------------------------------------------------------ set-up
 
 
-def setup(e: Evidence) -> list[str]:
+def setup(e: PolicyEvidence) -> list[str]:
     """What was played, by whom, under which standards."""
     arm, info = e.subject, e.subject.run.info
     parts = [played_words(arm, suite) for suite in suites_of(arm)]
@@ -199,7 +199,7 @@ def setup(e: Evidence) -> list[str]:
 # ------------------------------------------------------------------------------------------------ results
 
 
-def results(e: Evidence, see: See) -> list[str]:
+def results(e: PolicyEvidence, see: See) -> list[str]:
     """Success by level and task."""
     arm, t = e.subject, tally(e.subject.plain)
     if not t.episodes:
@@ -225,7 +225,7 @@ def _weakest_end(see: See) -> str:
     return f"All tasks are in{see('tasks').replace(' (', ' ').rstrip(')')}." if see("tasks") else ""
 
 
-def _above_cheats(e: Evidence) -> list[str]:
+def _above_cheats(e: PolicyEvidence) -> list[str]:
     """In which tasks the policy is no better than the best cheat."""
     audited, open_ = 0, []
     for s in by(e.subject.plain, "suite", "task"):
@@ -246,20 +246,20 @@ def _above_cheats(e: Evidence) -> list[str]:
     ]
 
 
-def _understood(e: Evidence) -> list[str]:
+def _understood(e: PolicyEvidence) -> list[str]:
     told = [
         f.words for f in e.understood if f.understood in ("yes", "in part", "no") and f.against not in {c.perturbation for c in e.costs}
     ]
     return [" ".join(told[:NAMED])] if told else []
 
 
-def beside(e: Evidence, see: See) -> list[str]:
+def beside(e: PolicyEvidence, see: See) -> list[str]:
     """The verdict against each of the others, on the same episodes."""
     texts = [f"{c.verdict}{' Left out: ' + listed(c.left_out) + '.' if c.left_out else ''}" for c in e.compared]
     return [f"Only episodes that both have played are compared{see('beside')}.", *texts] if texts else []
 
 
-def perturbations(e: Evidence, see: See) -> list[str]:
+def perturbations(e: PolicyEvidence, see: See) -> list[str]:
     """What each perturbation did, in a sentence each."""
     if not e.costs:
         return []
@@ -273,7 +273,7 @@ def perturbations(e: Evidence, see: See) -> list[str]:
 # ------------------------------------------------------------------------------------------------ failures
 
 
-def failures(e: Evidence, see: See) -> list[str]:
+def failures(e: PolicyEvidence, see: See) -> list[str]:
     """All failures, by where and how they happened."""
     arm = e.subject
     lost = sum(group.episodes for group in e.failed)
@@ -315,7 +315,7 @@ def _progress(arm: Contestant) -> list[str]:
 # ------------------------------------------------------------------------------------------------ limits
 
 
-def limits(e: Evidence) -> list[str]:
+def limits(e: PolicyEvidence) -> list[str]:
     """What the numbers do not show, as far as the runs themselves tell."""
     arm = e.subject
     t, tasks = tally(arm.plain), [s for s in _tasks(arm) if s.tally.episodes]
@@ -360,14 +360,14 @@ def _trained_on(arm: Contestant, suite: str) -> str:
     return f"{suite}: {listed(known)} is for training, so that a policy may have seen these very episodes." if known else ""
 
 
-def _not_varied(e: Evidence) -> str:
+def _not_varied(e: PolicyEvidence) -> str:
     if not e.costs:
         return "No perturbation was played: nothing is said about what the policy depends on."
     thin = [c.perturbation for c in e.costs if c.difference.pairs < FEWEST_PAIRS]
     return f"Fewer than {FEWEST_PAIRS} pairs were played under {listed(thin)}: too few to say much." if thin else ""
 
 
-def again(e: Evidence) -> list[str]:
+def again(e: PolicyEvidence) -> list[str]:
     """How to make these numbers."""
     plan = e.subject.run.plan
     return [f"The plan has the digest {plan.digest}; these commands play the same episodes anywhere, and write this page."]
