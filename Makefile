@@ -48,9 +48,10 @@ test-lerobot: $(VENV)-lerobot/.installed
 test-ray: $(VENV)/.tested
 	$(BIN)/python -m pytest -m ray tests/with_ray
 
-# The vector environment in the real Stable-Baselines3, in an environment of its own: it needs torch, and brings matplotlib and pandas.
+# The vector environment in the real Stable-Baselines3, in an environment of its own: it needs torch, and brings matplotlib and pandas. There too:
+# the wrappers of Gymnasium that need other packages.
 test-sb3: $(VENV)-sb3/.installed
-	$(VENV)-sb3/bin/python -m pytest tests/with_sb3 tests/test_examples.py -k 'sb3 or train_'
+	$(VENV)-sb3/bin/python -m pytest tests/with_sb3 tests/test_examples.py tests/envs/test_wrappers.py -k 'sb3 or train_ or need_a_package'
 
 # Our episodes in the real vla-eval, against a server whose actions are all zero, and one that knows better.
 test-vla-eval: $(VENV)-vla-eval/.installed
@@ -106,7 +107,7 @@ $(VENV)-hub/.installed: pyproject.toml
 
 $(VENV)-sb3/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)-sb3
-	$(VENV)-sb3/bin/python -m pip install --quiet --disable-pip-version-check -e . hypothesis pytest 'stable-baselines3>=2.7'
+	$(VENV)-sb3/bin/python -m pip install --quiet --disable-pip-version-check -e . hypothesis moviepy opencv-python-headless pytest 'stable-baselines3>=2.7'
 	touch $@
 
 $(VENV)-vla-eval/.installed: pyproject.toml

@@ -35,7 +35,7 @@ def run_of(records: Sequence[Record], folder: Path = Path("run"), policy: str = 
     plan = Plan(policy, names, planner, modes)
     facts: dict[str, Any] = {
         "protocol": "etude-v2", "schema": 2, "perturbations": PERTURBATIONS, "policy": policy, "planner": planner,
-        "contract": {"action": "ee_delta", "chunk": 8}, "renderer": "raster-1-4f1d22aa", "machine": MACHINE,
+        "contract": {"policy": {"action": "ee_delta", "chunk": 8}, "planner": None}, "renderer": "raster-1-4f1d22aa", "machine": MACHINE,
         "command": ["etude", "evaluate", "--suite", "clevrskills", "--policy", policy, "--out", f"runs/{policy}"],
     }  # fmt: skip
     return Run(folder, plan, {**facts, **info}, tuple(records))

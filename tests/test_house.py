@@ -46,7 +46,9 @@ FLOORS = (
     ("cli",),
     ("__main__",),
 )
-UPWARDS = {("etude.evaluation.store", "etude.report.evaluation")}  # ``run.report(path)``, for those who hold a run
+UPWARDS = {
+    ("etude.evaluation.store", f"etude.report.{page}") for page in ("article", "evaluation")
+}  # ``run.report(path)``, for those who hold a run
 FLOOR = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}
 
 

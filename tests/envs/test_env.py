@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import warnings
 
 import gymnasium
 import numpy as np
@@ -145,6 +146,17 @@ def test_gymnasium_knows_the_tasks_in_whatever_order_it_is_imported(imports):
     program = f"{imports}; print(sum(name.startswith('etude/') for name in gymnasium.registry), gymnasium.spec('{PICK}').id)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.split() == [str(sum(len(suite["tasks"]) for suite in INDEX.values())), PICK]
+
+
+def test_gymnasium_makes_plays_and_checks_every_id():
+    warnings.simplefilter("error")  # what its checker has to say is said as warnings
+    for name in [name for name in gymnasium.registry if name.startswith("etude/")]:
+        env = gymnasium.make(name) if "iwisdm." in name else gymnasium.make(name, cameras=())
+        env.action_space.seed(0)
+        assert env.observation_space.contains(env.reset(seed=1)[0]), name
+        seen, *_, info = env.step(env.action_space.sample())
+        assert env.observation_space.contains(seen) and info["success"] == info["is_success"], name
+        env.close()
 
 
 def test_specs_round_trip_through_json():

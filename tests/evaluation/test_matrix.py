@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from etude.evaluation.matrix import CHANCE, matrices
+from etude.evaluation.matrix import CHANCE, level_conditions, matrices
 from etude.evaluation.plan import make_names, read_names
 from etude.evaluation.record import Record
 
@@ -30,6 +30,16 @@ def test_levels_are_rows_and_tasks_columns_in_the_order_of_the_suite():
     assert found["default", "L1", "success"].cells == (100.0, 100.0)
     assert found["default", "L2", "success"].cells == (0.0, None)
     assert found["default", "L2", "success"].average == 0.0
+
+
+def test_levels_cross_conditions_where_there_are_several_of_both():
+    easy, hard = [made("rotate", "low", k, 1, True) for k in range(3)], [made("rotate", "high", k, 1, k == 0) for k in range(4)]
+    dark = [made("rotate", "high", k, 1, False, options="+dark") for k in range(2)]
+    (found,) = level_conditions([*hard, *easy, *dark])
+    assert found.levels == ("low", "high")  # as one would say it
+    counted = {condition: [t and (t.successes, t.episodes) for t in sums] for condition, sums in found.rows}
+    assert counted == {"default": [(3, 3), (1, 4)], "dark": [None, (0, 2)]}
+    assert level_conditions([*hard, *easy]) == [] == level_conditions([*hard, *dark])
 
 
 def test_more_actions_than_needed_are_a_mistake():

@@ -12,7 +12,8 @@ from made_runs import record, run_of
 from etude.evaluation.inference import wilson
 from etude.evaluation.pairs import compare, comparison, paired_records, perturbation_costs
 from etude.evaluation.record import GivenSubtask, Subgoal
-from etude.evaluation.tables import by, common_words, errors, faults, funnels, groups, odd_returns, p_value, percent, points
+from etude.evaluation.subgoals import common_words, funnels
+from etude.evaluation.tables import by, errors, faults, groups, odd_returns, p_value, percent, points
 from etude.names import EtudeError
 
 PICK, PLACE = "clevrskills/pick@test", "clevrskills/place@test"
@@ -234,6 +235,7 @@ def test_a_first_failure_that_is_no_leaf_is_shown_too():
         (["put the red cube on the tray", "put the bowl on the tray"], "put the … on the tray"),
         (["stack a b", "stack c d"], "stack …"),
         (["a", "b c"], "…"),
+        (["Put the cup into the red bowl", "Put the cube 2 into bowl 1"], "Put the … into … bowl …"),
         (["go", "go home"], "go …"),
         (["pick up red cube 0 now", "pick up bowl 0 now"], "pick up … now"),
         (["topple cup 0", "topple jug 0"], "topple …"),

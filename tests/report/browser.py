@@ -62,7 +62,13 @@ class Tab:
 
     def dark(self, dark: bool) -> None:
         """Ask for dark colours, or for light ones."""
-        self.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+        self.ask("Emulation.setEmulatedMedia", media="", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+
+    def paper(self, width: int) -> None:
+        """Lay the page out as on paper of this width in CSS pixels; dark colours stay asked for, as on a dark desk."""
+        self.size(width, 1100)
+        features = [{"name": "prefers-color-scheme", "value": "dark"}]
+        self.ask("Emulation.setEmulatedMedia", media="print", features=features)
 
     def open(self, path: Path) -> None:
         """Open a file and wait until it has loaded."""

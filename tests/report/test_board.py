@@ -39,6 +39,7 @@ def test_the_best_stands_first_with_command_versions_and_digests(runs, tmp_path)
     for row in data["rows"]:
         assert row["plan"] in text and row["ids"] in text and row["results"] in text and "numpy" in row["versions"]
     assert data["rows"][0]["successes"] == 2 and data["rows"][0]["episodes"] == 2 and data["rows"][0]["ids"] == data["rows"][1]["ids"]
+    assert [row["privileged"] for row in data["rows"]] == [True, False] and text.count("has the true state") == 1
     assert (tmp_path / "site/1-oracle.html").is_file() and (tmp_path / "site/2-noop.html").is_file()
 
 

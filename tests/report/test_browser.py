@@ -12,12 +12,13 @@ import pytest
 from browser import Tab, browser, chromium
 from made_runs import drawn
 
+from etude.report.article import write_article
 from etude.report.evaluation import write_report
 
 pytestmark = pytest.mark.skipif(chromium() is None, reason="needs chromium, chromium-browser or google-chrome on the path")
 
 TASKS = {"pick": "L0", "move_without_hitting": "L0", "stack_reversed": "L1", "follow_order_restore": "L1", "throw_sort": "L2"}
-DESK, PHONE = (1280, 900), (360, 740)
+DESK, PHONE, PAPER = (1280, 900), (360, 740), 718  # A4 between margins of 1 cm
 
 
 def write_mp4(path: Path) -> None:
@@ -49,6 +50,7 @@ def report_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     three = drawn(TASKS, "two", rates, 8, mode="coupled", planner="chat:some-model", folder=folder / "three")
     path = folder / "report.html"
     write_report([one, two, three], path, embed_films=1)
+    write_article([one, two, three], folder / "article.html")
     return path
 
 
@@ -175,6 +177,38 @@ def test_dark_mode_changes_the_background(tab):
     tab.dark(True)
     dark = tab.run(background)
     assert brightness(light) > 0.9 and brightness(dark) < 0.2
+
+
+@pytest.mark.parametrize("name", ["report.html", "article.html"])
+def test_on_paper_nothing_is_cut_off_folded_or_dark(tab, report_page, name):
+    tab.open(report_page.with_name(name))
+    tab.paper(PAPER)
+    beyond = f"[...document.querySelectorAll('table, pre, svg, p, h3')].filter(e => e.getBoundingClientRect().right > {PAPER} + 1).length"
+    cut = """[...document.querySelectorAll('.scroll, .printed, pre')].filter(e =>
+        getComputedStyle(e).overflow !== 'visible' || e.scrollWidth > e.clientWidth + 1).length"""
+    folded = "[...document.querySelectorAll('details > :not(summary)')].filter(e => !e.checkVisibility()).length"
+    assert tab.run("document.querySelectorAll('table').length") > 3
+    if name == "report.html":
+        assert tab.run(folded) == 0
+        tab.dark(False)
+        assert tab.run(folded) > 0  # on the screen it is
+        tab.paper(PAPER)
+    assert [tab.run(beyond), tab.run(cut), tab.run(folded)] == [0, 0, 0]
+    assert brightness(tab.run("getComputedStyle(document.body).backgroundColor")) > 0.9
+
+
+def test_what_printing_unfolds_is_folded_again(tab):
+    tab.run("document.querySelector('details').open = true; dispatchEvent(new Event('beforeprint'))")
+    assert tab.run("document.querySelectorAll('details:not([open])').length") == 0
+    tab.run("dispatchEvent(new Event('afterprint'))")
+    assert tab.run("[...document.querySelectorAll('details')].map(d => d.open)")[:2] == [True, False]
+
+
+@pytest.mark.parametrize("size", [PHONE, DESK], ids=str)
+def test_an_article_fits_a_desk_and_a_phone(tab, report_page, size):
+    tab.size(*size)
+    tab.open(report_page.with_name("article.html"))
+    assert tab.complaints() == [] and tab.run("document.documentElement.scrollWidth") == tab.run("document.documentElement.clientWidth")
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])

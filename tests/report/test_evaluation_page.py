@@ -13,11 +13,12 @@ import pytest
 from made_runs import drawn, record, run_of
 
 from etude.evaluation.record import Subgoal
+from etude.evaluation.subgoals import failure_words
 from etude.evaluation.view import view_file, write_view
 from etude.names import EtudeError
 from etude.report.contestants import contestants
 from etude.report.evaluation import report, write_report
-from etude.report.failures import failure_words, spread
+from etude.report.failures import spread
 
 TASKS = {"pick": "L0", "rotate": "L0", "stack": "L1", "sort": "L2"}
 RATES = {"L0": 0.95, "L1": 0.6, "L2": 0.3}
@@ -86,6 +87,7 @@ def test_the_page_is_well_formed_and_every_way_leads_somewhere():
         "understanding",
         "summary",
         "tasks",
+        "levels",
         "perturbations",
         "subgoals",
         "planner",
@@ -260,7 +262,7 @@ def test_how_to_do_it_again_is_exact():
     run = run_of([record(f"{PICK}#0")], command=["etude", "evaluate", "--option", "a b=100 %", "--out", "x"])
     found = page(run)
     assert "etude evaluate --option 'a b=100 %' --out x" in "".join(found.words)
-    assert run.plan.digest in found.text and "mujoco 4.0.1" in found.text and "chunk 8" in found.text
+    assert run.plan.digest in found.text and "mujoco 4.0.1" in found.text and "gives up to 8 actions at once" in found.text
 
 
 def test_a_run_without_its_header_still_has_a_page():

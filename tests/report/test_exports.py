@@ -104,6 +104,7 @@ def test_every_table_is_written_in_every_form_and_again_the_same(tmp_path):
         "by_split",
         "by_difficulty",
         "groups",
+        "conditions",
         "perturbations",
         "understanding",
         "subgoals",

@@ -46,12 +46,12 @@ def wheel(built: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def source(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The source distribution, unpacked, without the package itself: what its tests find is what is installed."""
+    """The source distribution, unpacked. Its own package cannot be imported: what its tests find is what is installed."""
     (archive,) = built.glob("*.tar.gz")
     folder = tmp_path_factory.mktemp("unpacked")
     shutil.unpack_archive(archive, folder, filter="data")
     (found,) = folder.iterdir()
-    shutil.rmtree(found / "src")
+    (found / "src" / "etude" / "__init__.py").unlink()
     return found
 
 
@@ -69,7 +69,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path):
     with zipfile.ZipFile(wheel) as archive:
         inside = {name for name in archive.namelist() if ".dist-info/" not in name}
     package = ROOT / "src"
-    files = (path for path in (package / "etude").rglob("*") if path.is_file() and path.parent.name != "__pycache__")
+    files = (path for path in (package / "etude").rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     assert inside == {path.relative_to(package).as_posix() for path in files}
     assert {Path(name).suffix for name in inside} >= {".py", ".css", ".js", ".html", ".json", ".typed"}
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from etude.cli.app import app, console, escape, notes, print_json, say
+from etude.cli.app import app, console, escape, given, notes, print_json, say
 from etude.names import EtudeError
 
 if TYPE_CHECKING:
@@ -16,8 +16,12 @@ if TYPE_CHECKING:
 
 @app.command()
 def report(
+    context: typer.Context,
     runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="folders of runs; several are shown side by side")],
     out: Annotated[Path | None, typer.Option(help="the page; report.html in the folder of a single run, if not given")] = None,
+    article: Annotated[
+        bool, typer.Option("--article", help="as the results section of a paper: the first run, in sentences and tables; article.html")
+    ] = False,
     export: Annotated[Path | None, typer.Option(help="a folder for every table as CSV, JSON, Markdown and LaTeX")] = None,
     audit: Annotated[list[Path] | None, typer.Option(help="a folder with audits, whose best cheats stand beside the scores")] = None,
     views: Annotated[int, typer.Option(help="episodes to walk around in, failures first, of those that were recorded")] = 12,
@@ -27,6 +31,7 @@ def report(
     """Tell what some runs showed: a table here, and one page that needs nothing else."""
     from etude.evaluation.store import read_run
     from etude.evaluation.tables import odd_returns
+    from etude.report.article import write_article
     from etude.report.audits import committed
     from etude.report.evaluation import write_report
     from etude.report.exports import collect
@@ -37,9 +42,15 @@ def report(
     for option, count in (("--views", views), ("--films", films)):
         if count < 0:
             raise EtudeError(f"{option} must not be negative, got {count}; 0 puts none into the page")
+    for idle in given(context, "views", "films") if article else ():
+        raise EtudeError(f"{idle} is for the report: an article has words and tables")
     found = [read_run(folder) for folder in runs]
-    page = out or (runs[0] / "report.html" if len(runs) == 1 else Path("report.html"))
-    write_report(found, page, views, films, audits=audit or committed())
+    name = "article.html" if article else "report.html"
+    page = out or (runs[0] / name if len(runs) == 1 else Path(name))
+    if article:
+        write_article(found, page, audits=audit or committed())
+    else:
+        write_report(found, page, views, films, audits=audit or committed())
     written = write_tables(collect(found), export) if export is not None else []
     if as_json:
         print_json({
@@ -126,6 +137,9 @@ def plan(
 
     if runs and len(runs) != 2:
         raise EtudeError(f"outcomes of two runs tell how alike they are; got {len(runs)}")
+    for option, value in (("--difference", difference), ("--baseline", baseline or 0.0)):
+        if 0 < abs(value) < 1 and not as_json:
+            notes.print(f"{option} {value:g} is read as {value:g} %: rates are in per cent", style="dim", highlight=False)
     known = api.compare(*runs).overall.difference.table if runs else None
     found = episodes_needed(difference / 100, None if baseline is None else baseline / 100, power, level, known)
     if as_json:

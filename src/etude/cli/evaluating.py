@@ -48,6 +48,7 @@ def rollout(
     from etude.evaluation.film import Filming
     from etude.evaluation.play import beginning
     from etude.evaluation.repeating import repeated
+    from etude.evaluation.subgoals import failure_words
     from etude.evaluation.tables import plural
     from etude.library import find
 
@@ -75,7 +76,7 @@ def rollout(
         mark = "[green]✓[/]" if stage.right and stage.done else "[red]✗[/]"
         note = "" if stage.right else "  (wrong)" if stage.expected else "  (nothing was left to do)"
         console.print(f"  {mark} step {stage.begun}: {escape(stage.subtask)}{note}", highlight=False, soft_wrap=True)
-    verdict = "[green]success[/]" if record.success else f"[red]no success[/], first open: {record.first_failure}"
+    verdict = "[green]success[/]" if record.success else f"[red]no success[/], {escape(failure_words(record))}"
     blame = f", {record.fault} failed first" if record.fault else ""
     where = f", film in {video}" if video else ""
     taken = f"{plural(record.steps, 'step')}, return {record.reward:.1f}"
@@ -263,6 +264,7 @@ class ProgressBar:
 
 
 def _tell(run: Run, as_json: bool) -> None:
+    from etude.evaluation.subgoals import failure_words
     from etude.evaluation.tables import odd_returns
 
     table = run.table()
@@ -278,7 +280,7 @@ def _tell(run: Run, as_json: bool) -> None:
     if note := odd_returns(run.records):
         say(note)
     for r in failed[:20]:
-        words = f"  {r.outcome}: {r.id}  {r.error or r.first_failure or 'not done'}" + (f"  ({r.mode})" if len(run.plan.modes) > 1 else "")
+        words = f"  {r.outcome}: {r.id}  {failure_words(r)}" + (f"  ({r.mode})" if len(run.plan.modes) > 1 else "")
         console.print(words, style="dim", highlight=False, soft_wrap=True, markup=False)
     if len(failed) > 20:
         console.print(f"  … and {len(failed) - 20} more", style="dim", highlight=False)

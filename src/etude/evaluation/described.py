@@ -16,11 +16,15 @@ from etude.suites.suite import SUITES
 
 
 def described(suites: Iterable[str], perturbations: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Of those that are known here: a suite's tasks in their order; what a perturbation does and varies, and whether success should
-    survive it."""
+    """Of those that are known here: a suite's tasks in their order, and what its splits are for; what a perturbation does and varies, and
+    whether success should survive it."""
     known = known_perturbations()
     return {
-        "suites": {suite: {"title": SUITES[suite].title, "tasks": list(SUITES[suite].tasks)} for suite in suites if suite in SUITES},
+        "suites": {
+            suite: {"title": SUITES[suite].title, "tasks": list(SUITES[suite].tasks), "splits": dict(SUITES[suite].splits)}
+            for suite in suites
+            if suite in SUITES
+        },
         "perturbations": {
             name: {"plausible": one.plausible, "summary": one.summary, "varies": one.varies}
             for name in perturbations

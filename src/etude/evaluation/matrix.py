@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from etude.evaluation.record import Record
-from etude.evaluation.tables import name_of, perturbation_of
+from etude.evaluation.tables import Tally, level_order, name_of, perturbation_of, tally
 from etude.suites.suite import SUITES
 
 CHANCE = 1 / (50 * 12 + 100 * 2)  # of one action being right by luck (CoGeLoT D.1: bins added up, not multiplied; quoted, not defended)
@@ -44,8 +44,34 @@ def matrices(records: Sequence[Record]) -> list[Matrix]:
     found = []
     for suite in dict.fromkeys(name_of(r).suite for r in played):
         members = [r for r in played if name_of(r).suite == suite]
-        if len({(name_of(r).task, _level(r)) for r in members}) > len({name_of(r).task for r in members}):
+        if len({(name_of(r).task, level_of(r)) for r in members}) > len({name_of(r).task for r in members}):
             found.append(_matrix(suite, members))
+    return found
+
+
+@dataclass(frozen=True)
+class LevelConditions:
+    """Success at each level (columns) under each condition (rows) of one suite; None where nothing was played."""
+
+    suite: str
+    levels: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Tally | None, ...]], ...]
+
+
+def level_conditions(records: Sequence[Record]) -> list[LevelConditions]:
+    """One table for each suite that was played at several levels and under several conditions."""
+    played = [r for r in records if r.outcome != "error"]
+    found = []
+    for suite in dict.fromkeys(name_of(r).suite for r in played):
+        cells: dict[tuple[str, str], list[Record]] = {}
+        for r in played:
+            if name_of(r).suite == suite:
+                cells.setdefault((condition_of(r), level_of(r)), []).append(r)
+        levels = sorted({level for _, level in cells}, key=level_order)
+        conditions = list(dict.fromkeys(condition for condition, _ in cells))
+        if len(levels) > 1 and len(conditions) > 1:
+            rows = [(c, tuple(tally(cells[c, level]) if (c, level) in cells else None for level in levels)) for c in conditions]
+            found.append(LevelConditions(suite, tuple(levels), tuple(rows)))
     return found
 
 
@@ -54,9 +80,9 @@ def _matrix(suite: str, records: Sequence[Record]) -> Matrix:
     order = SUITES[suite].tasks if suite in SUITES else dict.fromkeys(name_of(r).task for r in records)  # of a plug-in that is not here
     columns = tuple(task for task in order if task in there)
     rows = []
-    for condition in dict.fromkeys(map(_condition, records)):
-        for level in sorted({_level(r) for r in records if _condition(r) == condition}):
-            here = [r for r in records if (_condition(r), _level(r)) == (condition, level)]
+    for condition in dict.fromkeys(map(condition_of, records)):
+        for level in sorted({level_of(r) for r in records if condition_of(r) == condition}, key=level_order):
+            here = [r for r in records if (condition_of(r), level_of(r)) == (condition, level)]
             cells = {task: [r for r in here if name_of(r).task == task] for task in columns}
             for reading in READINGS:
                 if reading == "success" or all(r.least for r in here):
@@ -92,11 +118,12 @@ _READ: dict[str, Callable[[Record], float]] = {
 }
 
 
-def _level(record: Record) -> str:
+def level_of(record: Record) -> str:
+    """Its level; its split where the suite has no levels."""
     return record.level or name_of(record).split
 
 
-def _condition(record: Record) -> str:
+def condition_of(record: Record) -> str:
     """What else was varied: mode, difficulty, other options, perturbations."""
     name = name_of(record)
     options = [value if key == "difficulty" else f"{key}={value}" for key, value in name.options]

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 JOINED = {"Composed": ", then ", "Order": ", then ", "Sequence": ", then ", "Either": " or "}
 """Between the members of a group; "and" where order does not matter."""
 
+RULES = {"Followed": "Make the next move that is shown, and no other", "InTurn": "Do nothing before its turn"}
+"""Leaves that are rules about all the others, and have no words of their own."""
+
 
 def spoken_subgoals(nodes: Sequence[tuple[str, str, str]]) -> dict[str, str]:
     """Words for every part of a goal by its path, from (path, kind, own words), parents first.
@@ -28,7 +31,7 @@ def spoken_subgoals(nodes: Sequence[tuple[str, str, str]]) -> dict[str, str]:
     def spoken(path: str) -> str:
         if "." not in path:
             return own[path] or "The whole task"
-        if found := inner(path):
+        if found := inner(path) or RULES.get(kinds[path], ""):
             return found
         above = path.rpartition(".")[0]
         if kinds.get(above) == "Composed":

@@ -64,6 +64,10 @@ class Run:
         """Write the page about it: ``report.html`` in its folder, if no other place is given."""
         return write_page([self], Path(path) if path else self.folder / "report.html")
 
+    def article(self, path: Path | str = "") -> Path:
+        """Write it as the results section of a paper: ``article.html`` in its folder, if no other place is given."""
+        return write_page([self], Path(path) if path else self.folder / "article.html", article=True)
+
     def plausible(self, perturbation: str) -> bool | None:
         """Should success survive the perturbation of this name? None where neither the run nor etude knows."""
         found: bool | None = self._perturbation(perturbation).get("plausible")
@@ -87,6 +91,11 @@ class Run:
         own = (self.info.get("suites") or {}).get(suite) or (described([suite], ())["suites"].get(suite)) or {}
         return tuple(dict.fromkeys((*own.get("tasks", ()), *(r.name.task for r in self.records if r.name.suite == suite))))
 
+    def purpose(self, suite: str, split: str) -> str:
+        """What a split of a suite is for, such as "training"; empty where nobody knows."""
+        own = (self.info.get("suites") or {}).get(suite) or {}
+        return str((own.get("splits") or described([suite], ())["suites"].get(suite, {}).get("splits") or {}).get(split, ""))
+
     def _perturbation(self, name: str) -> dict[str, Any]:
         found: dict[str, Any] = (self.info.get("perturbations") or {}).get(name) or described((), [name])["perturbations"].get(name) or {}
         return found
@@ -98,11 +107,15 @@ class Run:
         return [e for e in self.plan.episodes if e not in done]
 
 
-def write_page(runs: Sequence[Run], path: Path) -> Path:
-    """Write the report of some runs. Pages are made of runs, not runs of pages: only this door leads there."""
+def write_page(runs: Sequence[Run], path: Path, article: bool = False) -> Path:
+    """Write the report of some runs, or an article. Pages are made of runs, not runs of pages: only this door leads there."""
+    from etude.report.article import write_article
     from etude.report.evaluation import write_report
 
-    write_report(runs, path)
+    if article:
+        write_article(runs, path)
+    else:
+        write_report(runs, path)
     return path
 
 

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
 from etude.evaluation.inference import clustered_interval, wilson
 from etude.evaluation.record import Record
-from etude.evaluation.saying import spoken_subgoals
 from etude.names import EpisodeName, pick
 
 KEYS = ("suite", "task", "split", "level", "difficulty", "perturbation", "mode")
+WORDS_OF_LEVELS = ("low", "medium", "high")
 EXAMPLES = 3
 """Episodes that are named for each kind of error."""
 
@@ -59,6 +59,11 @@ def perturbation_of(record: Record) -> str:
 def plain(records: Sequence[Record]) -> tuple[Record, ...]:
     """Those on which success is stated: the unperturbed ones; all, where every one is perturbed."""
     return tuple(r for r in records if not name_of(r).perturbations) or tuple(records)
+
+
+def level_order(label: str) -> tuple[str, ...]:
+    """Sorts levels as readers expect: low, medium, high; else by the alphabet, L0 before L1."""
+    return tuple(str(WORDS_OF_LEVELS.index(word)) if word in WORDS_OF_LEVELS else word for word in label.split())
 
 
 def plural(count: int, word: str, rest: str = "") -> str:
@@ -179,14 +184,14 @@ class Sum:
 
 def groups(records: Sequence[Record]) -> list[Group]:
     """One row for each suite, task, split, level, difficulty, perturbation and mode, in the order of first appearance."""
-    table = _grouped(records, KEYS)
+    table = grouped(records, KEYS)
     return [Group(**dict(zip(KEYS, values, strict=True)), tally=tally(members)) for values, members in table.items()]
 
 
 def by(records: Sequence[Record], *keys: str) -> list[Sum]:
     """The sums over any grouping, e.g. ``by(records, "level")``; without keys one row over everything."""
     rows = []
-    for values, members in _grouped(records, keys).items():
+    for values, members in grouped(records, keys).items():
         tasks = {(name.suite, name.task) for name in map(name_of, members)}
         rows.append(Sum(tuple(zip(keys, values, strict=True)), len(tasks), tally(members)))
     return rows
@@ -194,10 +199,11 @@ def by(records: Sequence[Record], *keys: str) -> list[Sum]:
 
 def headline(records: Sequence[Record]) -> list[Sum]:
     """The success of each mode, as terminal, page and comparisons state it: perturbed episodes are counted apart (:func:`plain`)."""
-    return [row for members in _grouped(records, ("mode",)).values() for row in by(plain(members), "mode")]
+    return [row for members in grouped(records, ("mode",)).values() for row in by(plain(members), "mode")]
 
 
-def _grouped(records: Sequence[Record], keys: Sequence[str]) -> dict[tuple[str, ...], list[Record]]:
+def grouped(records: Sequence[Record], keys: Sequence[str]) -> dict[tuple[str, ...], list[Record]]:
+    """The records that agree in some keys, by their values, in the order of first appearance."""
     readers = [pick("key to group by:", key, _READERS) for key in keys]
     levels: dict[tuple[str, str, str], str] = {}
     for record in records:
@@ -229,85 +235,6 @@ _READERS: dict[str, Callable[[Record], str]] = {
     "perturbation": perturbation_of,
     "mode": lambda r: r.mode,
 }
-
-
-# ------------------------------------------------------------------------------------------------ sub-goals
-
-
-@dataclass(frozen=True)
-class FunnelStep:
-    """One sub-goal over the episodes of a task: in how many it was ever ``reached``, and how many failed here first."""
-
-    path: str
-    kind: str
-    words: str
-    episodes: int
-    reached: int
-    first_failures: int
-
-
-@dataclass(frozen=True)
-class Funnel:
-    """The sub-goals of a task in their order."""
-
-    suite: str
-    task: str
-    episodes: int
-    successes: int
-    steps: tuple[FunnelStep, ...]
-
-
-def funnels(records: Sequence[Record]) -> list[Funnel]:
-    """How far episodes of each task come: a row for every leaf of the goal, and for any other place where an episode failed first."""
-    found = []
-    for (suite, task), members in _grouped(records, ("suite", "task")).items():
-        played = [r for r in members if r.outcome != "error"]
-        failures = Counter(r.first_failure for r in played if not r.success and r.first_failure is not None)
-        seen: dict[str, list[tuple[str, str, bool]]] = {}
-        for record in played:
-            paths = [s.path for s in record.subgoals]
-            spoken = spoken_subgoals([(s.path, s.kind, s.words) for s in record.subgoals])
-            for s in record.subgoals:
-                if s.path in failures or not any(p.startswith(f"{s.path}.") for p in paths):
-                    seen.setdefault(s.path, []).append((s.kind, spoken[s.path], s.reached is not None))
-        if not seen:
-            continue
-        steps = tuple(
-            FunnelStep(
-                path, _commonest(k for k, _, _ in parts), common_words([w for _, w, _ in parts]), len(parts),
-                sum(r for _, _, r in parts), failures[path],
-            )
-            for path, parts in sorted(seen.items(), key=lambda item: path_order(item[0]))
-        )  # fmt: skip
-        found.append(Funnel(suite, task, len(played), sum(r.success for r in played), steps))
-    return found
-
-
-def path_order(path: str) -> list[tuple[int, str]]:
-    """Sorts "goal.2" before "goal.10"."""
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in path.split(".")]
-
-
-def common_words(texts: Sequence[str]) -> str:
-    """What several descriptions have in common: "the red cube is on the tray" and "the bowl is on the tray" give "the … is on the tray"."""
-    split = [tuple(text.split()) for text in dict.fromkeys(texts)]
-    first = split[0]
-    if len(split) == 1:
-        return " ".join(first)
-    if len({len(words) for words in split}) == 1:
-        kept = [word if all(words[i] == word for words in split) else "…" for i, word in enumerate(first)]
-    else:
-        shortest = min(map(len, split))
-        head = next((i for i in range(shortest) if any(words[i] != first[i] for words in split)), shortest)
-        tail = next((i for i in range(shortest - head) if any(words[-1 - i] != first[-1 - i] for words in split)), shortest - head)
-        kept = [*first[:head], "…", *first[len(first) - tail :]]
-    # the number of a thing says nothing without the thing
-    kept = ["…" if word.isdigit() and i and kept[i - 1] == "…" else word for i, word in enumerate(kept)]
-    return " ".join(word for i, word in enumerate(kept) if word != "…" or i == 0 or kept[i - 1] != "…")
-
-
-def _commonest(values: Iterable[str]) -> str:
-    return Counter(values).most_common(1)[0][0]
 
 
 # ------------------------------------------------------------------------------------------------ planning and execution
@@ -343,10 +270,10 @@ class FaultRow:
 def faults(records: Sequence[Record]) -> list[FaultRow]:
     """Planner against execution: for each mode a row over all tasks, then one for each task."""
     rows = []
-    for (mode,), members in _grouped(records, ("mode",)).items():
+    for (mode,), members in grouped(records, ("mode",)).items():
         if any(r.stages or r.fault for r in members):
             rows.append(_fault_row("", "", mode, members))
-            rows += [_fault_row(suite, task, mode, part) for (suite, task), part in _grouped(members, ("suite", "task")).items()]
+            rows += [_fault_row(suite, task, mode, part) for (suite, task), part in grouped(members, ("suite", "task")).items()]
     return rows
 
 

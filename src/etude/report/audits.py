@@ -41,5 +41,5 @@ def best_cheats(folders: Sequence[Path]) -> dict[tuple[str, str, str], BestCheat
 
 def committed() -> tuple[Path, ...]:
     """The audits that lie with the documentation, where etude is used from its repository."""
-    folder = Path(__file__).parents[3] / "docs" / "results" / "audit"
+    folder = Path(__file__).parents[3] / "docs" / "results" / "audits"
     return (folder,) if any(folder.rglob(NAME)) else ()

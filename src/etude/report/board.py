@@ -18,9 +18,10 @@ from etude.library import find
 from etude.names import EtudeError, digest
 from etude.report import charts
 from etude.report.evaluation import write_report
-from etude.report.markup import Cell, Column, Row, breakable, esc, section, table
+from etude.report.markup import Cell, Column, Row, badge, breakable, esc, section, table
 from etude.report.page import document
 from etude.report.sections import span
+from etude.report.understanding import knows_the_state
 
 SAME = ("protocol", "renderer")
 """What all rows must have in common, besides the episodes."""
@@ -69,7 +70,7 @@ class Leaderboard:
         return {
             "rows": [
                 {"run": row.run.folder.name, "policy": row.run.plan.policy, "planner": row.run.plan.planner, "mode": row.mode,
-                 **row.tally.to_data(), **row.facts}
+                 "privileged": knows_the_state(row.run), **row.tally.to_data(), **row.facts}
                 for row in self.rows
             ],
             "refused": [{"run": folder, "reason": reason} for folder, reason in self.refused], "private": self.private,
@@ -173,11 +174,13 @@ def _how(number: int, row: BoardRow) -> str:
 def _row(number: int, row: BoardRow, link: str, suites: Sequence[str]) -> Row:
     t, who = row.tally, _who(row)
     name = f'<a href="{esc(link)}">{breakable(who)}</a>' if link else breakable(who)
+    name += " " + badge("has the true state") if knows_the_state(row.run) else ""
     rates = {dict(s.keys)["suite"]: s.tally for s in by(plain(row.records), "suite")}
     label = f"{who}: {percent(t.rate)}, 95 % interval {span(t.interval)}"
     steps = sum(r.steps for r in row.records) / len(row.records)
     return Row((
-        Cell(name, who), Cell(esc(row.mode)), Cell(f"{100 * t.rate:.1f}", t.rate), Cell(charts.dot(label, 0, t.rate, t.interval)),
+        Cell(name, who), Cell(esc(row.mode)), Cell(f'{100 * t.rate:.1f}<span class="small">{span(t.interval)}</span>', t.rate),
+        Cell(charts.dot(label, 0, t.rate, t.interval)),
         *(Cell(f"{100 * rates[suite].rate:.1f}", rates[suite].rate) for suite in suites),
         Cell(f"{t.episodes:,}", t.episodes), Cell(f"{steps:.0f}", steps), Cell(f'<a href="#how-{number}">command, versions, digests</a>'),
     ))  # fmt: skip

@@ -64,3 +64,14 @@ if (navigator.clipboard) {
     });
   }
 }
+
+// On paper all is unfolded, also in browsers whose style sheets cannot do it; afterwards all is as it was.
+addEventListener("beforeprint", () => {
+  for (const folded of document.querySelectorAll("details:not([open])")) folded.dataset.folded = folded.open = true;
+});
+addEventListener("afterprint", () => {
+  for (const folded of document.querySelectorAll("details[data-folded]")) {
+    folded.open = false;
+    delete folded.dataset.folded;
+  }
+});

@@ -24,6 +24,7 @@ from etude.report.failures import chosen_views, errors_section, failures_section
 from etude.report.markup import Cell, Column, Row, badge, breakable, esc, fold, listed, section, table
 from etude.report.page import document
 from etude.report.sections import funnels_section, levels_section, perturbations_section, span, spoken, summary_section, tasks_section
+from etude.report.setting import contract_words, machine_words
 from etude.report.suite_tables import causes_section, suite_sections
 from etude.report.understanding import understanding_section
 from etude.report.view_page import view_data, view_script, view_style
@@ -126,7 +127,7 @@ def _card(arm: Contestant, costs: Sequence[PerturbationCost]) -> str:
     tasks = len({(name_of(r).suite, name_of(r).task) for r in arm.plain})
     chart = charts.bar(f"{arm.label}: {spoken(t)}", arm.number, t.rate, t.interval) if t.episodes else ""
     notes = "".join(f"<dt>{esc(what)}</dt><dd>{esc(words)}</dd>" for what, words in _notes(arm, costs))
-    below = " · ".join(filter(None, (_machine(info.get("machine")), _words(info.get("renderer")))))
+    below = " · ".join(filter(None, (machine_words(info.get("machine")), _words(info.get("renderer")))))
     return (
         f'<article class="card arm-{arm.number}"><h3>{charts.key(arm.number)}{esc(arm.label)}</h3>'
         f'<p class="big">{esc(percent(t.rate)) if t.episodes else "–"}</p><div>{chart}</div>'
@@ -150,13 +151,6 @@ def _notes(arm: Contestant, costs: Sequence[PerturbationCost]) -> list[tuple[str
     if lost:
         notes.append(("Fails first in", f"planning {percent(rows[0].planning / lost)}, execution {percent(rows[0].execution / lost)}"))
     return notes
-
-
-def _machine(machine: Any) -> str:
-    if not isinstance(machine, dict):
-        return _words(machine)
-    cores = f"{machine['cores']} cores" if machine.get("cores") else ""
-    return ", ".join(str(v) for v in (machine.get("system"), machine.get("processor"), cores) if v)
 
 
 def _words(value: Any) -> str:
@@ -282,18 +276,23 @@ def _reproduction(runs: Sequence[Run]) -> str:
     return section("reproduce", "Do it again", lead, blocks + notes)
 
 
+def command_of(run: Run) -> str:
+    """The command that began the run, as it can be typed again."""
+    command = run.info.get("command", "")
+    return command if isinstance(command, str) else shlex.join(map(str, command))
+
+
 def _recipe(run: Run) -> str:
     info, plan = run.info, run.plan
-    command = info.get("command", "")
-    text = command if isinstance(command, str) else shlex.join(map(str, command))
+    text = command_of(run)
     machine: Any = info.get("machine") or {}
     packages = machine.get("packages", {}) if isinstance(machine, dict) else {}
     versions = {k: machine[k] for k in ("etude", "python") if k in machine} if isinstance(machine, dict) else {}
     facts = [
         ("plan", f"{plan.digest} ({plural(len(plan.episodes), 'episode')}, {listed(list(plan.modes))})"), ("planner", plan.planner),
-        ("protocol", _words(info.get("protocol"))), ("renderer", _words(info.get("renderer"))), ("machine", _machine(machine)),
+        ("protocol", _words(info.get("protocol"))), ("renderer", _words(info.get("renderer"))), ("machine", machine_words(machine)),
         ("versions", ", ".join(f"{name} {version}" for name, version in {**versions, **packages}.items())),
-        ("contract", ", ".join(f"{k} {_words(v)}" for k, v in (info.get("contract") or {}).items() if _words(v))),
+        *((f"{who}’s contract", contract_words(said)) for who, said in (info.get("contract") or {}).items() if isinstance(said, dict)),
     ]  # fmt: skip
     listing = "".join(f"<dt>{name}</dt><dd>{esc(value)}</dd>" for name, value in facts if value)
     title = f'<h3>{esc(plan.policy)} <span class="small">{esc(run.folder.name)}</span></h3>'

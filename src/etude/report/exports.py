@@ -12,11 +12,12 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from etude.evaluation.matrix import matrices
+from etude.evaluation.matrix import level_conditions, matrices
 from etude.evaluation.pairs import ComparisonRow, Difference, PerturbationCost, compare, perturbation_costs
 from etude.evaluation.recovery import recoveries
 from etude.evaluation.store import Run
-from etude.evaluation.tables import Tally, by, errors, faults, funnels, groups
+from etude.evaluation.subgoals import funnels
+from etude.evaluation.tables import Tally, by, errors, faults, groups
 from etude.names import EtudeError
 from etude.report.arms import arm_rows
 from etude.report.contestants import Contestant, contestants, with_people
@@ -54,6 +55,7 @@ def collect(runs: Sequence[Run]) -> list[ExportTable]:
             for keys in (("suite",), ("suite", "level"), ("suite", "split"), ("suite", "difficulty"))
         ),
         table("groups", "Success by task and condition", lambda a: [_sums(g.to_data(), g.tally) for g in groups(a.records)]),
+        table("conditions", "Success by level and condition", _condition_rows),
         *_matrix_tables(found),
         _table("arms", "Success by arm and task", [{"policy": label, **row.to_data()} for label, row in arm_rows(found)]),
         table("perturbations", "Cost of perturbations against matched controls", _cost_rows),
@@ -134,6 +136,16 @@ def _matrix_tables(found: Sequence[Contestant]) -> list[ExportTable]:
                 rows.append({**keys, **values, "average": _four(row.average)})
         tables.append(_table(f"levels_{suite}", f"{suite}: success in % by level and task", rows))
     return tables
+
+
+def _condition_rows(arm: Contestant) -> list[dict[str, Cell]]:
+    return [
+        _sums({"suite": one.suite, "condition": condition, "level": level, **t.to_data()}, t)
+        for one in level_conditions(arm.records)
+        for condition, sums in one.rows
+        for level, t in zip(one.levels, sums, strict=True)
+        if t is not None
+    ]
 
 
 def _cost_rows(arm: Contestant) -> list[dict[str, Cell]]:

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from etude.evaluation.record import Record
-from etude.evaluation.saying import spoken_subgoals
-from etude.evaluation.tables import FaultRow, errors, faults, name_of, percent, perturbation_of, plural
+from etude.evaluation.subgoals import failure_words, is_decision
+from etude.evaluation.tables import FaultRow, errors, faults, level_order, name_of, percent, perturbation_of, plural
 from etude.evaluation.view import joined, read_view, view_file
 from etude.report import charts
 from etude.report.contestants import Contestant
@@ -73,19 +73,6 @@ def _split(title: str, kind: str, row: FaultRow) -> str:
 # ------------------------------------------------------------------------------------------------ failed episodes
 
 
-def failure_words(record: Record) -> str:
-    """Where an episode failed first, in words."""
-    if record.outcome == "error":
-        return record.error or "no message"
-    found = next((s for s in record.subgoals if s.path == record.first_failure), None)
-    if found is None:
-        return record.first_failure or "not reached"
-    what = spoken_subgoals([(s.path, s.kind, s.words) for s in record.subgoals])[found.path]
-    if found.violated:
-        return f"{what}: violated"
-    return f"{what}: not reached" if found.reached is None else f"{what}: reached at step {found.reached}, then lost"
-
-
 def spread(items: Sequence[T], key: Callable[[T], Hashable], count: int) -> list[T]:
     """Up to ``count`` items, the same number of each kind as far as it goes; they keep their order."""
     rounds: dict[Hashable, int] = {}
@@ -125,7 +112,10 @@ def failures_section(
         if len(listed) < len(failed):
             body += f"<p>{len(listed):,} of {len(failed):,} are listed here, evenly over policies and tasks; all are in episodes.jsonl.</p>"
     lead = f"{_counted(failed)}." if failed else "No episode failed."
-    lead += " Walk around in any of them, or play it again, with etude view and etude rollout and its name." if failed else ""
+    if any(not is_decision(p.record) for p in failed):
+        lead += " Walk around in any of them, or play it again, with etude view and etude rollout and its name."
+    elif failed:
+        lead += " Look at any of them with etude show and its name."
     return section("failures", "Failed episodes" if failed else "Films", lead, body)
 
 
@@ -177,7 +167,7 @@ def _list(arms: Sequence[Contestant], shown: Sequence[PlayedEpisode], beside: Pa
     choices = {
         "policy": ("Policy", [(str(a.number), a.label) for a in arms]),
         "suite": ("Suite", _present(rows, "suite")),
-        "level": ("Level", sorted(_present(rows, "level"))),
+        "level": ("Level", sorted(_present(rows, "level"), key=lambda option: level_order(option[0]))),
         "perturbation": ("Perturbation", _present(rows, "perturbation")),
         "outcome": ("Outcome", [(value, words) for value, words in kinds if value in present]),
     }

@@ -16,7 +16,9 @@ from etude.prompts.pictures import data_url
 POLICY = "default-src 'none'; img-src data:; media-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 STYLE = """
 :root { color-scheme: light dark; --ink: #1d2126; --paper: #fbfbfa; --line: #d9dcdf; --soft: #5d666f; --accent: #b5542b; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e8eaec; --paper: #16181b; --line: #33383d; --soft: #9aa3ab; --accent: #e58a5f; } }
+@media screen and (prefers-color-scheme: dark) {
+  :root { --ink: #e8eaec; --paper: #16181b; --line: #33383d; --soft: #9aa3ab; --accent: #e58a5f; }
+}
 * { box-sizing: border-box; }
 body { margin: 0 auto; max-width: 1240px; padding: 2.5rem 1.5rem 4rem; background: var(--paper); color: var(--ink);
        font: 16px/1.55 ui-sans-serif, system-ui, "Segoe UI", sans-serif; }

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from etude.evaluation.matrix import Matrix, matrices
+from etude.evaluation.matrix import LevelConditions, Matrix, level_conditions, matrices
 from etude.evaluation.pairs import LEVEL, PerturbationCost
 from etude.evaluation.recovery import recoveries
-from etude.evaluation.tables import Funnel, Group, Tally, by, funnels, groups, name_of, p_value, path_order, percent, plural, points
+from etude.evaluation.subgoals import Funnel, funnels
+from etude.evaluation.tables import Group, Tally, by, groups, level_order, name_of, p_value, percent, plural, points
 from etude.report import charts
 from etude.report.audits import BestCheat
 from etude.report.contestants import Contestant
@@ -44,7 +45,7 @@ def summary_section(arms: Sequence[Contestant]) -> str:
         found = [{s.label: s.tally for s in by(a.plain, *keys) if dict(s.keys)[key]} for a in arms]
         labels = list(dict.fromkeys(label for sums in found for label in sums))
         if len(labels) > 1:
-            panels.append(_panel(f"By {key}", sorted(labels) if key == "level" else labels, found, arms))
+            panels.append(_panel(f"By {key}", sorted(labels, key=level_order) if key == "level" else labels, found, arms))
     panels += [_profile(arms)]
     if not any(panels):
         return ""
@@ -121,7 +122,7 @@ def tasks_section(arms: Sequence[Contestant], cheats: Mapping[tuple[str, str, st
         rows.append(Row(tuple(line), {"suite": [place[0]], "level": [place[3]], "split": [place[2]], "outcome": _outcomes(cells)}))
     choices = {
         "suite": ("Suite", _options(k[0] for k in found)),
-        "level": ("Level", sorted(_options(k[3] for k in found))),
+        "level": ("Level", sorted(_options(k[3] for k in found), key=lambda option: level_order(option[0]))),
         "split": ("Split", _options(k[2] for k in found)),
         "outcome": (
             "Outcome",
@@ -295,7 +296,10 @@ def funnels_section(arms: Sequence[Contestant]) -> str:
     body = f'<div class="cards">{"".join(cards[:FUNNELS])}</div>'
     if len(cards) > FUNNELS:
         body += fold(f"{plural(len(cards) - FUNNELS, 'more task')}", f'<div class="cards">{"".join(cards[FUNNELS:])}</div>')
-    lead = "The share of episodes in which each part of the goal was ever reached, and how many failed there first. Hardest tasks first."
+    lead = (
+        "The share of episodes in which each part of the goal was ever reached, and how many failed there first; a step counts as reached"
+        " where what it leads to was. Hardest tasks first."
+    )
     return section("subgoals", "Sub-goals", lead, body)
 
 
@@ -303,23 +307,25 @@ def _funnel(title: str, members: dict[int, Funnel], arms: Sequence[Contestant]) 
     """One task: every sub-goal that any of the policies has to tell of."""
     steps = {step.path: step for funnel in members.values() for step in funnel.steps}
     rows = []
-    for path in sorted(steps, key=path_order):
+    for path in sorted(steps, key=lambda path: steps[path].place):
         lanes = []
         for number, funnel in members.items():
             same = next((s for s in funnel.steps if s.path == path), None)
             if same is None:
                 continue
-            label = f"{arms[number].label}: reached in {same.reached} of {same.episodes} episodes"
+            label = f"{arms[number].label}: reached in {same.reached} of {same.episodes}"
             chart = charts.share(label, number, same.reached / same.episodes)
             stuck = f' <span class="bad">{same.first_failures} fail here</span>' if same.first_failures else ""
             who = charts.key(number) if len(arms) > 1 else ""
             count = f'<span class="value">{same.reached}/{same.episodes}{stuck}</span>'
             lanes.append(f'<div class="lane arm-{number}">{who}{chart}{count}</div>')
-        words = f'<div class="head" title="{esc(f"{path}, {steps[path].kind}")}">{esc(steps[path].words)}</div>'
+        words = f'<div class="head" title="{esc(path)}">{esc(steps[path].words)}</div>'
         rows.append(f'<li>{words}<div class="lanes">{"".join(lanes)}</div></li>')
     wins = listed([f"{f.successes}/{f.episodes}" for f in members.values()])
     lost = sum(f.episodes - f.successes - sum(s.first_failures for s in f.steps) for f in members.values())
     elsewhere = f"; {lost} failed at none of these" if lost else ""
+    if any(f.by_kind for f in members.values()):
+        elsewhere += "; goals differ from episode to episode, and are counted by their kind"
     head = f'<h3>{esc(title)}</h3><p class="small">success in {esc(wins + " episodes" + elsewhere)}</p>'
     return f'<article class="card">{head}<ol class="funnel">{"".join(rows)}</ol></article>'
 
@@ -331,9 +337,26 @@ LEVELS_LEAD = (
 
 
 def levels_section(arms: Sequence[Contestant]) -> str:
-    """One table for each policy and suite in which a task was played at several levels; empty where there is none."""
+    """For each policy and suite levels by conditions, and levels by tasks where a task was played at several; empty where there is none."""
+    crossed = [_crossed(arm, one, k) for arm in arms for k, one in enumerate(level_conditions(arm.records))]
     parts = [_table(arm, matrix, k) for arm in arms for k, matrix in enumerate(matrices(arm.records))]
-    return section("levels", "By level and task", LEVELS_LEAD, "".join(parts)) if parts else ""
+    if not crossed and not parts:
+        return ""
+    lead = LEVELS_LEAD if parts else "Success in per cent over all tasks of a level, with its 95 % interval and the episodes."
+    return section("levels", "By level, condition and task" if crossed else "By level and task", lead, "".join(crossed + parts))
+
+
+def _crossed(arm: Contestant, one: LevelConditions, number: int) -> str:
+    columns = [Column("Condition"), *(Column(level, numeric=True) for level in one.levels)]
+    rows = [Row((Cell(breakable(condition), condition), *map(_rate_cell, sums))) for condition, sums in one.rows]
+    caption = f"{arm.label} on {one.suite}: success by condition and level"
+    return f'<div class="arm-{arm.number}">{table(f"conditions-{arm.number}-{number}", caption, columns, rows)}</div>'
+
+
+def _rate_cell(t: Tally | None) -> Cell:
+    if t is None:
+        return Cell("–", -1.0)
+    return Cell(f'{percent(t.rate)}<span class="small">{span(t.interval)} · {t.successes}/{t.episodes}</span>', round(t.rate, 6))
 
 
 def _table(arm: Contestant, matrix: Matrix, number: int) -> str:

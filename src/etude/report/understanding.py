@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from etude.evaluation.pairs import PerturbationCost, compare
+from etude.evaluation.store import Run
 from etude.evaluation.understanding import Finding, Understood, perturbation_findings, task_findings
 from etude.report import charts
 from etude.report.contestants import Contestant
@@ -40,6 +41,11 @@ def understanding(arms: Sequence[Contestant], costs: Sequence[Sequence[Perturbat
         beside = [compare(arm.label, arm.plain, one.label, one.plain) if one is not None else None for one in yardsticks]
         if found := [*perturbation_findings(own, arm.run.varied), *task_findings(*beside)]:
             yield arm, found
+
+
+def knows_the_state(run: Run) -> bool:
+    """Does the policy go by the true state? Chance asks for it too, and makes nothing of it."""
+    return run.privileged and run.plan.policy.partition(":")[0] not in SIGHTLESS
 
 
 def _sightless(arm: Contestant) -> bool:
