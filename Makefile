@@ -107,7 +107,7 @@ $(VENV)-hub/.installed: pyproject.toml
 
 $(VENV)-sb3/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)-sb3
-	$(VENV)-sb3/bin/python -m pip install --quiet --disable-pip-version-check -e . hypothesis moviepy opencv-python-headless pytest 'stable-baselines3>=2.7'
+	$(VENV)-sb3/bin/python -m pip install --quiet --disable-pip-version-check -e . array-api-compat hypothesis moviepy opencv-python-headless pytest 'stable-baselines3>=2.7'
 	touch $@
 
 $(VENV)-vla-eval/.installed: pyproject.toml
