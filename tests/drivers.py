@@ -33,6 +33,7 @@ class Driver:
     """Follows a way: points (x, y, z, is the hand closed), each until it is reached, or something is in the way for a while."""
 
     way: list[tuple[float, float, float, bool]]
+    slowly: float = SLOWLY
     at: int = 0
     stuck: int = 0
     before: tuple[float, ...] = ()
@@ -46,26 +47,20 @@ class Driver:
         *place, closed = self.way[self.at]
         x, y, z = (there - here for there, here in zip(place, tip, strict=True))
         move = [0 if abs(v) < NEAR / 3 else math.copysign(1, v) for v in (-y, x, z)]
-        return {"move": move, "turn": [0, 0, 0], "heading": 0.0, "slow": max(map(abs, (x, y, z))) < SLOWLY, "closed": closed}
+        return {"move": move, "turn": [0, 0, 0], "heading": 0.0, "slow": max(map(abs, (x, y, z))) < self.slowly, "closed": closed}
 
 
-def driver(name: str = PICK) -> Driver:
-    """Who knows the oracle's way: every fourth point of it and where the hand changes, a little farther down where it is lowest, and up in
-    the end."""
+def driver(name: str = PICK, slowly: float = SLOWLY) -> Driver:
+    """Who knows where the oracle takes hold of something: they come from above, press a little, and lift it."""
     simulation = Simulation(drivable(name))
     oracle = Oracle(simulation.episode, simulation.world, simulation.monitor)
-    way: list[tuple[float, float, float, bool]] = []
+    way = []
     while not simulation.over:
-        aim = oracle.aim()
-        simulation.step(delta_action(aim, simulation.robot.tip()))
-        way.append((*simulation.robot.tip().position, aim.closed))
+        simulation.step(delta_action(oracle.aim(), simulation.robot.tip()))
+        way.append(simulation.robot.tip().position)
     assert simulation.status.satisfied
-    lowest = min(range(len(way)), key=lambda k: way[k][2])
-    kept = [point for k, point in enumerate(way) if k % 4 == 0 or point[3] != way[k - 1][3] or k in (lowest, len(way) - 1)]
-    x, y, z, closed = way[lowest]
-    kept.insert(kept.index(way[lowest]) + 1, (x, y, z - NEAR - 0.002, closed))
-    x, y, z, closed = way[-1]
-    return Driver([*kept, (x, y, z + 0.1, closed)])
+    x, y, z = min(way, key=lambda place: place[2])
+    return Driver([(x, y, z + 0.1, False), (x, y, z - NEAR - 0.002, True), (x, y, z + 0.2, True)], slowly)
 
 
 def drive(session: DrivingSession, person: Driver | None = None, most: int = 2000) -> None:

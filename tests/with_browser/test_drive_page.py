@@ -109,27 +109,27 @@ def hold(tab: Tab, person: Driver) -> str:
 
 def test_a_key_moves_the_hand_where_it_is_seen_to_go(tab):
     before, seen = state(tab)["tip"], pixels(tab)
-    key(tab, "keyDown", "KeyW")
-    tab.wait(f"etudeDrive.state().tip[0] > {before[0]} + 0.08")
-    key(tab, "keyUp", "KeyW")
+    key(tab, "keyDown", "KeyD")
+    tab.wait(f"etudeDrive.state().tip[1] < {before[1]} - 0.08")
+    key(tab, "keyUp", "KeyD")
     press(tab, "KeyP")
     tab.wait("etudeDrive.now.state === 'paused'")
     after = state(tab)["tip"]
-    assert abs(after[1] - before[1]) < 0.01 and abs(after[2] - before[2]) < 0.01
+    assert abs(after[0] - before[0]) < 0.01 and abs(after[2] - before[2]) < 0.01
     assert (np.abs(seen - pixels(tab)).max(2) > 20).mean() > 0.005 and broken(tab) == []
     tab.run("(() => { etudeDrive.around().orbit.yaw = Math.PI / 2; })()")  # from the side, away is elsewhere
     press(tab, "KeyP")
     tab.wait("etudeDrive.now.state === 'driving'")
-    key(tab, "keyDown", "KeyW")
-    tab.wait(f"etudeDrive.state().tip[1] < {after[1]} - 0.05")
-    key(tab, "keyUp", "KeyW")
+    key(tab, "keyDown", "KeyS")
+    tab.wait(f"etudeDrive.state().tip[1] > {after[1]} + 0.05")
+    key(tab, "keyUp", "KeyS")
 
 
 def test_an_episode_that_is_driven_and_kept_is_in_the_data_set(shared_tab, folder):
     with served(folder, (PICK, OTHER)) as address:
         tab = opened(shared_tab, address)
         assert tab.run("document.querySelector(\"[data-do='keep']\").disabled")
-        assert hold(tab, driver()) == "success"
+        assert hold(tab, driver(slowly=0.1)) == "success"
         assert tab.run("document.querySelector('.status').textContent").startswith("Success!")
         assert tab.run("document.querySelectorAll('.goal .satisfied').length") > 0
         press(tab, "KeyN")  # a slip: what succeeded is not lost by it
@@ -209,7 +209,7 @@ def test_markers_light_up_as_they_are_passed(shared_tab, folder):
     with served(folder, (TRACE,)) as address:
         tab = opened(shared_tab, address)
         markers = [(-0.120, 0.272, 0.269, False), (0.034, -0.240, 0.169, False), (-0.207, 0.014, 0.296, False)]
-        assert hold(tab, Driver(markers)) == "success" and broken(tab) == []
+        assert hold(tab, Driver(markers, 0.1)) == "success" and broken(tab) == []
 
 
 @pytest.mark.parametrize("dark", [False, True])

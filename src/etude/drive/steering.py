@@ -59,18 +59,15 @@ class Leash:
     def action(self, steering: Steering, tip: Pose) -> NDArray[np.float32]:
         """The next action in ``ee_delta`` (7,), of the 32 bits in which it is stored; the tip is now at ``tip``."""
         shift, spin = self._wanted(steering)
-        pace, turn = math.hypot(*shift), math.hypot(*spin)
-        place = [there + more for there, more in zip(self._target.position, shift, strict=True)]
-        ahead = [there - here for there, here in zip(place, tip.position, strict=True)]
-        share = min(1.0, max(pace, HOLD) / (math.hypot(*ahead) or 1.0))
+        turn = math.hypot(*spin)
+        ahead = _led([there + more - here for there, more, here in zip(self._target.position, shift, tip.position, strict=True)], shift)
         rotation = multiply(axis_quat(spin, turn), self._target.rotation) if turn else self._target.rotation
         left = rotation_vector((tip.inverse() * Pose.of((0, 0, 0), rotation)).rotation)
         angle = math.hypot(*left.tolist())
         if angle > max(turn, HOLD_TURN):
             rotation = multiply(tip.rotation, axis_quat(left, max(turn, HOLD_TURN)))
-        self._target = Pose.of([here + share * more for here, more in zip(tip.position, ahead, strict=True)], rotation)
-        aim = Aim(self._target, steering.closed, max(pace, HOLD))
-        return delta_action(aim, tip).astype(np.float32)
+        self._target = Pose.of([here + more for here, more in zip(tip.position, ahead, strict=True)], rotation)
+        return delta_action(Aim(self._target, steering.closed, 2 * PACE), tip).astype(np.float32)
 
     def _wanted(self, steering: Steering) -> tuple[Vec3, Vec3]:
         """How far the target is moved (m) and turned (rotation vector, rad), in the world."""
@@ -82,3 +79,14 @@ class Leash:
             return (right * s + away * c, away * s - right * c, up)
 
         return in_world(steering.move, pace), in_world(steering.turn, turn)
+
+
+def _led(ahead: list[float], shift: Vec3) -> list[float]:
+    """How far the target may be before the tip (m): a step in the direction it is moved in, a little in all others, so that what strays
+    from a straight way comes back to it."""
+    pace = math.hypot(*shift)
+    way = [v / pace for v in shift] if pace else [0.0] * 3
+    along = min(sum(a * w for a, w in zip(ahead, way, strict=True)), max(pace, HOLD))
+    across = [a - w * sum(b * v for b, v in zip(ahead, way, strict=True)) for a, w in zip(ahead, way, strict=True)]
+    share = min(1.0, HOLD / (math.hypot(*across) or 1.0))
+    return [along * w + share * a for a, w in zip(across, way, strict=True)]
