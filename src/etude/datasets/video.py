@@ -1,4 +1,5 @@
-"""Videos with exact timestamps: H.264 by PyAV, constant frame rate, no B-frames, one thread, so that the same frames give the same bytes.
+"""Videos with exact timestamps: H.264 by PyAV, constant frame rate, no B-frames, one thread and no choice by CPU, so that the same frames
+give the same bytes.
 
 Files of single episodes are joined by copying their packets: nothing is encoded twice.
 """
@@ -48,7 +49,7 @@ def encoded(frames: Sequence[Pixels], fps: int) -> bytes:
         stream.time_base = Fraction(1, fps)
         context = stream.codec_context
         context.time_base, context.gop_size, context.max_b_frames, context.thread_count = Fraction(1, fps), GOP, 0, 1
-        context.options = {"crf": str(CRF), "preset": PRESET}
+        context.options = {"crf": str(CRF), "preset": PRESET, "x264-params": "cpu-independent=1"}
         for k, pixels in enumerate(frames):
             frame = av.VideoFrame.from_ndarray(pixels, format="rgb24")
             frame.pts, frame.time_base = k, Fraction(1, fps)
