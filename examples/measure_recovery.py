@@ -1,4 +1,7 @@
-"""How often does a policy recover? python examples/measure_recovery.py runs/recovery 20 oracle clevrskills himan vima vlmbench"""
+"""How often does a policy recover? python examples/measure_recovery.py runs/recovery 20 oracle clevrskills himan vima vlmbench
+
+With +EVENT among the arguments, such as +move_object, these events alone, and not what the policy does when nothing happens.
+"""
 
 import sys
 from concurrent.futures import ProcessPoolExecutor
@@ -19,21 +22,27 @@ def possible(name: str) -> bool:
         return False
 
 
+def told(one) -> str:
+    return f"{one.recovered}/{one.happened}" + ("" if one.steps_lost is None else f", {one.steps_lost:+.0f}")
+
+
 def row(where: str, records) -> None:
     """Successes without an event; for each kind of event, episodes recovered of those in which it happened, and the steps lost."""
     plain, found = [r.success for r in records if "+" not in r.episode], recoveries(records)
-    cells = [f"{one.recovered}/{one.happened}, {one.steps_lost or 0:+.0f}" if (one := found.get(event)) else "–" for event in EVENTS]
+    cells = [told(one) if (one := found.get(event)) else "–" for event in EVENTS]
     print(f"| {' | '.join([where, f'{sum(plain)}/{len(plain)}', *cells])} |", flush=True)
 
 
 if __name__ == "__main__":
     out, seeds, policy = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+    only = [text for text in sys.argv[4:] if text.startswith("+")]
+    happening = only or ["", *(f"+{event}" for event in EVENTS)]
     print(f"| task | no event | {' | '.join(EVENTS)} |\n|{'---|' * (2 + len(EVENTS))}")
-    for suite, _, only in (what.partition("/") for what in sys.argv[4:]):
-        places = [f"{suite}/{task}@{found.splits[0]}" for task, found in etude.tasks(suite).items() if only in ("", task)]
-        names = [f"{place}#{seed}{event}" for place in places for seed in range(seeds) for event in ("", *(f"+{e}" for e in EVENTS))]
+    for suite, _, chosen in (what.partition("/") for what in sys.argv[4:] if what not in only):
+        places = [f"{suite}/{task}@{found.splits[0]}" for task, found in etude.tasks(suite).items() if chosen in ("", task)]
+        names = [f"{place}#{seed}{event}" for place in places for seed in range(seeds) for event in happening]
         with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-            chosen = [name for name, fits in zip(names, pool.map(possible, names, chunksize=20), strict=True) if fits]
-        records = etude.evaluate(policy, chosen, out=out / suite).records
+            fitting = [name for name, fits in zip(names, pool.map(possible, names, chunksize=20), strict=True) if fits]
+        records = etude.evaluate(policy, fitting, out=out / suite).records
         for where in (*places, suite):
             row(where, [r for r in records if r.episode.startswith((f"{where}#", f"{where}/"))])
