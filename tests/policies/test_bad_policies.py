@@ -178,7 +178,7 @@ def test_a_policy_that_cannot_play_is_refused_when_it_is_loaded(policy: str, wor
 @pytest.mark.parametrize(
     ("policy", "words"),
     [
-        ("", "unknown policy ''; valid: blind, chat, learned, mishap, noop, oracle, random, replay"),
+        ("", "unknown policy ''; valid: blind, chat, learned, lerobot, mishap, noop, oracle, random, …"),
         (":Still", "':Still' is not of the form module:attribute"),
         ("oracle:noise", "noise='true' is not a float"),
         ("oracle:noise=-1", "the oracle's noise must not be negative but a number of metres, got -1"),

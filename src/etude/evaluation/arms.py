@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from etude.arithmetic import total
 from etude.evaluation.record import Record
 from etude.evaluation.tables import name_of
 from etude.names import EpisodeName
@@ -73,8 +74,8 @@ def by_arm(records: Sequence[Record], out_of_reach: Sequence[str] = ()) -> list[
     found = []
     for key in keys:
         here = [r for name, r in played if (name.suite, name.task, arm_of(name)) == key]
-        beyond = sum(not r.success and r.unreachable > 0 for r in here)
-        successes = sum(r.success for r in here)
-        unplayable = sum((name.suite, name.task, arm_of(name)) == key for name in left)
+        beyond = total(not r.success and r.unreachable > 0 for r in here)
+        successes = total(r.success for r in here)
+        unplayable = total((name.suite, name.task, arm_of(name)) == key for name in left)
         found.append(ArmRow(*key, successes, len(here) - successes - beyond, beyond, unplayable))
     return found

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from etude.arithmetic import total
 from etude.evaluation.record import Record, Subgoal
 from etude.evaluation.saying import spoken_subgoals
 from etude.evaluation.tables import grouped
@@ -167,12 +168,12 @@ def funnels(records: Sequence[Record]) -> list[Funnel]:
         steps = [
             FunnelStep(
                 key, Counter(k for k, _, _, _ in parts).most_common(1)[0][0], common_words([w for _, w, _, _ in parts]), len(parts),
-                sum(r for _, _, r, _ in parts), failures[key], min(place for _, _, _, place in parts),
+                total(r for _, _, r, _ in parts), failures[key], min(place for _, _, _, place in parts),
             )
             for key, parts in seen.items()
         ]  # fmt: skip
         ordered = tuple(sorted(steps, key=lambda step: step.place))
-        found.append(Funnel(suite, task, len(played), sum(r.success for r in played), ordered, by_kind))
+        found.append(Funnel(suite, task, len(played), total(r.success for r in played), ordered, by_kind))
     return found
 
 

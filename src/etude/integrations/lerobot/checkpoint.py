@@ -9,6 +9,7 @@ checkpoints the address must state every convention.
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -171,9 +172,9 @@ def _joints(inputs: Mapping[str, Sequence[int]], folder: Path) -> dict[str, int]
     """Of an arm that feels as many numbers as the checkpoint takes."""
     if STATE not in inputs:
         return {}
-    joints, odd = divmod(sum(inputs[STATE]) - FELT, 2)
+    joints, odd = divmod(math.prod(inputs[STATE]) - FELT, 2)
     if odd or joints < 1:
-        raise EtudeError(f"{folder} takes {sum(inputs[STATE])} numbers as {STATE}; arms have two for each joint here, and {FELT} more")
+        raise EtudeError(f"{folder} takes {math.prod(inputs[STATE])} numbers as {STATE}; arms have two for each joint here, and {FELT} more")
     return {"joints": joints}
 
 
