@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from etude.arithmetic import total
 from etude.names import EtudeError
 from etude.pose import Pose, Vec3, axis_quat, multiply, rotation_vector
 from etude.skills.aim import Aim, delta_action
@@ -86,7 +87,7 @@ def _led(ahead: list[float], shift: Vec3) -> list[float]:
     from a straight way comes back to it."""
     pace = math.hypot(*shift)
     way = [v / pace for v in shift] if pace else [0.0] * 3
-    along = min(sum(a * w for a, w in zip(ahead, way, strict=True)), max(pace, HOLD))
-    across = [a - w * sum(b * v for b, v in zip(ahead, way, strict=True)) for a, w in zip(ahead, way, strict=True)]
+    along = min(total(a * w for a, w in zip(ahead, way, strict=True)), max(pace, HOLD))
+    across = [a - w * total(b * v for b, v in zip(ahead, way, strict=True)) for a, w in zip(ahead, way, strict=True)]
     share = min(1.0, HOLD / (math.hypot(*across) or 1.0))
     return [along * w + share * a for a, w in zip(across, way, strict=True)]

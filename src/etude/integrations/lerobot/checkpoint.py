@@ -172,9 +172,10 @@ def _joints(inputs: Mapping[str, Sequence[int]], folder: Path) -> dict[str, int]
     """Of an arm that feels as many numbers as the checkpoint takes."""
     if STATE not in inputs:
         return {}
-    joints, odd = divmod(math.prod(inputs[STATE]) - FELT, 2)
+    count = math.prod(inputs[STATE])
+    joints, odd = divmod(count - FELT, 2)
     if odd or joints < 1:
-        raise EtudeError(f"{folder} takes {math.prod(inputs[STATE])} numbers as {STATE}; arms have two for each joint here, and {FELT} more")
+        raise EtudeError(f"{folder} takes {count} numbers as {STATE}; arms have two for each joint here, and {FELT} more")
     return {"joints": joints}
 
 
