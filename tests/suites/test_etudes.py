@@ -30,12 +30,13 @@ from etude.names import EpisodeName, EtudeError, rng
 from etude.skills.aim import delta_action
 from etude.skills.oracle import Oracle
 from etude.suites.etudes.acts import EveryThing, InAnyOrder, InOrder, It, OneOf, SomeThings, Without
-from etude.suites.etudes.composing import DEEDS, HELD_OUT, JOINS, LEVELS, NOVEL, composed, form_of, is_held_out, structure_of
+from etude.suites.etudes.composing import HELD_OUT, LEVELS, NOVEL, composed, form_of, is_held_out, structure_of
 from etude.suites.etudes.deeds import PutIn, PutOn, Touch
 from etude.suites.etudes.groups import ForEach, ForSome, Until
 from etude.suites.etudes.meaning import EtudeGraph, goal_of
 from etude.suites.etudes.memory import Recall, Undo
 from etude.suites.etudes.own import read_etude
+from etude.suites.etudes.setting import AT_CHEST, AT_TABLE, IN_PLACES, SETTINGS
 from etude.suites.etudes.solving import conditions, solved
 from etude.suites.etudes.suite import etudes
 from etude.suites.etudes.synonyms import OTHERS, reworded
@@ -293,7 +294,7 @@ def test_levels_ask_for_more_and_more():
 
 def test_options_bound_the_graph_and_choose_its_deeds():
     few = [etude.episode(f"etudes/compose@train#{seed}?nodes=3&skills=Touch,PutOn") for seed in SEEDS]
-    deeds = [[part["kind"] for part in parts(json_of(one)) if part["kind"] in DEEDS] for one in few]
+    deeds = [[part["kind"] for part in parts(json_of(one)) if part["kind"] in AT_TABLE.deeds] for one in few]
     assert {kind for each in deeds for kind in each} == {"Touch", "PutOn"}
     with pytest.raises(EtudeError, match="nodes=0 is not possible"):
         etude.episode("etudes/compose@train#0?nodes=0")
@@ -376,7 +377,7 @@ EACH_NODE = (
 
 def test_every_node_is_tried():
     tried = {part["kind"] for text in EACH_NODE for part in parts(json.loads(read(text).to_json())["root"])}
-    assert tried >= {*DEEDS, *JOINS}
+    assert tried >= {*AT_TABLE.deeds, *AT_TABLE.joins}
 
 
 @every("text", EACH_NODE)
