@@ -113,6 +113,9 @@ class Stage(Protocol):
     def height(self, select: Select) -> float:
         """How tall it is, m."""
 
+    def on_chest(self, select: Select) -> Vec3:
+        """Where it stands at the start (m, in the frame of the chest)."""
+
 
 class Act(Operator, abstract=True):
     """Something to be done. ``rounds``: how often, at most, what is below it; ``truths``: fields that are no acts, but true or false."""

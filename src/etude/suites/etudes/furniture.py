@@ -9,7 +9,6 @@ from etude.decisions.looks import Select
 from etude.decisions.operator import Operator
 from etude.goals.detecting import Detected, JointAt
 from etude.goals.goal import Goal, Not, Once
-from etude.goals.leaves import AtPosition
 from etude.goals.regions import About, InBox, Region
 from etude.goals.units import Achieved, Control, MoveFree, MoveJoint
 from etude.suites.etudes.acts import CHEST as AT_CHEST
@@ -18,9 +17,9 @@ from etude.suites.etudes.household import CHEST, FLOOR, IN, IN_DRAWER, ON_TOP, O
 
 PULLED, PUSHED_IN = (0.21, 0.238), (-0.005, 0.01)  # m that the hand pulls a drawer out, and pushes it in
 # m, in the frame of a drawer: its front half. Nearer to the chest, the wrist would meet it.
-FRONT = (-0.08, -0.09), (0.08, -0.05)
+FRONT = (-0.085, -0.10), (0.08, -0.04)
 ABOVE = (0.012, 0.022)  # m above where it will stand, at which a thing is let go
-BACK = 0.012  # m about where a thing stood, to which it is put back
+BACK, STOOD = 0.012, 0.05  # m about where a thing stood: where it is put back to, and what counts
 
 
 def pulled(level: str) -> Achieved:
@@ -115,13 +114,14 @@ class PutAway(Deed):
 
     def undone(self, stage: Stage) -> tuple[Goal, ...]:
         name = stage.name(self.thing)
-        x, y, z = stage.place(self.thing)
+        x, y, z = stage.on_chest(self.thing)
         about = InBox((x - BACK, y - BACK, z + 0.004), (x + BACK, y + BACK, z + 0.014))
         units = (
             Control(name, f"pick up {_words(name)}", towards=f"move to {_words(name)}"),
-            MoveFree(name, Region("", about, About()), f"put {_words(name)} back"),
+            MoveFree(name, Region(CHEST, about, About()), f"put {_words(name)} back"),
         )
-        return (Achieved(AtPosition(name, (x, y, z)), units, text=f"put {_words(name)} back to where it stood"),)
+        stood = Detected(name, CHEST, (x - STOOD, y - STOOD, z - STOOD), (x + STOOD, y + STOOD, z + STOOD))
+        return (Achieved(stood, units, text=f"put {_words(name)} back to where it stood"),)
 
 
 @dataclass(frozen=True)

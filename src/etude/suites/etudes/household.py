@@ -24,9 +24,8 @@ KINDS = {
     "cube": Item("cube", "cube", (0.042, 0.042, 0.042), 0.06),
     "can": Item("can", "cylinder", (0.045, 0.045, 0.055), 0.07),
     "cup": Item("cup", "cups a", (0.055, 0.055, 0.06), 0.05),
-    "star": Item("star", "star", (0.0517, 0.0547, 0.0346), 0.036),
+    "hexagon": Item("hexagon", "hexagon", (0.05, 0.0433, 0.045), 0.06),
     "prism": Item("prism", "triangular prism", (0.0456, 0.0395, 0.0392), 0.035),
-    "lock": Item("lock", "padlock", (0.04, 0.056, 0.024), 0.05),
 }
 KIND_WORDS = {item.shape: word for word, item in KINDS.items()}
 

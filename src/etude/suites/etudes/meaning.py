@@ -21,7 +21,7 @@ from etude.goals.goal import All, Either, Goal, Not
 from etude.goals.whereabouts import Located
 from etude.names import EtudeError, canonical_json, from_json
 from etude.pose import Pose, Vec2, Vec3
-from etude.scene.scene import Body, Scene
+from etude.scene.scene import Body, Fixture, Scene
 from etude.suites.etudes.acts import AIM, CARRIER, DRAWER, ONTO_AREA, Act, Deed, Drawer, EveryThing, It
 from etude.suites.etudes.facts import Fact
 from etude.suites.etudes.groups import ForEach, ForSome, Until
@@ -66,16 +66,20 @@ class SetTable:
     space: StimulusSpace
     shapes: Mapping[str, str]
     it: str = ""  # the thing whose turn it is
+    chest: Pose = Pose()  # world
 
     @classmethod
     def of(cls, scene: Scene) -> SetTable:
         """The table of a scene."""
         if scene.robot is None:
             raise EtudeError("an étude is for a robot, and there is none in this scene")
-        chest = any(one.name == CHEST for one in scene.entities)
-        shapes = {word: item.shape for word, item in KINDS.items()} if chest else CATALOGUE
+        chest = next((one for one in scene.entities if isinstance(one, Fixture) and one.name == CHEST), None)
+        shapes = {word: item.shape for word, item in KINDS.items()} if chest is not None else CATALOGUE
         known = [b for b in scene.entities if isinstance(b, Body) and b.texture in COLOURS and b.shape in shapes.values()]
-        return cls(tuple(known), scene.robot.base.position[:2], CHEST_SPACE if chest else TABLE_SPACE, shapes)
+        base = scene.robot.base.position[:2]
+        if chest is None:
+            return cls(tuple(known), base, TABLE_SPACE, shapes)
+        return cls(tuple(known), base, CHEST_SPACE, shapes, chest=chest.pose)
 
     @cached_property
     def words(self) -> dict[str, str]:
@@ -122,6 +126,10 @@ class SetTable:
         """How tall it is, m."""
         body = self.body(select)
         return shape(body.shape, body.size).size[2]
+
+    def on_chest(self, select: Select) -> Vec3:
+        """Where it stands at the start (m, in the frame of the chest)."""
+        return self.chest.inverse().point(*self.place(select))
 
     def members(self, group: EveryThing) -> list[Body]:
         """The things of a group, whatever order a scene lists its things in."""

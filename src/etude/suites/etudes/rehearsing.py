@@ -27,7 +27,7 @@ from etude.suites.etudes.household import CHEST, IN, IN_DRAWER, LEVELS, OUT, beg
 from etude.suites.etudes.meaning import EtudeGraph, SetTable
 
 MOST_DEEDS = 40  # done at one stroke, before an étude is taken for one without end
-MOST_IN_DRAWER, MOST_ON_CHEST = 3, 6  # things that find room
+MOST_IN_DRAWER, MOST_ON_CHEST = 2, 6  # things among which a hand still finds room
 
 
 class Unplayable(EtudeError):

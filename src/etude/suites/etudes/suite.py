@@ -6,13 +6,21 @@ from functools import partial
 
 from etude.envs.simulation import Simulation
 from etude.names import EpisodeName, Stream
-from etude.scene.rooms import xarm_room
+from etude.scene.rooms import RLBENCH_LOWER, RLBENCH_UPPER, xarm_room
+from etude.scene.scene import Scene
 from etude.suites.etudes.composing import LEVELS, NOVEL
+from etude.suites.etudes.household import CHEST
 from etude.suites.etudes.setting import AT_TABLE, SETTINGS
 from etude.suites.etudes.synonyms import reworded
-from etude.suites.suite import Suite, later
+from etude.suites.suite import Suite, Workspace, later
 
 LISTED = 100  # episodes of a fixed list, of each split
+
+
+def _workspace(scene: Scene) -> Workspace:
+    """Of the table with prisms, or of that with the chest."""
+    chest = any(one.name == CHEST for one in scene.entities)
+    return (RLBENCH_LOWER, RLBENCH_UPPER) if chest else ((-0.4, -0.3), (0.05, 0.3))
 
 
 def _cause(simulation: Simulation) -> str:
@@ -44,7 +52,7 @@ etudes = Suite(
     splits={"train": "training", "val": "validation", "test": "test", **dict.fromkeys(NOVEL, "test")},
     alike={"val": "train", "test": "train"},
     room=xarm_room,
-    workspace=((-0.4, -0.3), (0.05, 0.3)),
+    workspace=_workspace,
     order=TASKS,
     plans={name: partial(_fixed, name) for name in TASKS},
     reword=_reword,

@@ -16,8 +16,8 @@ OTHERS = {
     "diamond": "rhombus", "diamonds": "rhombuses", "area": "zone", "areas": "zones",
     "close": "shut", "take": "fetch", "store": "keep", "holds": "contains", "drawer": "compartment", "chest": "dresser",
     "top": "upper", "middle": "central", "spot": "position", "lies": "sits", "lay": "sat", "moving": "displacing",
-    "can": "tin", "cans": "tins", "cup": "beaker", "cups": "beakers", "prism": "gable", "prisms": "gables", "lock": "padlock",
-    "locks": "padlocks", "bottom": "lowest",
+    "can": "tin", "cans": "tins", "cup": "beaker", "cups": "beakers", "prism": "gable", "prisms": "gables",
+    "bottom": "lowest",
 }  # fmt: skip
 """Usual words → others."""
 USUAL = {other: word for word, other in OTHERS.items()}
