@@ -135,9 +135,9 @@ def test_conditions_stand_as_a_second_judge_sees_them(task):
     assert task.endswith("low") or {True, False} == set(outcomes)
 
 
-def test_both_outcomes_come_equally_often_and_no_chest_is_for_one_alone():
+def test_conditions_come_out_as_they_were_wished_for():
     outcomes, told_texts = [], []
-    for seed in range(60):
+    for seed in range(100):
         stream = rng("chests", str(seed))
         unsolved = composed(LEVELS["medium"], "train", stream, AT_CHEST)
         wanted = [stream.chance(0.5) for _ in conditions(unsolved.root)]
@@ -149,9 +149,8 @@ def test_both_outcomes_come_equally_often_and_no_chest_is_for_one_alone():
         came = [
             holds(part["condition"], looks(scene)) for part in parts(json.loads(found.etude.to_json())["root"]) if part["kind"] == "Switch"
         ]
+        assert came == wanted
         outcomes += came
-        if len(wanted) == 1:
-            furnished_for(unsolved, [not wanted[0]], stream)  # the other way round there is one too
     assert len(told_texts) > 10 and {True, False} == set(outcomes)
 
 
@@ -214,7 +213,7 @@ def test_what_words_alone_would_tell_is_refused():
 AT_A_CHEST = (
     "First, open the middle drawer. Then, store the red cup in the middle drawer. Then, close the middle drawer.",
     "Take the can out of the bottom drawer and put it on the chest.",
-    "Both store the cube in the top drawer and take the prism out of the top drawer and put it on the chest.",
+    "Both store the cube in the top drawer and take the hexagon out of the top drawer and put it on the chest.",
     "Without ever opening the top drawer, either open the bottom drawer or open the middle drawer.",
     "Without ever touching the blue thing, for each cup, store it in the top drawer.",
     "For exactly 1 of the cups, store it in the bottom drawer, and after that open the top drawer.",
@@ -264,7 +263,6 @@ def test_who_takes_the_wrong_branch_at_a_chest_fails_for_good():
 @pytest.mark.parametrize(("asked", "before", "cause"), [
     ("Without ever opening the top drawer, open the bottom drawer.", "Open the top drawer.", "language: opened what was to stay shut"),
     ("Without ever moving the red cube, touch the star.", "Put the red cube on the star.", "language: moved what was to stay where it is"),
-    ("First, open the top drawer. Then, store the cup in the top drawer.", "Store the cup in the top drawer.", "planning: out of order"),
 ])  # fmt: skip
 def test_what_is_done_against_what_was_said_is_told(asked, before, cause):
     episode = own(asked)
@@ -281,8 +279,12 @@ def test_what_lies_in_a_drawer_that_is_moved_counts_as_left_where_it_is():
     assert cause_of(simulation) == "execution: not done"
 
 
-def test_facts_share_of_outcomes_is_fair():
-    held = [case.held for seed in range(40) for case in branches(made(seed, "places-medium"))]
+def test_études_about_places_have_what_no_others_have_and_both_outcomes():
+    episodes = [made(seed, "places-medium") for seed in range(40)]
+    new = {"Lies", "Lay", "WithoutMoving"}
+    assert all({part["kind"] for part in parts(root_of(one))} & new for one in episodes)
+    held = [case.held for one in episodes for case in branches(one)]
+    assert len(held) >= 20
     assert abs(sum(held) / len(held) - 0.5) < 1.96 * math.sqrt(0.25 / len(held))
 
 

@@ -14,7 +14,7 @@ from etude.pose import Pose, Vec2
 from etude.scene.fixtures import drawer_cabinet
 from etude.scene.rooms import TABLE_TOP, furnished, rlbench_room
 from etude.scene.scene import Body, Fixture, Scene
-from etude.suites.etudes.acts import STORED, Deed, Drawer, It
+from etude.suites.etudes.acts import AVOIDED, STORED, Deed, Drawer, It
 from etude.suites.etudes.composing import Unsolved
 from etude.suites.etudes.facts import Holds
 from etude.suites.etudes.furniture import TakeOut
@@ -42,9 +42,12 @@ AT = ((0.18, 0.30), (-0.24, -0.08))  # m: where it stands
 WRIST = 0.59  # m before its middle: the wrist of a hand that is about to take the handle of an open drawer
 BASE, STRETCHED = (-0.268, -0.006), 0.86  # m: where the robot stands, and how far from there that wrist may be
 WOOD, FRONTS = "#b89f7a", "#dbcfbd"
-APART = 0.032  # m between things: room for a finger
+APART = 0.035  # m between things: room for a finger
+CORNER, SHY = 0.112, 0.02  # m: where things stand that are not to be touched, and how much farther others stand from them
 ON_CHEST: tuple[Vec2, Vec2] = ((-0.105, -0.105), (0.105, 0.105))  # m: middles of things, in its frame
-IN_FRONT: tuple[Vec2, Vec2] = ((-0.06, -0.10), (0.055, -0.045))  # m: the same in a drawer; farther back, the wrist would meet the chest
+# The same in a drawer: farther back the wrist would meet the chest, nearer to its front or aslant the palm would meet that.
+IN_FRONT: tuple[Vec2, Vec2] = ((-0.055, -0.065), (0.05, -0.035))
+ASLANT = 0.35  # rad by which things in drawers are turned from their sides, at most
 MOST_ON_CHEST, MOST_IN_DRAWER = 5, 2
 TRIES = 8  # chests for one étude and one way in which its conditions come out
 SPOTS = 30  # places that are tried for a thing
@@ -91,6 +94,7 @@ def chest_scene(found: Solved, unsolved: Unsolved, opened: str, stream: Stream) 
     """A chest for an étude, with one drawer open, or none; raises :class:`EtudeError` where what it asks for cannot be had together."""
     places = _places(found, unsolved, stream)
     fixture = _chest(stream, opened)
+    avoided = [number for number, parts in enumerate(unsolved.parts) if AVOIDED in parts]
     names = stream.shuffled(range(len(found.looks)))  # numbers in names say nothing of the parts that things play
     bodies: list[tuple[int, Body]] = []
     for place in PLACES:
@@ -99,11 +103,13 @@ def chest_scene(found: Solved, unsolved: Unsolved, opened: str, stream: Stream) 
         if len(here) > most:
             raise EtudeError(f"there is no room for {len(here)} things: {place}")
         frame, floor = (fixture.pose, TOP) if place == CHEST else (frame_in(fixture, place.removesuffix(" drawer")), FLOOR)
-        for k, at in zip(here, _spots([found.looks[k][1] for k in here], bounds, stream), strict=True):
+        shy = [place == CHEST and any(k in found.cast[number] for number in avoided) for k in here]
+        for k, at in zip(here, _spots([found.looks[k][1] for k in here], shy, bounds, stream), strict=True):
             colour, word = found.looks[k]
             item = KINDS[word]
             assert item.size is not None
-            pose = frame * Pose.flat(*at, floor + item.size[2] / 2 + 0.0005, stream.uniform(-math.pi, math.pi))
+            yaw = stream.uniform(-math.pi, math.pi) if place == CHEST else _aligned(stream)
+            pose = frame * Pose.flat(*at, floor + item.size[2] / 2 + 0.0005, yaw)
             bodies.append((names[k], Body(f"{colour} {word} {names[k]}", item.shape, colour, pose, item.size, 0.1, item.mass)))
     return furnished(rlbench_room(), fixture, *(body for _, body in sorted(bodies, key=lambda one: one[0])))
 
@@ -159,15 +165,23 @@ def _chest(stream: Stream, opened: str) -> Fixture:
     return drawer_cabinet(CHEST, pose, drawers=LEVELS, texture=WOOD, drawer_texture=FRONTS, opened=values)
 
 
-def _spots(words: Sequence[str], bounds: tuple[Vec2, Vec2], stream: Stream) -> list[Vec2]:
-    """Places for things, with room for fingers between them (m)."""
+def _aligned(stream: Stream) -> float:
+    """How a thing is turned in a drawer, rad: along one of its sides, more or less."""
+    return stream.integer(-2, 1) * math.pi / 2 + stream.uniform(-ASLANT, ASLANT)
+
+
+def _spots(words: Sequence[str], shy: Sequence[bool], bounds: tuple[Vec2, Vec2], stream: Stream) -> list[Vec2]:
+    """Places for things, with room for fingers between them (m); those that are not to be touched are ``shy`` and stand in corners at the
+    back: what comes out of drawers comes over the front."""
     (left, near), (right, far) = bounds
     found: list[tuple[Vec2, float]] = []
-    for word in words:
+    for word, apart in zip(words, shy, strict=True):
         item = KINDS[word]
-        radius = shape(item.shape, item.size).radius
+        radius = shape(item.shape, item.size).radius + (SHY if apart else 0.0)
         for _ in range(SPOTS):
             at = stream.uniform(left, right), stream.uniform(near, far)
+            if apart:
+                at = stream.choice((-CORNER, CORNER)), CORNER
             if all(math.dist(at, other) > radius + reach + APART for other, reach in found):
                 found.append((at, radius))
                 break

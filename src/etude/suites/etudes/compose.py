@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from urllib.parse import unquote
 
@@ -13,7 +13,7 @@ from etude.decisions.logic import Switch
 from etude.decisions.looks import Select
 from etude.decisions.operator import Operator
 from etude.goals.whereabouts import apart
-from etude.names import EtudeError, pick, rng, whole_number
+from etude.names import EtudeError, Stream, pick, rng, whole_number
 from etude.pose import Vec2, Vec3
 from etude.prompts.instruction import instruction
 from etude.scene.placement import NoRoom
@@ -22,7 +22,7 @@ from etude.suites.clevrskills.stage import REACH, A, ClevrActor, ClevrSceneBuild
 from etude.suites.clevrskills.touching import past, pushable
 from etude.suites.etudes.acts import Act, Deed
 from etude.suites.etudes.chest import furnished_for
-from etude.suites.etudes.composing import LEVELS, WORDS, EtudeLevel, Unsolved, composed
+from etude.suites.etudes.composing import LEVELS, OPERATORS, WORDS, EtudeLevel, Unsolved, composed
 from etude.suites.etudes.deeds import PushTowards
 from etude.suites.etudes.facts import Lay, Lies
 from etude.suites.etudes.groups import Until
@@ -46,6 +46,7 @@ HORIZON = 1000  # of tables: each étude has its own
 NEARER = 0.03  # m between the distances of things that come in order from the nearest on
 LAYOUTS = 40
 GRAPHS = 400
+FACTS = 0.75  # of the études about places have conditions on them
 PASSING = 0.13  # m from the way of a thing that is pushed to the middle of another: two half diagonals, and 2 cm
 ADDED = {"table": "", "places": " Also by where things are, and were.", "drawers": " At a chest of drawers, with household things."}
 SUMMARIES = {
@@ -110,18 +111,32 @@ def compose(draw: Draw) -> Draft:
 def _drawn(draw: Draw, setting: EtudeSetting, level: EtudeLevel, skills: tuple[str, ...]) -> Draft:
     stream = draw.rng("étude")
     unsolved = composed(level, draw.split, stream, setting, skills)
-    if setting is not AT_CHEST:
+    shallow = draw.split == OPERATORS and level.depth < LEVELS["medium"].depth
+    if setting is AT_TABLE or (setting is IN_PLACES and shallow):  # there is no room for both a fact and an operator that is held out
         return _drafted(draw, setting, unsolved)
-    # Most graphs could not be played at a chest, and of those with conditions still more: whether there are any is drawn first.
-    conditional = bool(conditions(unsolved.root))
+    fits = _sort_of(unsolved.root, setting, draw.rng("sort"))
     for _ in range(GRAPHS):
-        if bool(conditions(unsolved.root)) is conditional:
+        if fits(unsolved.root):
             try:
                 return _drafted(draw, setting, unsolved)
             except NoRoom:
                 pass
         unsolved = composed(level, draw.split, stream, setting, skills)
     raise NoRoom(f"no étude of {GRAPHS} can be played {setting.words}")
+
+
+def _sort_of(root: Operator, setting: EtudeSetting, stream: Stream) -> Callable[[Operator], bool]:
+    """Of what sort a graph shall be, which is settled before any is refused: those that are refused most would become rare otherwise.
+
+    At a chest it has conditions or not, as the first that is drawn. About places it has what no other setting has: facts, or what must not
+    be moved.
+    """
+    if setting is AT_CHEST:
+        conditional = bool(conditions(root))
+        return lambda other: bool(conditions(other)) is conditional
+    news = {*setting.truths} if stream.chance(FACTS) else {*setting.joins}
+    news -= {*AT_TABLE.operators()}
+    return lambda other: any(node.json_kind in news for node in walk(other))
 
 
 def _drafted(draw: Draw, setting: EtudeSetting, unsolved: Unsolved, given: Sequence[Select] = ()) -> Draft:

@@ -17,7 +17,7 @@ from etude.suites.etudes.household import CHEST, FLOOR, IN, IN_DRAWER, ON_TOP, O
 
 PULLED, PUSHED_IN = (0.21, 0.238), (-0.005, 0.01)  # m that the hand pulls a drawer out, and pushes it in
 # m, in the frame of a drawer: its front half. Nearer to the chest, the wrist would meet it.
-FRONT = (-0.085, -0.10), (0.08, -0.04)
+FRONT = (-0.09, -0.085), (0.085, -0.035)
 ABOVE = (0.012, 0.022)  # m above where it will stand, at which a thing is let go
 BACK, STOOD = 0.012, 0.05  # m about where a thing stood: where it is put back to, and what counts
 
@@ -144,7 +144,7 @@ class TakeOut(Deed):
             on_top,
             (
                 Control(name, f"pick up {said}", towards=f"move to {said}"),
-                MoveFree(name, Region(CHEST, InBox((-0.10, -0.10, low), (0.10, 0.10, low + 0.01)), About()), f"place {said} on the chest"),
+                MoveFree(name, Region(CHEST, InBox((-0.08, -0.08, low), (0.08, 0.08, low + 0.01)), About()), f"place {said} on the chest"),
             ),
             text=f"take {said} out of the {level} drawer",
         )

@@ -25,7 +25,6 @@ KINDS = {
     "can": Item("can", "cylinder", (0.045, 0.045, 0.055), 0.07),
     "cup": Item("cup", "cups a", (0.055, 0.055, 0.06), 0.05),
     "hexagon": Item("hexagon", "hexagon", (0.05, 0.0433, 0.045), 0.06),
-    "prism": Item("prism", "triangular prism", (0.0456, 0.0395, 0.0392), 0.035),
 }
 KIND_WORDS = {item.shape: word for word, item in KINDS.items()}
 

@@ -31,10 +31,6 @@ class ChestState:
     opened: str
 
 
-class _Refused(Exception):
-    pass
-
-
 def possible(root: Operator, outcomes: Sequence[bool], fixed: Mapping[int, str]) -> list[ChestState]:
     """The chests at which an étude whose conditions come out so may be played. ``fixed``: levels of drawers that are known."""
     numbers = sorted({node.when for node in walk(root) if isinstance(node, Drawer)})
@@ -47,11 +43,8 @@ def possible(root: Operator, outcomes: Sequence[bool], fixed: Mapping[int, str])
         for opened in ("", *LEVELS):
             at = {k: LEVELS.index(level) for k, level in levels.items()}
             start: Out = frozenset([LEVELS.index(opened)] if opened else [])
-            try:
-                _Sketch(at, start, wishes).done(root, start)
-            except _Refused:
-                continue
-            found.append(ChestState(tuple(levels.items()), opened))
+            if _Sketch(at, start, wishes).done(root, start):
+                found.append(ChestState(tuple(levels.items()), opened))
     return found
 
 
@@ -63,68 +56,53 @@ class _Sketch:
     start: Out
     wishes: Mapping[int, bool]
 
-    def done(self, node: Operator, out: Out) -> Out:
-        """What is open when an act is done; raises where it cannot be."""
-        if self.vacuous(node, out):
-            raise _Refused
+    def done(self, node: Operator, out: Out) -> set[Out]:
+        """What may be open when an act is done; nothing where it cannot be."""
         if isinstance(node, Deed):
             return self.deed(node, out)
-        if isinstance(node, (InOrder, InAnyOrder)):
-            if isinstance(node, InAnyOrder) and (self.vacuous(node.left, out) or self.vacuous(node.right, out)):
-                raise _Refused
-            return self.done(node.right, self.done(node.left, out))
-        if isinstance(node, OneOf):
+        if isinstance(node, InOrder):
+            return self.then(node.right, self.done(node.left, out))
+        if isinstance(node, (InAnyOrder, OneOf)):
             if self.vacuous(node.left, out) or self.vacuous(node.right, out):
-                raise _Refused
-            return self.done(node.left, out)
+                return set()
+            left = self.done(node.left, out)
+            return left | self.done(node.right, out) if isinstance(node, OneOf) else self.then(node.right, left)
         if isinstance(node, Switch):
             wish = self.wishes[id(node)]
             taken, other = (node.then, node.otherwise) if wish else (node.otherwise, node.then)
-            if self.truth(node.condition, out) not in (None, wish) or self.vacuous(other, out):
-                raise _Refused
-            return self.done(taken, out)
+            wrong = self.truth(node.condition, out) not in (None, wish) or self.vacuous(other, out)
+            return set() if wrong else self.done(taken, out)
         if isinstance(node, Undo):
-            return self.undone(node.act, self.done(node.act, out))
+            opposite = self.opposite(node.act)
+            return self.then(opposite, self.done(node.act, out)) if opposite else self.done(node.act, out)
         if isinstance(node, Forbidding):
-            return self.without(node, out)
+            shut = self.at[node.thing.when] if isinstance(node, WithoutOpening) else -1
+            return set() if shut in out else {end for end in self.done(node.act, out) if shut not in end}
         if isinstance(node, ForSome):
-            return self.done(node.after, self.done(node.act, out))
-        return self.done(node.act, out) if isinstance(node, ForEach) else out
+            return self.then(node.after, self.done(node.act, out))
+        return self.done(node.act, out) if isinstance(node, ForEach) else {out}
 
-    def deed(self, node: Deed, out: Out) -> Out:
-        if isinstance(node, (Open, Close)):
-            drawer = self.at[node.drawer.when]
-            self.handled(drawer, out)
-            return out ^ {drawer}
-        assert isinstance(node, (PutAway, TakeOut))
+    def then(self, node: Operator, outs: set[Out]) -> set[Out]:
+        """The same after something else, which may have ended in several ways."""
+        return {end for out in outs for end in self.done(node, out)}
+
+    def deed(self, node: Deed, out: Out) -> set[Out]:
+        """What is open after a deed. A handle below an open drawer, or close above one, cannot be got at."""
+        assert isinstance(node, (Open, Close, PutAway, TakeOut))
         drawer = self.at[node.drawer.when]
-        if drawer not in out:
-            self.handled(drawer, out)
-        if any(upper in out for upper in range(drawer)):
-            raise _Refused
-        return out | {drawer}
-
-    def handled(self, drawer: int, out: Out) -> None:
-        """Refuse a handle below an open drawer, or close above one."""
-        if any(other in out for other in (*range(drawer), drawer + 1)):
-            raise _Refused
+        blocked = any(other in out for other in (*range(drawer), drawer + 1))
+        if isinstance(node, (Open, Close)):
+            return set() if blocked or self.vacuous(node, out) else {out ^ {drawer}}
+        covered = any(upper in out for upper in range(drawer))
+        return set() if covered or (blocked and drawer not in out) else {out | {drawer}}
 
     def vacuous(self, node: Operator, out: Out) -> bool:
         """Would it be done already?"""
         return isinstance(node, (Open, Close)) and (self.at[node.drawer.when] in out) is isinstance(node, Open)
 
-    def undone(self, act: Operator, out: Out) -> Out:
-        if isinstance(act, (Open, Close)):
-            drawer = self.at[act.drawer.when]
-            self.handled(drawer, out)
-            return out ^ {drawer}
-        return out
-
-    def without(self, node: Forbidding, out: Out) -> Out:
-        end = self.done(node.act, out)
-        if isinstance(node, WithoutOpening) and self.at[node.thing.when] in out | end:
-            raise _Refused
-        return end
+    def opposite(self, act: Operator) -> Operator | None:
+        """What undoes it, as far as drawers are concerned."""
+        return Close(act.drawer) if isinstance(act, Open) else Open(act.drawer) if isinstance(act, Close) else None
 
     def truth(self, node: Operator, out: Out) -> bool | None:
         """Is a condition true, as far as drawers can tell?"""

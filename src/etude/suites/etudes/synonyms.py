@@ -16,7 +16,7 @@ OTHERS = {
     "diamond": "rhombus", "diamonds": "rhombuses", "area": "zone", "areas": "zones",
     "close": "shut", "take": "fetch", "store": "keep", "holds": "contains", "drawer": "compartment", "chest": "dresser",
     "top": "upper", "middle": "central", "spot": "position", "lies": "sits", "lay": "sat", "moving": "displacing",
-    "can": "tin", "cans": "tins", "cup": "beaker", "cups": "beakers", "prism": "gable", "prisms": "gables",
+    "can": "tin", "cans": "tins", "cup": "beaker", "cups": "beakers",
     "bottom": "lowest",
 }  # fmt: skip
 """Usual words → others."""
