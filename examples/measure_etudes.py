@@ -1,4 +1,4 @@
-"""Do études hold what they promise? python examples/measure_etudes.py runs/etudes 1000 16: episodes of each level, and workers"""
+"""Do études hold what they promise? python examples/measure_etudes.py runs/etudes 1000 16 [task …]: episodes of each task, and workers"""
 
 import sys
 import time
@@ -11,6 +11,7 @@ from etude.audit.branches import branches
 from etude.envs.simulation import Simulation
 from etude.evaluation.inference import wilson
 from etude.suites.etudes.meaning import goal_of
+from etude.suites.etudes.suite import TASKS
 from etude.suites.etudes.telling import GRAMMARS, read, told
 
 
@@ -26,13 +27,13 @@ def looked(name: str) -> tuple[bool, bool, list[bool], float]:
 
 if __name__ == "__main__":
     out, episodes, workers = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    print("| level | read back | done at the start | conditions true | ms to make | oracle |\n|---|---|---|---|---|---|", flush=True)
-    for level in ("low", "medium", "high"):
-        names = [f"etudes/{level}@test#{seed}" for seed in range(episodes)]
+    print("| task | read back | done at the start | conditions true | ms to make | oracle |\n|---|---|---|---|---|---|", flush=True)
+    for task in sys.argv[4:] or TASKS:
+        names = [f"etudes/{task}@test#{seed}" for seed in range(episodes)]
         with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
             same, done, outcomes, spent = zip(*pool.map(looked, names, chunksize=5), strict=True)
         held = [one for each in outcomes for one in each]
         share = "{:.3f}–{:.3f}".format(*wilson(sum(held), len(held)))
-        solved = sum(r.success for r in etude.evaluate("oracle", names, out=out / level, workers=workers).records)
+        solved = sum(r.success for r in etude.evaluate("oracle", names, out=out / task, workers=workers).records)
         cells = f"{sum(same)} | {sum(done)} | {sum(held)}/{len(held)}, {share} | {1000 * sum(spent) / episodes:.0f} | {solved}/{episodes}"
-        print(f"| {level} | {cells} |", flush=True)
+        print(f"| {task} | {cells} |", flush=True)

@@ -9,7 +9,8 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
-from etude_judge import Seen, holds, looks, meant, parts, verdict
+from etude_judge import holds, looks, meant, parts, verdict
+from etude_play import one_after_the_other, played
 from every import every
 from typer.testing import CliRunner
 
@@ -22,7 +23,7 @@ from etude.envs.simulation import Simulation
 from etude.episodes import Episode
 from etude.evaluation.play import Players, attempted
 from etude.goals.branching import Conditional
-from etude.goals.goal import Always, Goal, Not
+from etude.goals.goal import Always, Not
 from etude.goals.leaves import Untouched
 from etude.goals.monitor import Monitor
 from etude.library import prompts
@@ -30,12 +31,13 @@ from etude.names import EpisodeName, EtudeError, rng
 from etude.skills.aim import delta_action
 from etude.skills.oracle import Oracle
 from etude.suites.etudes.acts import EveryThing, InAnyOrder, InOrder, It, OneOf, SomeThings, Without
-from etude.suites.etudes.composing import DEEDS, HELD_OUT, JOINS, LEVELS, NOVEL, composed, form_of, is_held_out, structure_of
+from etude.suites.etudes.composing import HELD_OUT, LEVELS, NOVEL, composed, form_of, is_held_out, structure_of
 from etude.suites.etudes.deeds import PutIn, PutOn, Touch
 from etude.suites.etudes.groups import ForEach, ForSome, Until
 from etude.suites.etudes.meaning import EtudeGraph, goal_of
 from etude.suites.etudes.memory import Recall, Undo
 from etude.suites.etudes.own import read_etude
+from etude.suites.etudes.setting import AT_TABLE
 from etude.suites.etudes.solving import conditions, solved
 from etude.suites.etudes.suite import etudes
 from etude.suites.etudes.synonyms import OTHERS, reworded
@@ -78,36 +80,6 @@ def json_of(episode: Episode) -> dict:
 def cause_of(simulation: Simulation) -> str:
     assert etudes.cause is not None
     return etudes.cause(simulation)
-
-
-def played(episode: Episode, meaning: Goal | None = None, before: int = 0) -> tuple[Simulation, Seen]:
-    """The oracle at work on a goal, the episode's own if none is given, after so many steps of flailing about."""
-    simulation, seen = Simulation(episode), Seen()
-    own = simulation.monitor if meaning is None else Monitor(meaning, simulation.world)
-    oracle, stream = Oracle(episode, simulation.world, own), rng(episode.name, "flailing")
-    seen.look(simulation)
-    while not simulation.over and not own.status.satisfied:
-        if simulation.steps < before:
-            simulation.step([*(stream.uniform(-1, 1) for _ in range(6)), 1.0])
-        else:
-            simulation.step(delta_action(oracle.aim(), own.watch.tip))
-        if own is not simulation.monitor:
-            own.update()
-        seen.look(simulation)
-    return simulation, seen
-
-
-def one_after_the_other(asked: Episode, *texts: str) -> Simulation:
-    """The oracle at work on one thing after the other, whatever is asked for, and then on what is."""
-    simulation = Simulation(asked)
-    for goal in (*(goal_of(read(text), asked.scene) for text in texts), asked.goal):
-        own = simulation.monitor if goal is asked.goal else Monitor(goal, simulation.world)
-        oracle = Oracle(asked, simulation.world, own)
-        while not simulation.over and not own.status.satisfied:
-            simulation.step(delta_action(oracle.aim(), own.watch.tip))
-            if own is not simulation.monitor:
-                own.update()
-    return simulation
 
 
 # ------------------------------------------------------------------------------------------------ words
@@ -293,7 +265,7 @@ def test_levels_ask_for_more_and_more():
 
 def test_options_bound_the_graph_and_choose_its_deeds():
     few = [etude.episode(f"etudes/compose@train#{seed}?nodes=3&skills=Touch,PutOn") for seed in SEEDS]
-    deeds = [[part["kind"] for part in parts(json_of(one)) if part["kind"] in DEEDS] for one in few]
+    deeds = [[part["kind"] for part in parts(json_of(one)) if part["kind"] in AT_TABLE.deeds] for one in few]
     assert {kind for each in deeds for kind in each} == {"Touch", "PutOn"}
     with pytest.raises(EtudeError, match="nodes=0 is not possible"):
         etude.episode("etudes/compose@train#0?nodes=0")
@@ -376,7 +348,7 @@ EACH_NODE = (
 
 def test_every_node_is_tried():
     tried = {part["kind"] for text in EACH_NODE for part in parts(json.loads(read(text).to_json())["root"])}
-    assert tried >= {*DEEDS, *JOINS}
+    assert tried >= {*AT_TABLE.deeds, *AT_TABLE.joins}
 
 
 @every("text", EACH_NODE)

@@ -172,7 +172,7 @@ class SentenceReader(ABC):
         found = self.opened(bracketed=True)
         if found is None:
             left = self.part()
-            found = self._recognised(self._known.joining, left) or left
+            found = self.recognised(self._known.joining, left) or left
         self.leave()
         return found
 
@@ -184,19 +184,19 @@ class SentenceReader(ABC):
         """An operator that begins with words of its own, if one comes. With ``bracketed`` it is one of those that stand in brackets within
         others, or one of those that do not."""
         table = patterns(grammar or self.grammar, len(Operator.kinds)).opening
-        return self._recognised([p for p in table if bracketed in (None, self.grammar in p.kind.bracketed)])
+        return self.recognised([p for p in table if bracketed in (None, self.grammar in p.kind.bracketed)])
 
     def about(self, select: Select, asked: bool = False) -> Operator:
         """What is said of an object; where it is ``asked``, its "is" has been read before."""
         table = self._known.of_objects
         if asked:
             table = [p._replace(keys=p.keys[1:]) for p in table if p.keys[0] == "is"]
-        found = self._recognised(table, select)
+        found = self.recognised(table, select)
         if found is None:
             raise self.tokens.wrong(" or ".join(sorted({repr(p.keys[0]) for p in table if p.keys})) or "what is said of the object")
         return found
 
-    def _recognised(self, table: Iterable[WordPattern], before: Operator | None = None) -> Operator | None:
+    def recognised(self, table: Iterable[WordPattern], before: Operator | None = None) -> Operator | None:
         """The first of these operators whose words come; ``before`` is what was read already."""
         for pattern in table:
             if not self.tokens.accept(*pattern.keys):

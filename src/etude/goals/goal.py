@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 # Metadata of fields with goals: no part of what is wanted; or a way to it, of which it matters only which things are named.
 UNASKED, WAY = {"asked": False}, {"asked": "way"}
+SWAYING = 0.95  # progress of what is as it should be, but not at rest
 
 
 class Undeclared(EtudeError):

@@ -14,7 +14,7 @@ import numpy as np
 
 from etude.arithmetic import total
 from etude.catalog.polygon import hull
-from etude.goals.goal import UNASKED, WAY, Goal, GoalNode, Status
+from etude.goals.goal import SWAYING, UNASKED, WAY, Goal, GoalNode, Status
 from etude.goals.regions import Region
 from etude.names import EtudeError
 from etude.pose import Array, Pose, Vec2, Vec3
@@ -252,3 +252,25 @@ class Composed(Goal):
     def saying(self, node: GoalNode) -> str:
         stage = self.current(node)
         return stage.goal.saying(stage)
+
+
+@dataclass(frozen=True)
+class Achieved(Composed):
+    """A composed goal that stands beside others: what was brought about and only sways, because something else is done with what it is
+    in, is neither begun anew nor worked on meanwhile."""
+
+    def judge(self, watch: Watch, node: GoalNode) -> Status:
+        turn = node.memory["turn"]
+        status = super().judge(watch, node)
+        nearly = node.members[0].status.progress
+        if status.satisfied or not node.reached or nearly < SWAYING:
+            return status
+        node.memory["turn"] = turn
+        if self.staged:
+            node.members[-1].judge(watch)
+        return status._replace(progress=nearly)
+
+    def following(self, node: GoalNode) -> GoalNode | None:
+        last = node.members[-1]
+        sways = self.staged and node.reached and not node.status.satisfied and node.status.progress >= SWAYING
+        return last if sways else super().following(node)

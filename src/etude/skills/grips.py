@@ -81,6 +81,8 @@ def _of_ear(model: Shape) -> tuple[Grip, ...]:
     clouds = [p.support() for p in model.pieces]
     bar = max(clouds, key=lambda cloud: float(norms(cloud[:, :2] - axis).min()))
     out = (bar[:, :2].min(0) + bar[:, :2].max(0)) / 2 - axis
+    if norm(out) < SAME:  # nothing sticks out: a cup
+        return ()
     out /= norm(out)
     across = np.array([-out[1], out[0]])
     thick = float(np.ptp(product(bar[:, :2], across)))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar, cast
 
 from etude.episodes import Episode
-from etude.goals.goal import Goal, GoalNode
+from etude.goals.goal import SWAYING, Goal, GoalNode
 from etude.goals.monitor import Monitor
 from etude.goals.watch import Watch
 from etude.names import EtudeError, Stream, rng
@@ -43,7 +43,6 @@ class Context(Generic[G_co]):
 
 Skill = Callable[[Context[G]], Aim]
 Plan = Callable[[Context[G]], Stroke | Keypose]
-SWAYING = 0.95  # progress of what stands as it should, but is not at rest
 NOTHING = "Do nothing"  # the step of one who waits
 _SKILLS: dict[type[Goal], Skill[Any]] = {}
 _PLANS: dict[type[Goal], Plan[Any]] = {}

@@ -100,6 +100,8 @@ class SceneBuilder:
 
 def workspace(suite: Suite, scene: Scene) -> tuple[Vec2, Vec2]:
     """Where things may stand (m, world): the workspace of the suite, or the table up to a hand from its edge."""
+    if callable(suite.workspace):
+        return suite.workspace(scene)
     if suite.workspace is not None:
         return suite.workspace
     if scene.table is None:

@@ -160,6 +160,7 @@ class Conceded:
 MOST_CONCEDED = 5  # for a suite: more would be an excuse
 Novelty = Literal["shape", "texture", "combination"]
 
+Workspace = tuple[Vec2, Vec2]  # lower and upper corner
 Plan = Callable[[], tuple[str, ...]]
 Reword = Callable[[str, EpisodeName, Stream], str | None]
 
@@ -172,8 +173,9 @@ class Suite:
     of a purpose is the default. ``alike``: splits that differ from another one in their seeds only.
 
     ``room`` makes the scene that :meth:`Draw.scene` furnishes; ``workspace`` (m, world) is where things may stand in it, and where pick-
-    and-place actions may lead; ``reach`` (m, world) the box in which the tip may be sent to keyposes. ``cameras`` and ``size`` (width,
-    height) are what policies see unless they ask for something else: all cameras but the onlooker's where none are named.
+    and-place actions may lead, or a function that says so of a scene, where rooms differ; ``reach`` (m, world) the box in which the tip may
+    be sent to keyposes. ``cameras`` and ``size`` (width, height) are what policies see unless they ask for something else: all cameras but
+    the onlooker's where none are named.
 
     ``horizon``, ``control`` and ``options`` are those of a task that does not say; ``order`` is that of its tables. ``plans`` are frozen
     lists of episodes, played as ``--plan SUITE-PLAN``. ``reword`` puts an instruction into other words, None where it cannot. ``modes``
@@ -195,7 +197,7 @@ class Suite:
     paper: str = ""
     alike: Mapping[str, str] = field(default_factory=dict)
     room: Callable[[], Scene] | None = None
-    workspace: tuple[Vec2, Vec2] | None = None
+    workspace: Workspace | Callable[[Scene], Workspace] | None = None
     reach: tuple[Vec3, Vec3] | None = None
     cameras: tuple[str, ...] = ()
     size: tuple[int, int] = (128, 128)

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from etude.decisions.connectivity import Unfit
 from etude.decisions.logic import Joining
-from etude.decisions.looks import Match, Select
+from etude.decisions.looks import Const, Match, Select
 from etude.decisions.operator import ACT, Kind, Operator, operator_class
 from etude.decisions.templates import EXACT, FLUENT
 from etude.goals.branching import Succession
 from etude.goals.goal import All, Always, Either, Goal
-from etude.goals.leaves import Untouched
+from etude.goals.leaves import AtPosition, Untouched
 from etude.names import EtudeError
 from etude.pose import Pose, Vec3
 
@@ -32,6 +32,12 @@ MOVED, CARRIER, ONTO_AREA, TOUCHED, PUSHED, AIM, AVOIDED, TURNED = (
     "moved", "carrier", "area", "touched", "pushed", "aim", "avoided", "turned",
 )  # fmt: skip
 SHAREABLE = (MOVED, CARRIER)
+TABLE, CHEST = "table", "drawers"  # where acts belong: a table with prisms, or a chest of drawers
+STORED = "stored"  # what is in a drawer, and is taken out of it
+DRAWER = "drawer"  # a drawer itself, of which any number of acts and conditions may speak
+LEVEL = "level"
+# What is asked of where a thing is, besides its looks: now, at the start, or in which drawer.
+HERE, BEFORE = "here", "before"
 # Before the part of several things: of each, of some of them, or of those up to one that has the property named next.
 EACH, SOME, UNTIL = GROUPS = "each ", "some ", "until "
 
@@ -52,6 +58,26 @@ class It(Select):
 
     when: int = 0
     matches: tuple[Match, ...] = ()
+
+
+@dataclass(frozen=True)
+class Drawer(Select):
+    """A drawer of the chest, by its level."""
+
+    when: int = 0
+    matches: tuple[Match, ...] = ()
+
+    def kind(self) -> Kind:
+        super().kind()
+        return DRAWER
+
+    @property
+    def level(self) -> str:
+        """Top, middle or bottom."""
+        values = [match.value.value for match in self.matches if match.property == LEVEL and isinstance(match.value, Const)]
+        if len(values) != 1 or len(self.matches) != 1:
+            raise EtudeError("a drawer is told by its level: the top, the middle or the bottom drawer")
+        return values[0]
 
 
 class Stage(Protocol):
@@ -84,6 +110,12 @@ class Stage(Protocol):
     def seen(self, truth: Operator) -> bool:
         """Is this so at the start?"""
 
+    def height(self, select: Select) -> float:
+        """How tall it is, m."""
+
+    def on_chest(self, select: Select) -> Vec3:
+        """Where it stands at the start (m, in the frame of the chest)."""
+
 
 class Act(Operator, abstract=True):
     """Something to be done. ``rounds``: how often, at most, what is below it; ``truths``: fields that are no acts, but true or false."""
@@ -107,14 +139,15 @@ class Deed(Act, abstract=True):
     steps: ClassVar[int] = 300  # control steps that it may take
     repeatable: ClassVar[bool] = False  # may it be done to each thing of a group, one after the other?
     undoable: ClassVar[bool] = False  # can all that it moves be put back?
+    where: ClassVar[str] = TABLE  # the setting in which it can be done
     bracketed = ()
     least = (1, 1)
     colour = "#f9dfb5"
 
     def kind(self) -> Kind:
-        for part in self.inputs():
-            if part.kind() != "objects":
-                raise EtudeError(f"{self.json_kind} is done to things, not to {part.kind()}")
+        for part, as_what in zip(self.inputs(), self.casting, strict=True):
+            if part.kind() != (DRAWER if as_what == DRAWER else "objects"):
+                raise EtudeError(f"{self.json_kind} is done to {'a drawer' if as_what == DRAWER else 'things'}, not to {part.kind()}")
         if len(set(self.inputs())) < len(self.inputs()):
             raise EtudeError(f"{self.json_kind} needs different things")
         return ACT
@@ -127,17 +160,25 @@ class Deed(Act, abstract=True):
         """What it takes away from its place, in this order."""
         return tuple(part for part, as_what in zip(self.inputs(), self.casting, strict=True) if as_what == MOVED)  # type: ignore[misc]
 
+    def undone(self, stage: Stage) -> tuple[Goal, ...]:
+        """What puts everything back: the last thing first, as it may stand on another."""
+        return tuple(AtPosition(stage.name(thing), stage.place(thing)) for thing in reversed(self.carried()))
+
     @classmethod
     def drawn(cls, attempt: GraphAttempt, joins: int, depth: int) -> Maker:
         """With a thing for each of its parts."""
         looks = [attempt.look(part) for part in cls.casting]
-        return lambda when: cls(*(Select(when[look]) for look in looks))
+        return lambda when: cls(*cls._playing(cls.casting, [when[look] for look in looks]))
 
     @classmethod
     def drawn_for_each(cls, attempt: GraphAttempt) -> Maker:
         """With it for the first of its parts."""
         looks = [attempt.look(part) for part in cls.casting[1:]]
-        return lambda when: cls(*(It(), *(Select(when[look]) for look in looks)))
+        return lambda when: cls(*[It(), *cls._playing(cls.casting[1:], [when[look] for look in looks])])
+
+    @staticmethod
+    def _playing(casting: Sequence[str], numbers: Sequence[int]) -> list[Select]:
+        return [Drawer(k) if part == DRAWER else Select(k) for part, k in zip(casting, numbers, strict=True)]
 
 
 def drawn_deed(attempt: GraphAttempt, wanted: Callable[[type[Deed]], bool]) -> type[Deed]:
@@ -204,23 +245,29 @@ class OneOf(_JoinedActs):
 
 
 @dataclass(frozen=True)
-class Without(Act):
-    """An act during which, and ever after, a thing is left alone."""
+class Forbidding(Act, abstract=True):
+    """An act during which, and ever after, something must not happen."""
 
     thing: Select
     act: Operator
 
-    command = "without ever touching {thing}, {act}"
     bracketed = (EXACT, FLUENT)
     colour = "#f4d3cf"
+    part: ClassVar[str] = AVOIDED  # that of the thing
 
     def kind(self) -> Kind:
-        if self.thing.kind() != "objects" or self.act.kind() != ACT:
-            raise EtudeError(f"Without takes a thing and what is to be done, not {self.thing.kind()} and {self.act.kind()}")
+        wanted = DRAWER if self.part == DRAWER else "objects"
+        if self.thing.kind() != wanted or self.act.kind() != ACT:
+            what = "drawer" if self.part == DRAWER else "thing"
+            raise EtudeError(f"{self.json_kind} takes a {what} and what is to be done, not {self.thing.kind()} and {self.act.kind()}")
         return ACT
 
+    def kept(self, stage: Stage) -> Goal:
+        """What must hold all the time."""
+        raise self.lacks("kept: what must hold all the time")
+
     def goal(self, stage: Stage) -> Goal:
-        return All((Always(Untouched((stage.name(self.thing),))), stage.goal(self.act)))
+        return All((Always(self.kept(stage)), stage.goal(self.act)))
 
     @classmethod
     def fits(cls, attempt: GraphAttempt, joins: int, depth: int) -> bool:
@@ -228,6 +275,19 @@ class Without(Act):
 
     @classmethod
     def drawn(cls, attempt: GraphAttempt, joins: int, depth: int) -> Maker:
-        among = tuple(name for name in attempt.drawable(ACT) if name != cls.json_kind)
-        look, act = attempt.look(AVOIDED), attempt.below(ACT, among, joins, depth - 1)
-        return lambda when: cls(Select(when[look]), act(when))
+        among = tuple(name for name in attempt.drawable(ACT) if not issubclass(operator_class(name), Forbidding))
+        look, act = attempt.look(cls.part), attempt.below(ACT, among, joins, depth - 1)
+        return lambda when: cls(Drawer(when[look]) if cls.part == DRAWER else Select(when[look]), act(when))
+
+
+@dataclass(frozen=True)
+class Without(Forbidding):
+    """An act during which, and ever after, a thing is left alone."""
+
+    thing: Select
+    act: Operator
+
+    command = "without ever touching {thing}, {act}"
+
+    def kept(self, stage: Stage) -> Goal:
+        return Untouched((stage.name(self.thing),))

@@ -9,9 +9,12 @@ from dataclasses import fields
 
 from etude.envs.simulation import Simulation
 from etude.goals.branching import Conditional, Exactly, Recollection, Succession
-from etude.goals.goal import Always, Goal, GoalNode
+from etude.goals.detecting import JointAt
+from etude.goals.goal import Always, Goal, GoalNode, Not
 from etude.goals.leaves import AtPosition, Untouched
+from etude.goals.whereabouts import Near
 from etude.scene.scene import Body
+from etude.suites.etudes.rehearsing import ThoughtWorld
 
 MOVED = 0.05  # m: what is bumped into stays nearer to its place
 
@@ -20,8 +23,9 @@ def cause(simulation: Simulation) -> str:
     """The ability and what showed its lack.
 
     Perception: the other branch was taken or begun, or things were gone through too far. Memory: of two things the wrong one was taken for
-    the first, or a thing was put to a wrong place. Language: what was to be left alone was touched, there was one too many, or a thing was
-    moved that nobody asked for. Planning: out of order, or undone again. Execution: done in a way that cannot be mended, or not done.
+    the first, or a thing was put to a wrong place. Language: what was to be left alone was touched, moved or opened, there was one too
+    many, or a thing was moved that nobody asked for. Planning: out of order, or undone again. Execution: done in a way that cannot be
+    mended, or not done.
     """
     monitor = simulation.monitor
     for node in monitor.nodes():
@@ -52,15 +56,32 @@ def _final(node: GoalNode) -> str:
     if isinstance(goal, Exactly) and memory.get("over"):
         return "language: one too many"
     if isinstance(goal, Always) and node.status.violated:
-        return "language: touched what was to be left alone" if isinstance(goal.member, Untouched) else "perception: went too far"
+        return _broken(goal.member)
     return ""
 
 
+def _broken(member: Goal) -> str:
+    """What was not kept to."""
+    if isinstance(member, Untouched):
+        return "language: touched what was to be left alone"
+    if isinstance(member, Near):
+        return "language: moved what was to stay where it is"
+    if isinstance(member, Not) and isinstance(member.member, JointAt):
+        return "language: opened what was to stay shut"
+    return "perception: went too far"
+
+
 def _moved(simulation: Simulation) -> set[str]:
-    """The things that stand elsewhere than at the start."""
-    watch = simulation.monitor.watch
+    """The things that stand elsewhere than at the start; what is in a drawer moves with it, which does not count."""
+    watch, start = simulation.monitor.watch, ThoughtWorld(simulation.episode.scene)
     bodies = [one for one in simulation.episode.scene.entities if isinstance(one, Body) and not one.fixed]
-    return {body.name for body in bodies if math.dist(watch.spot(body.name), body.pose.position) > MOVED}
+    found = set()
+    for body in bodies:
+        frame, local = start.within[body.name]
+        place = watch.world.pose(frame).inverse().point(*watch.spot(body.name)) if frame else watch.spot(body.name)
+        if math.dist(place, local.position) > MOVED:
+            found.add(body.name)
+    return found
 
 
 def _due(node: GoalNode) -> Iterator[str]:

@@ -1,8 +1,9 @@
-"""Études at the table: low, medium, high and compose."""
+"""Études of all settings as tasks: low, medium, high and compose at the table, and three levels of every other setting."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from urllib.parse import unquote
 
@@ -11,7 +12,8 @@ from etude.decisions.graph import walk
 from etude.decisions.logic import Switch
 from etude.decisions.looks import Select
 from etude.decisions.operator import Operator
-from etude.names import EtudeError, pick, rng, whole_number
+from etude.goals.whereabouts import apart
+from etude.names import EtudeError, Stream, pick, rng, whole_number
 from etude.pose import Vec2, Vec3
 from etude.prompts.instruction import instruction
 from etude.scene.placement import NoRoom
@@ -19,13 +21,17 @@ from etude.scene.scene import Scene
 from etude.suites.clevrskills.stage import REACH, A, ClevrActor, ClevrSceneBuilder
 from etude.suites.clevrskills.touching import past, pushable
 from etude.suites.etudes.acts import Act, Deed
-from etude.suites.etudes.composing import DEEDS, LEVELS, WORDS, EtudeLevel, Unsolved, composed
+from etude.suites.etudes.chest import furnished_for
+from etude.suites.etudes.composing import LEVELS, OPERATORS, WORDS, EtudeLevel, Unsolved, composed
 from etude.suites.etudes.deeds import PushTowards
+from etude.suites.etudes.facts import Lay, Lies
 from etude.suites.etudes.groups import Until
 from etude.suites.etudes.meaning import SetTable, goal_of
 from etude.suites.etudes.own import read_etude, unsettled
+from etude.suites.etudes.rehearsing import holding
+from etude.suites.etudes.setting import AT_CHEST, AT_TABLE, IN_PLACES, SETTINGS, EtudeSetting
 from etude.suites.etudes.solving import Solved, conditions, solved
-from etude.suites.etudes.suite import etudes
+from etude.suites.etudes.suite import etudes, task_name
 from etude.suites.etudes.telling import GRAMMARS, told
 from etude.suites.etudes.things import AREA, item
 from etude.suites.suite import Draft, Draw
@@ -39,7 +45,10 @@ SPARE = 100  # control steps
 HORIZON = 1000  # of tables: each étude has its own
 NEARER = 0.03  # m between the distances of things that come in order from the nearest on
 LAYOUTS = 40
+GRAPHS = 400
+FACTS = 0.75  # of the études about places have conditions on them
 PASSING = 0.13  # m from the way of a thing that is pushed to the middle of another: two half diagonals, and 2 cm
+ADDED = {"table": "", "places": " Also by where things are, and were.", "drawers": " At a chest of drawers, with household things."}
 SUMMARIES = {
     "low": "Do one thing, or two that are joined or chosen between: études of one or two deeds.",
     "medium": "Do two or three things that are joined, or chosen between by a condition of up to two truths.",
@@ -56,65 +65,100 @@ def _whole(draw: Draw, key: str, default: int, most: int) -> int:
     return found
 
 
-def _skills(draw: Draw) -> tuple[str, ...]:
+def _skills(draw: Draw, setting: EtudeSetting) -> tuple[str, ...]:
     names = draw.option("skills", "")
-    chosen = names.split(",") if names else DEEDS
+    chosen = names.split(",") if names else setting.deeds
     for name in chosen:
-        pick("skill of an étude", name, dict.fromkeys(DEEDS))
-    return tuple(name for name in DEEDS if name in chosen)
+        pick(f"skill of an étude {setting.words}", name, dict.fromkeys(setting.deeds))
+    return tuple(name for name in setting.deeds if name in chosen)
 
 
-def _level(name: str, level: EtudeLevel) -> None:
+def _level(setting: EtudeSetting, name: str, level: EtudeLevel) -> None:
     def sample(draw: Draw) -> Draft:
-        return _etude(draw, level, DEEDS)
+        return _drawn(draw, setting, level, setting.deeds)
 
-    sample.__doc__ = SUMMARIES[name]
-    etudes.task(name, level=name, horizon=HORIZON, without=BY_LOOKS)(sample)
-
-
-for _name, _bounds in LEVELS.items():
-    _level(_name, _bounds)
+    sample.__doc__ = SUMMARIES[name] + ADDED[setting.name]
+    etudes.task(task_name(setting.name, name), level=task_name(setting.name, name), horizon=HORIZON, without=BY_LOOKS)(sample)
 
 
-@etudes.task(level="own", horizon=HORIZON, options=(*BOUNDS, "graph"), without=BY_LOOKS)
+for _setting in SETTINGS.values():
+    for _name, _bounds in LEVELS.items():
+        _level(_setting, _name, _bounds)
+
+
+@etudes.task(level="own", horizon=HORIZON, options=(*BOUNDS, "setting", "graph"), without=BY_LOOKS)
 def compose(draw: Draw) -> Draft:
     """Do what an étude asks for: deeds in order, in any order, or one or the other by what can be seen.
 
     Asked: a graph of deeds in words, at most ``?depth=`` deep, with at most ``?nodes=`` deeds, orders and branches, of the deeds in
-    ``?skills=``; or the étude ``?graph=``, in words, as JSON, or from a file. Randomised: the graph, how its conditions come out, things
-    and their places. Succeeds when all that is asked for by the branches that are to be taken has come about in its order and still holds,
-    and no other branch has been carried out.
+    ``?skills=``, at the table or in another ``?setting=``; or the étude ``?graph=``, in words, as JSON, or from a file. Randomised: the
+    graph, how its conditions come out, things and their places. Succeeds when all that is asked for by the branches that are to be taken
+    has come about in its order and still holds, and no other branch has been carried out.
     """
     if own := draw.option("graph", ""):
-        for key in BOUNDS:
+        for key in (*BOUNDS, "setting"):
             if draw.option(key, ""):
                 raise EtudeError(f"an étude of your own is what it is: leave out {key!r}")
-        return _drafted(draw, *unsettled(read_etude(unquote(own))))
+        etude = read_etude(unquote(own))
+        return _drafted(draw, etude.setting, *unsettled(etude))
+    setting = pick("setting of an étude", draw.option("setting", AT_TABLE.name), SETTINGS)
     depth, nodes = _whole(draw, "depth", DEPTH, DEEPEST), _whole(draw, "nodes", NODES, MOST_NODES)
     most = (nodes - 1) // 2  # a join of two parts is a node more than they are
-    return _etude(draw, EtudeLevel((min(1, most), most), depth, (0, 1)), _skills(draw))
+    level = EtudeLevel((min(1, most), most), depth, (0, 1))
+    return _drawn(draw, setting, level, _skills(draw, setting))
 
 
-def _etude(draw: Draw, level: EtudeLevel, skills: tuple[str, ...]) -> Draft:
-    return _drafted(draw, composed(level, draw.split, draw.rng("étude"), skills))
+def _drawn(draw: Draw, setting: EtudeSetting, level: EtudeLevel, skills: tuple[str, ...]) -> Draft:
+    stream = draw.rng("étude")
+    unsolved = composed(level, draw.split, stream, setting, skills)
+    shallow = draw.split == OPERATORS and level.depth < LEVELS["medium"].depth
+    if setting is AT_TABLE or (setting is IN_PLACES and shallow):  # there is no room for both a fact and an operator that is held out
+        return _drafted(draw, setting, unsolved)
+    fits = _sort_of(unsolved.root, setting, draw.rng("sort"))
+    for _ in range(GRAPHS):
+        if fits(unsolved.root):
+            try:
+                return _drafted(draw, setting, unsolved)
+            except NoRoom:
+                pass
+        unsolved = composed(level, draw.split, stream, setting, skills)
+    raise NoRoom(f"no étude of {GRAPHS} can be played {setting.words}")
 
 
-def _drafted(draw: Draw, unsolved: Unsolved, given: Sequence[Select] = ()) -> Draft:
+def _sort_of(root: Operator, setting: EtudeSetting, stream: Stream) -> Callable[[Operator], bool]:
+    """Of what sort a graph shall be, which is settled before any is refused: those that are refused most would become rare otherwise.
+
+    At a chest it has conditions or not, as the first that is drawn. About places it has what no other setting has: facts, or what must not
+    be moved.
+    """
+    if setting is AT_CHEST:
+        conditional = bool(conditions(root))
+        return lambda other: bool(conditions(other)) is conditional
+    news = {*setting.truths} if stream.chance(FACTS) else {*setting.joins}
+    news -= {*AT_TABLE.operators()}
+    return lambda other: any(node.json_kind in news for node in walk(other))
+
+
+def _drafted(draw: Draw, setting: EtudeSetting, unsolved: Unsolved, given: Sequence[Select] = ()) -> Draft:
     # Whatever graphs are drawn, and drawn again, the outcomes of their conditions stay as they are: so they are fair.
     outcomes = [rng(draw.name, f"outcome/{k}").chance(0.5) for k in range(len(conditions(unsolved.root)))]
     try:
-        found = solved(unsolved, outcomes, draw.rng("looks"), given)
+        if setting is AT_CHEST:
+            found, scene = furnished_for(unsolved, outcomes, draw.rng("looks"), given)
+        else:
+            found = solved(unsolved, outcomes, draw.rng("looks"), given, setting)
+            scene = _laid_out(draw, found, outcomes)
     except EtudeError as error:
         raise NoRoom(str(error)) from None
-    scene = _laid_out(draw, found)
     root = found.etude.root
     texts = tuple(instruction(told(found.etude, grammar, other_words=draw.split == WORDS)) for grammar in GRAMMARS)
     roles = tuple(dict.fromkeys(SetTable.of(scene).roles(root)))
     return Draft(scene, goal_of(found.etude, scene), texts, roles=roles, horizon=SPARE + _steps(root))
 
 
-def _laid_out(draw: Draw, found: Solved) -> Scene:
-    """The things at places where every push of the étude can be made, and those that come in order can be told apart by their distance."""
+def _laid_out(draw: Draw, found: Solved, outcomes: Sequence[bool]) -> Scene:
+    """The things at places where every push of the étude can be made, those that come in order can be told apart by their distance, and
+    those whose places are asked for are clearly where they should be."""
     stage = ClevrSceneBuilder(draw, *A)
     # Numbers in names say nothing of the parts that things play.
     cast = enumerate(stage.roles.shuffled(found.looks))
@@ -126,7 +170,8 @@ def _laid_out(draw: Draw, found: Solved) -> Scene:
             stage.put(actor, fixed=actor.item.words == AREA, clearance=CLEARANCE, reach=REACH)
         scene = stage.scene()
         table = SetTable.of(scene)
-        if _pushes_are_free(found.etude.root, table, stage.base) and _orders_are_clear(found.etude.root, table):
+        free_ways = _pushes_are_free(found.etude.root, table, stage.base) and _orders_are_clear(found.etude.root, table)
+        if free_ways and _sides_are_clear(found, table) and all(map(operator.eq, holding(found.etude.root, scene), outcomes)):
             return scene
     raise NoRoom(f"no layout of {LAYOUTS} leaves room for all that is pushed, and tells what is nearer")
 
@@ -135,6 +180,19 @@ def _orders_are_clear(root: Operator, table: SetTable) -> bool:
     """Can everybody tell which thing of a group is nearer to the robot?"""
     each = [sorted(map(table.distance, table.members(node.things))) for node in walk(root) if isinstance(node, Until)]
     return all(b - a >= NEARER for distances in each for a, b in pairwise(distances))
+
+
+def _sides_are_clear(found: Solved, table: SetTable) -> bool:
+    """Is everything as much nearer, or farther to a side, as the solver wanted it, and can everybody see that?"""
+    space = IN_PLACES.looks.space
+    for node in walk(found.drawn):
+        if isinstance(node, (Lies, Lay)):
+            cells = [found.seen[one.when].location for one in (node.first, node.second)]
+            first, second = (table.place(found.told[one.when]) for one in (node.first, node.second))
+            gap = apart(node.side, first, second, (*table.base, 0.0))
+            if abs(gap) < NEARER or (gap > 0) is not space.related(node.relation, *cells):
+                return False
+    return True
 
 
 def _pushes_are_free(root: Operator, table: SetTable, base: Vec2) -> bool:

@@ -15,19 +15,37 @@ from etude.decisions.logic import Switch
 from etude.decisions.looks import Const, Count, Select, ValueComparison
 from etude.decisions.operator import ACT, Operator
 from etude.names import EtudeError, Stream
-from etude.suites.etudes import deeds, memory  # noqa: F401  (their acts are drawn by name)
-from etude.suites.etudes.acts import EACH, GROUPS, ONTO_AREA, SHAREABLE, TURNED, Deed, It
+from etude.suites.etudes import deeds, facts, furniture, memory  # noqa: F401  (their operators are drawn by name)
+from etude.suites.etudes.acts import (
+    AIM,
+    AVOIDED,
+    BEFORE,
+    CARRIER,
+    DRAWER,
+    EACH,
+    GROUPS,
+    HERE,
+    MOVED,
+    ONTO_AREA,
+    PUSHED,
+    SHAREABLE,
+    STORED,
+    TOUCHED,
+    TURNED,
+    Deed,
+    It,
+)  # fmt: skip
+from etude.suites.etudes.facts import Holds
 from etude.suites.etudes.groups import LEAST_EACH, MOST_EACH
-from etude.suites.etudes.things import COLOUR, LOOKS, SHAPE
+from etude.suites.etudes.household import LEVELS as DRAWER_LEVELS
+from etude.suites.etudes.household import PLACE
+from etude.suites.etudes.setting import AT_TABLE, EtudeSetting
+from etude.suites.etudes.things import COLOUR, SHAPE
 
-DEEDS = ("PutOn", "PutIn", "PushTowards", "Touch", "Turn", "Tower", "TakeOver")
-JOINS = ("InOrder", "InAnyOrder", "OneOf", "Without", "ForEach", "ForSome", "Until", "Recall", "Undo", "Switch")
-TRUTHS = ("IsSame", "NotSame", "And", "Or", "Xor", "Not")
 HELD_OUT = ("OneOf", "Undo", "Xor")  # the operators that no training episode has
-MOST_THINGS = 7  # that an étude speaks of, a group counted once: more would stand in each other's way
-ROOM = 10  # things that all have their places, those of groups one by one; an area takes the room of three
 ATTEMPTS = 4000
-ASKED = (COLOUR, SHAPE)
+ASKED = (COLOUR, SHAPE, PLACE)
+STAYING = (TOUCHED, AIM, CARRIER, AVOIDED, TURNED)  # parts of things that stay where they are
 # What is new in a split for testing, one thing in each; everything else is as in training.
 OPERATORS, COMBINATIONS, LENGTHS, WORDS = NOVEL = "operators", "combinations", "lengths", "words"
 
@@ -52,20 +70,20 @@ class Unsolved:
     parts: tuple[frozenset[str], ...]
 
 
-def settings(skills: Sequence[str], truths: tuple[int, int], without: Sequence[str]) -> TaskSpace:
+def space(setting: EtudeSetting, skills: Sequence[str], truths: tuple[int, int], without: Sequence[str]) -> TaskSpace:
     """The space of études with these deeds, so many joins in a condition, and without some operators."""
-    allowed = tuple(name for name in (*skills, *JOINS, "Get", "Count", "Const", *TRUTHS) if name not in without)
+    allowed = tuple(name for name in (*skills, *setting.joins, *setting.values, *setting.truths) if name not in without)
     return TaskSpace(
-        booleans=tuple(name for name in TRUTHS if name in allowed),
+        booleans=tuple(name for name in setting.truths if name in allowed),
         operators=allowed,
-        properties=((COLOUR, 1.0), (SHAPE, 1.0)),
+        properties=tuple((name, 1.0) for name in setting.asked),
         reported=(),
-        named=ASKED,
+        named=setting.asked,
         constants=1 / 4,
         max_depth=5,
         max_operators=17,
         joins=truths,
-        frames=(1, MOST_THINGS),
+        frames=(1, setting.things),
         delays=(0, 0),
         sharing=0.6,
     )
@@ -90,34 +108,49 @@ class ActAttempt(GraphAttempt):
 
     def _fit(self, one: int, other: int) -> bool:
         first, second = self.looks_for(one), self.looks_for(other)
+        if DRAWER in (first, second):
+            return first == second
+        if second in (HERE, BEFORE):
+            first, second = second, first
+        if first in (HERE, BEFORE):
+            moving = (MOVED, PUSHED) if first == BEFORE else ()
+            return second in (first, COLOUR, SHAPE, *STAYING, *moving)
         if second in ASKED:
             first, second = second, first
         if first not in ASKED:
             shared = (first in SHAREABLE and second in SHAREABLE) or (first == ONTO_AREA and second == ONTO_AREA)
             return shared and self._alternative(one, other)
-        return second not in ASKED and not second.startswith(GROUPS) and (first == COLOUR or second not in (ONTO_AREA, TURNED))
+        hidden = (MOVED, STORED) if first == PLACE else (ONTO_AREA, TURNED) if first == SHAPE else ()
+        return second not in ASKED and not second.startswith(GROUPS) and second not in hidden
 
     def _alternative(self, one: int, other: int) -> bool:
         """Will only one of the two be needed?"""
         return any((one in a and other in b) or (one in b and other in a) for a, b in self.alternatives)
 
-    def etude(self, joins: int, depth: int) -> Unsolved:
-        """Acts with this many joins."""
+    def etude(self, joins: int, depth: int, room: int) -> Unsolved:
+        """Acts with this many joins, whose things have so much room."""
         made = self.below(ACT, self.drawable(ACT), joins, depth)
         objects = self.objects()
         parts: list[set[str]] = [set() for _ in range(max(objects) + 1)]
         for look, thing in enumerate(objects):
             parts[thing].add(self.looks_for(look))
-        if total(map(_room, parts)) >= ROOM:  # and one that nobody speaks of
+        if total(map(_room, parts)) >= room:  # and one that nobody speaks of
+            raise Unfit
+        if sum(DRAWER in each for each in parts) > len(DRAWER_LEVELS):
             raise Unfit
         root = rebuilt(made(objects), _names_last)
         root.kind()
         if any(_resting(node.then) & _resting(node.otherwise) for node in walk(root) if isinstance(node, Switch)):
             raise Unfit  # on the way through one branch the other would come about
+        for node in walk(root):
+            if isinstance(node, Holds) and any(part == MOVED or part.startswith(GROUPS) for part in parts[node.thing.when]):
+                raise Unfit  # what is put into a drawer is not in one before
         return Unsolved(root, tuple(map(frozenset, parts)))
 
 
 def _room(parts: set[str]) -> int:
+    if DRAWER in parts:
+        return 0
     group = next((part for part in parts if part.startswith(GROUPS)), "")
     return 3 if ONTO_AREA in parts else 1 if not group else LEAST_EACH if group.startswith(EACH) else MOST_EACH
 
@@ -172,14 +205,15 @@ def belongs(root: Operator, split: str) -> bool:
     return split == LENGTHS or is_held_out(root) is (split == COMBINATIONS)
 
 
-def composed(level: EtudeLevel, split: str, stream: Stream, skills: Sequence[str] = DEEDS) -> Unsolved:
-    """An étude drawn at random."""
+def composed(level: EtudeLevel, split: str, stream: Stream, setting: EtudeSetting = AT_TABLE, skills: Sequence[str] = ()) -> Unsolved:
+    """An étude of a setting drawn at random, with some of its deeds, or all of them."""
+    skills = skills or setting.deeds
     if split == LENGTHS:
         level = replace(level, joins=(level.joins[1] + 1, level.joins[1] + 1), depth=level.depth + 1)
-    space = settings(skills, level.truths, () if split == OPERATORS else HELD_OUT)
+    drawn_from = space(setting, skills, level.truths, () if split == OPERATORS else HELD_OUT)
     for _ in range(ATTEMPTS):
         try:
-            found = ActAttempt(space, stream, LOOKS.space).etude(stream.integer(*level.joins), level.depth)
+            found = ActAttempt(drawn_from, stream, setting.looks.space).etude(stream.integer(*level.joins), level.depth, setting.room)
         except (Unfit, EtudeError):
             continue
         if belongs(found.root, split):

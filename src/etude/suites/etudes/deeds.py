@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from etude.decisions.looks import Select
 from etude.decisions.operator import Operator
 from etude.goals.branching import Succession
 from etude.goals.goal import Goal, Once, Sequence
 from etude.goals.leaves import AtPosition, Inside, OnTop, PushedTowards, RotatedBy, Touched
+from etude.goals.whereabouts import Near
 from etude.pose import Pose, multiply, yaw_quat
-from etude.suites.etudes.acts import AIM, CARRIER, MOVED, ONTO_AREA, PUSHED, TOUCHED, TURNED, Deed, Stage
+from etude.suites.etudes.acts import AIM, CARRIER, MOVED, ONTO_AREA, PUSHED, TABLE, TOUCHED, TURNED, Deed, Forbidding, Stage
 
 if TYPE_CHECKING:
     from etude.decisions.connectivity import GraphAttempt, Maker
 
 QUARTER = 90  # degrees
+STAYS = 0.03  # m: what is touched may be shifted a little
 DIRECTIONS: tuple[Literal["clockwise", "anti-clockwise"], ...] = ("clockwise", "anti-clockwise")
 
 
@@ -147,3 +149,17 @@ class Turn(Deed):
     def drawn(cls, attempt: GraphAttempt, joins: int, depth: int) -> Maker:
         look, direction = attempt.look(TURNED), attempt.stream.choice(DIRECTIONS)
         return lambda when: cls(Select(when[look]), direction)
+
+
+@dataclass(frozen=True)
+class WithoutMoving(Forbidding):
+    """An act during which, and ever after, a thing stays where it is: it may be touched."""
+
+    thing: Select
+    act: Operator
+
+    command = "without ever moving {thing}, {act}"
+    where: ClassVar[str] = TABLE
+
+    def kept(self, stage: Stage) -> Goal:
+        return Near(stage.name(self.thing), stage.place(self.thing), STAYS)

@@ -11,7 +11,6 @@ from etude.decisions.operator import ACT, Kind, Operator
 from etude.decisions.templates import EXACT, FLUENT
 from etude.goals.branching import Recollection, Succession
 from etude.goals.goal import All, Goal, Once
-from etude.goals.leaves import AtPosition
 from etude.names import EtudeError
 from etude.suites.etudes.acts import MOVED, Act, Deed, It, Stage, drawn_deed
 
@@ -72,19 +71,19 @@ class Undo(Act):
     def kind(self) -> Kind:
         if self.act.kind() != ACT:
             raise EtudeError(f"Undo takes what is to be done, not {self.act.kind()}")
-        if not self._carried():
+        if not any(deed.carried() or deed.undoable for deed in self._deeds()):
             raise EtudeError("Undo puts things back, but what is to be done moves none")
         return ACT
 
-    def _carried(self) -> list[Select]:
-        return [thing for node in walk(self.act) if isinstance(node, Deed) for thing in node.carried()]
+    def _deeds(self) -> list[Deed]:
+        return [node for node in walk(self.act) if isinstance(node, Deed)]
 
     def goal(self, stage: Stage) -> Goal:
         # The last one first: it may stand on another.
-        back = tuple(AtPosition(stage.name(thing), stage.place(thing)) for thing in reversed(self._carried()))
+        back = tuple(goal for deed in reversed(self._deeds()) for goal in deed.undone(stage))
         return Succession((Once(stage.goal(self.act)), All(back) if len(back) > 1 else back[0]))
 
     @classmethod
     def drawn(cls, attempt: GraphAttempt, joins: int, depth: int) -> Maker:
-        act = drawn_deed(attempt, lambda kind: MOVED in kind.casting and kind.undoable).drawn(attempt, 0, 1)
+        act = drawn_deed(attempt, lambda kind: kind.undoable).drawn(attempt, 0, 1)
         return lambda when: cls(act(when))

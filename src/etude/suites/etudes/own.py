@@ -9,8 +9,9 @@ from etude.decisions.graph import rebuilt, walk
 from etude.decisions.looks import Const, Count, Get, Select, ValueComparison
 from etude.decisions.operator import Operator
 from etude.names import EtudeError, read_text
-from etude.suites.etudes.acts import AVOIDED, EACH, SOME, UNTIL, Deed, It, Without
+from etude.suites.etudes.acts import EACH, SOME, UNTIL, Deed, Forbidding, It
 from etude.suites.etudes.composing import Unsolved
+from etude.suites.etudes.facts import AThing, Fact
 from etude.suites.etudes.groups import ForEach, ForSome, Until, stops
 from etude.suites.etudes.meaning import EtudeGraph
 from etude.suites.etudes.telling import GRAMMARS, read
@@ -37,6 +38,9 @@ def unsettled(etude: EtudeGraph) -> tuple[Unsolved, tuple[Select, ...]]:
     extra = [len(told)]  # what is counted comes after what is spoken of
 
     def numbered(node: Operator) -> Operator:
+        if isinstance(node, AThing):
+            extra[0] += 1
+            return AThing(extra[0] - 1, node.matches)
         if isinstance(node, Select):
             return type(node)(told[node]) if node in told else node
         if isinstance(node, ValueComparison):
@@ -50,7 +54,7 @@ def unsettled(etude: EtudeGraph) -> tuple[Unsolved, tuple[Select, ...]]:
 
 def _number(node: Operator, told: dict[Select, int]) -> None:
     if isinstance(node, Select):
-        if not isinstance(node, It):
+        if not isinstance(node, (It, AThing)):
             told.setdefault(node, len(told))
     elif not isinstance(node, Count):
         for part in node.inputs():
@@ -75,8 +79,11 @@ def _parts(root: Operator) -> defaultdict[int, set[str]]:
             for thing, part in zip(node.inputs(), node.casting, strict=True):
                 if isinstance(thing, Select) and not isinstance(thing, It):
                     found[thing.when].add(part)
-        elif isinstance(node, Without):
-            found[node.thing.when].add(AVOIDED)
+        elif isinstance(node, Forbidding):
+            found[node.thing.when].add(node.part)
+        elif isinstance(node, Fact):
+            for thing, prop in node.asks():
+                found[thing.when].add(prop)
         elif isinstance(node, Get) and not isinstance(node.of, It):
             found[node.of.when].add(node.property)
         elif isinstance(node, Count):

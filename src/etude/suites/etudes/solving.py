@@ -5,21 +5,39 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from types import MappingProxyType
 
 from etude.decisions.asking import asked
 from etude.decisions.graph import DecisionGraph, rebuilt, walk
 from etude.decisions.joint import LinkedQuestions
 from etude.decisions.logic import Switch
 from etude.decisions.looks import Const, Count, Match, Select
-from etude.decisions.meaning import FrameView
 from etude.decisions.operator import Operator
 from etude.decisions.space import SeenThing
 from etude.names import EtudeError, Stream
-from etude.suites.etudes.acts import EACH, GROUPS, MOVED, ONTO_AREA, PUSHED, SOME, TURNED, EveryThing, It, SomeThings
+from etude.suites.etudes.acts import (
+    DRAWER,
+    EACH,
+    GROUPS,
+    LEVEL,
+    MOVED,
+    ONTO_AREA,
+    PUSHED,
+    SOME,
+    TURNED,
+    Drawer,
+    EveryThing,
+    It,
+    SomeThings,
+)  # fmt: skip
 from etude.suites.etudes.composing import Unsolved
+from etude.suites.etudes.facts import AThing, Fact
 from etude.suites.etudes.groups import LEAST_EACH, MOST_EACH, stops
-from etude.suites.etudes.meaning import EtudeGraph
-from etude.suites.etudes.things import AREA, COLOUR, COLOURS, LOOKS, PRISMS, SHAPE, TABLE, TURNABLE, number
+from etude.suites.etudes.household import PLACE
+from etude.suites.etudes.meaning import EtudeGraph, view_of
+from etude.suites.etudes.setting import AT_TABLE, EtudeSetting
+from etude.suites.etudes.things import AREA, COLOUR, COLOURS, SHAPE, TURNABLE
 
 DISTRACTORS = (1, 2)
 TRIES = 200
@@ -28,10 +46,18 @@ MOST_ON_TABLE = 9
 
 @dataclass(frozen=True)
 class Solved:
-    """An étude with the looks of all things there shall be, each a (colour, shape): those it speaks of first, then distractors."""
+    """An étude with the looks of all things there shall be, each a (colour, shape): those it speaks of first, then distractors.
+
+    ``drawn`` is the étude as it was before, about things by number; ``told`` says for each number what is told of it, ``cast`` which of the
+    things it stands for, and ``seen`` what conditions want of it, also besides its looks.
+    """
 
     etude: EtudeGraph
     looks: tuple[tuple[str, str], ...]
+    drawn: Operator
+    told: tuple[Select, ...]
+    cast: tuple[tuple[int, ...], ...]
+    seen: Mapping[int, SeenThing]
 
 
 def conditions(root: Operator) -> list[Operator]:
@@ -39,36 +65,59 @@ def conditions(root: Operator) -> list[Operator]:
     return [node.condition for node in walk(root) if isinstance(node, Switch)]
 
 
-def solved(unsolved: Unsolved, outcomes: Sequence[bool], stream: Stream, given: Sequence[Select] = ()) -> Solved:
-    """Things with which the conditions come out so; raises :class:`EtudeError` where that cannot be had. ``given``: what is told of the
-    first of them."""
+def solved(
+    unsolved: Unsolved,
+    outcomes: Sequence[bool],
+    stream: Stream,
+    given: Sequence[Select] = (),
+    setting: EtudeSetting = AT_TABLE,
+    levels: Mapping[int, str] = MappingProxyType({}),
+) -> Solved:
+    """Things with which the conditions come out so, as far as that is a matter of looks; raises :class:`EtudeError` where that cannot be
+    had. ``given``: what is told of the first of them; ``levels``: of drawers, by their numbers."""
     count, root = len(unsolved.parts), unsolved.root
-    questions = [asked(DecisionGraph(condition, count), LOOKS, 0) for condition in conditions(root)]
+    questions = [asked(DecisionGraph(condition, count), setting.looks, 0) for condition in conditions(root)]
     wishes = [str(outcome).lower() for outcome in outcomes[: len(questions)]]
-    linked = LinkedQuestions(questions, LOOKS, stream)
-    spoken_of = {node.when for node in walk(root) if isinstance(node, Select) and not node.matches and not isinstance(node, It)}
+    linked = LinkedQuestions(questions, setting.looks, stream)
+    spoken_of = {node.when for node in walk(root) if isinstance(node, Select) and not node.matches and not isinstance(node, (It, Drawer))}
     ends = stops(root)
     for _ in range(TRIES):
         seen = linked.objects(wishes, adapt=False)[0] if questions else {}
         told = (*given, *[None] * (count - len(given)))
-        things = [_things(p, seen.get(count - 1 - k), ends.get(k), told[k], stream) for k, p in enumerate(unsolved.parts)]
+        wanted = {k: seen[count - 1 - k] for k in range(count) if count - 1 - k in seen}
+        things: list[tuple[Select, list[tuple[str, str]]]] = [
+            (Drawer(0, (Match(LEVEL, Const(LEVEL, levels[k])),)), [])
+            if DRAWER in p
+            else _things(p, wanted.get(k), ends.get(k), told[k], stream, setting)
+            for k, p in enumerate(unsolved.parts)
+        ]
         looks = [look for _, each in things for look in each]
-        looks += [(stream.choice(COLOURS), stream.choice(tuple(PRISMS))) for _ in range(stream.integer(*DISTRACTORS))]
+        looks += [(stream.choice(COLOURS), stream.choice(setting.shapes)) for _ in range(stream.integer(*DISTRACTORS))]
         if len(set(looks)) < len(looks) or len(looks) > MOST_ON_TABLE:
             continue
-        view = FrameView([[SeenThing(number(*look), k) for k, look in enumerate(looks)]], TABLE, 0)
+        view = view_of(looks, setting.space)
         if any(len(view.selected(things[k][0]) or ()) != len(things[k][1]) for k in spoken_of):
             continue  # something cannot be told from others
         etude = EtudeGraph(rebuilt(root, lambda node, by=[told for told, _ in things]: _settled(node, by)))  # type: ignore[misc]
-        if [node.evaluate(view) for node in conditions(etude.root)] == list(outcomes[: len(questions)]) and not _areas_count(etude, looks):
-            return Solved(etude, tuple(looks))  # what is counted depends on all there is
+        came = [seen_so(node) or node.evaluate(view) is wish for node, wish in zip(conditions(etude.root), outcomes, strict=False)]
+        if all(came) and not _areas_count(etude, looks):  # what is counted depends on all there is
+            starts = list(accumulate((len(each) for _, each in things), initial=0))
+            cast = tuple(tuple(range(a, b)) for a, b in pairwise(starts))
+            return Solved(etude, tuple(looks), root, tuple(one for one, _ in things), cast, wanted)
     raise EtudeError(f"no things found in {TRIES} attempts that can be told apart")
+
+
+def seen_so(condition: Operator) -> bool:
+    """Does a condition depend on where things are? Then only a scene can tell whether it holds."""
+    return any(isinstance(node, Fact) or getattr(node, "property", "") == PLACE for node in walk(condition))
 
 
 def _settled(node: Operator, references: Sequence[Select]) -> Operator:
     """A node that speaks of things as they are told. What is counted is all that looks so, not some things by their numbers."""
     if isinstance(node, Count):
         return Count((SomeThings(0, node.of[0].matches),))
+    if isinstance(node, AThing):
+        return AThing(0, node.matches)
     if not isinstance(node, Select) or isinstance(node, It) or node.matches:
         return node
     return references[node.when]
@@ -82,14 +131,14 @@ def _areas_count(etude: EtudeGraph, looks: Sequence[tuple[str, str]]) -> bool:
 
 
 def _things(
-    parts: frozenset[str], seen: SeenThing | None, end: Const | None, given: Select | None, stream: Stream
+    parts: frozenset[str], seen: SeenThing | None, end: Const | None, given: Select | None, stream: Stream, setting: EtudeSetting
 ) -> tuple[Select, list[tuple[str, str]]]:
     """What is told of a thing of these parts, and its look; or those of a group that has one property in common, and of which one, where
     they are to be gone through up to an ``end``, has the look that is named. ``given``: what is to be told of it, if that is known."""
     fixed = {match.property: match.value.value for match in given.matches if isinstance(match.value, Const)} if given else {}
     group = next((part for part in parts if part.startswith(GROUPS)), "")
     if not group:
-        look = _look(parts, seen, fixed, stream)
+        look = _look(parts, seen, fixed, stream, setting)
         if look[1] == AREA and parts & {MOVED, PUSHED, TURNED}:
             raise EtudeError("an area stays where it is: it can be neither moved nor turned")
         return given or _reference(parts, look), [look]
@@ -99,7 +148,7 @@ def _things(
         if len(fixed) != 1 or (end is not None and by not in fixed):
             raise EtudeError("a group of things is told by its colour or by its shape, and not by what ends it")
         by = next(iter(fixed))
-    values = {COLOUR: COLOURS, SHAPE: tuple(PRISMS)}
+    values = {COLOUR: COLOURS, SHAPE: setting.shapes}
     common, others = fixed.get(by) or stream.choice(values[by]), values[SHAPE if by == COLOUR else COLOUR]
     ending = [] if end is None else [end.value]
     chosen = [*ending, *stream.sample([value for value in others if value not in ending], size - len(ending))]
@@ -107,14 +156,16 @@ def _things(
     return kind(0, (Match(by, Const(by, common)),)), [(common, other) if by == COLOUR else (other, common) for other in chosen]
 
 
-def _look(parts: frozenset[str], seen: SeenThing | None, fixed: Mapping[str, str], stream: Stream) -> tuple[str, str]:
+def _look(
+    parts: frozenset[str], seen: SeenThing | None, fixed: Mapping[str, str], stream: Stream, setting: EtudeSetting
+) -> tuple[str, str]:
     """What a thing looks like: as a condition wants it, where one asks."""
-    shapes = (AREA,) if ONTO_AREA in parts else TURNABLE if TURNED in parts else tuple(PRISMS)
+    shapes = (AREA,) if ONTO_AREA in parts else TURNABLE if TURNED in parts else setting.shapes
     colour, shape = stream.choice(COLOURS), stream.choice(shapes)
     if seen is not None and COLOUR in parts:
-        colour = COLOURS[LOOKS.space.of(COLOUR, seen)]
+        colour = COLOURS[setting.looks.space.of(COLOUR, seen)]
     if seen is not None and SHAPE in parts:
-        shape = tuple(PRISMS)[LOOKS.space.of(SHAPE, seen)]
+        shape = setting.shapes[setting.looks.space.of(SHAPE, seen)]
     return fixed.get(COLOUR, colour), fixed.get(SHAPE, shape)
 
 

@@ -6,12 +6,21 @@ from functools import partial
 
 from etude.envs.simulation import Simulation
 from etude.names import EpisodeName, Stream
-from etude.scene.rooms import xarm_room
+from etude.scene.rooms import RLBENCH_LOWER, RLBENCH_UPPER, xarm_room
+from etude.scene.scene import Scene
 from etude.suites.etudes.composing import LEVELS, NOVEL
+from etude.suites.etudes.household import CHEST
+from etude.suites.etudes.setting import AT_TABLE, SETTINGS
 from etude.suites.etudes.synonyms import reworded
-from etude.suites.suite import Suite, later
+from etude.suites.suite import Suite, Workspace, later
 
 LISTED = 100  # episodes of a fixed list, of each split
+
+
+def _workspace(scene: Scene) -> Workspace:
+    """Of the table with prisms, or of that with the chest."""
+    chest = any(one.name == CHEST for one in scene.entities)
+    return (RLBENCH_LOWER, RLBENCH_UPPER) if chest else ((-0.4, -0.3), (0.05, 0.3))
 
 
 def _cause(simulation: Simulation) -> str:
@@ -20,9 +29,17 @@ def _cause(simulation: Simulation) -> str:
     return cause(simulation)
 
 
-def _fixed(level: str) -> tuple[str, ...]:
-    """The fixed list of a level: as in training, and with each kind of novelty."""
-    return tuple(f"etudes/{level}@{split}#{seed}" for split in ("test", *NOVEL) for seed in range(LISTED))
+def _fixed(task: str) -> tuple[str, ...]:
+    """The fixed list of a task: as in training, and with each kind of novelty."""
+    return tuple(f"etudes/{task}@{split}#{seed}" for split in ("test", *NOVEL) for seed in range(LISTED))
+
+
+def task_name(setting: str, level: str) -> str:
+    """The task of a level in a setting: those at the table have the name of the level alone."""
+    return level if setting == AT_TABLE.name else f"{setting}-{level}"
+
+
+TASKS = tuple(task_name(setting, level) for setting in SETTINGS for level in LEVELS)
 
 
 def _reword(text: str, name: EpisodeName, stream: Stream) -> str | None:
@@ -35,9 +52,9 @@ etudes = Suite(
     splits={"train": "training", "val": "validation", "test": "test", **dict.fromkeys(NOVEL, "test")},
     alike={"val": "train", "test": "train"},
     room=xarm_room,
-    workspace=((-0.4, -0.3), (0.05, 0.3)),
-    order=tuple(LEVELS),
-    plans={level: partial(_fixed, level) for level in LEVELS},
+    workspace=_workspace,
+    order=TASKS,
+    plans={name: partial(_fixed, name) for name in TASKS},
     reword=_reword,
     cause=_cause,
     tables=later("etude.suites.etudes.tables", "TABLES"),

@@ -14,15 +14,20 @@ OTHERS = {
     "cube": "block", "cubes": "blocks", "cylinder": "drum", "cylinders": "drums", "triangle": "wedge", "triangles": "wedges",
     "hexagon": "nut", "hexagons": "nuts", "star": "asterisk", "stars": "asterisks", "heart": "valentine", "hearts": "valentines",
     "diamond": "rhombus", "diamonds": "rhombuses", "area": "zone", "areas": "zones",
+    "close": "shut", "take": "fetch", "store": "keep", "holds": "contains", "drawer": "compartment", "chest": "dresser",
+    "top": "upper", "middle": "central", "spot": "position", "lies": "sits", "lay": "sat", "moving": "displacing",
+    "can": "tin", "cans": "tins", "cup": "beaker", "cups": "beakers",
+    "bottom": "lowest",
 }  # fmt: skip
 """Usual words → others."""
 USUAL = {other: word for word, other in OTHERS.items()}
+_ARTICLE = re.compile(r"\ban? (?=([a-z]))")
 _WORD = re.compile(r"[A-Za-z][A-Za-z-]*")
 
 
 def reworded(text: str) -> str:
     """A text in the other words."""
-    return _WORD.sub(lambda match: _other(match[0]), text)
+    return _ARTICLE.sub(lambda match: "an " if match[1] in "aeiou" else "a ", _WORD.sub(lambda match: _other(match[0]), text))
 
 
 def _other(word: str) -> str:

@@ -8,7 +8,8 @@ from etude.arithmetic import total
 from etude.evaluation.inference import wilson
 from etude.evaluation.record import Record
 from etude.evaluation.tables import name_of
-from etude.suites.etudes.composing import COMBINATIONS, LENGTHS, LEVELS, OPERATORS, WORDS
+from etude.suites.etudes.composing import COMBINATIONS, LENGTHS, OPERATORS, WORDS
+from etude.suites.etudes.suite import TASKS
 from etude.suites.suite import Rows, SuiteTable
 
 KINDS = {
@@ -24,7 +25,7 @@ def novelty_rows(modes: Mapping[str, Sequence[Record]]) -> Rows:
     """A row for each level and each kind of novelty, with the ability that failed first in most of its failures."""
     found: Rows = []
     for mode, records in modes.items():
-        for level in (*LEVELS, "own"):
+        for level in (*TASKS, "own"):
             for split, new in KINDS.items():
                 here = [r for r in records if r.outcome != "error" and r.level == level and name_of(r).split == split]
                 if here:

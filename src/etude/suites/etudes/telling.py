@@ -8,23 +8,34 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 from etude.decisions.logic import Switch
 from etude.decisions.looks import Const, Count, Match, Select
 from etude.decisions.operator import Operator, field_types
 from etude.decisions.parse import ExactReader, FluentReader
-from etude.decisions.patterns import patterns
+from etude.decisions.patterns import WordPattern, patterns
 from etude.decisions.reading import SentenceReader
 from etude.decisions.space import StimulusSpace
-from etude.decisions.templates import COMMAND, EXACT, FLUENT, TextPiece
+from etude.decisions.templates import COMMAND, EXACT, FLUENT, TextPiece, pieces
 from etude.decisions.wording import Exact, Fluent, SentenceWriter
 from etude.names import EtudeError, pick
-from etude.suites.etudes.acts import Act, EveryThing, InOrder, It, SomeThings, row
+from etude.prompts.instruction import with_article
+from etude.suites.etudes.acts import DRAWER, LEVEL, Act, Drawer, EveryThing, InOrder, It, SomeThings, row
+from etude.suites.etudes.facts import AThing, Fact
+from etude.suites.etudes.household import KINDS, LEVELS, PLACE, PLACES
 from etude.suites.etudes.meaning import EtudeGraph
 from etude.suites.etudes.synonyms import USUAL, reworded
-from etude.suites.etudes.things import COLOUR, SHAPE, TABLE
+from etude.suites.etudes.things import CATALOGUE, COLOUR, COLOURS, SHAPE
 
+_ALL = tuple(dict.fromkeys((*CATALOGUE, *KINDS)))
+_SAID = list(product(range(len(COLOURS)), range(len(_ALL)), range(len(PLACES))))
+SPOKEN = StimulusSpace(
+    {prop: tuple(one[k] for one in _SAID) for k, prop in enumerate((COLOUR, SHAPE, PLACE))},
+    {COLOUR: COLOURS, SHAPE: _ALL, PLACE: PLACES}, views=1, grid=(1, 1),
+)  # fmt: skip
+"""All that there are words for, in whatever setting."""
 THING = "thing"  # where no shape is told
 PLURAL = "s"  # of every shape there is
 
@@ -35,12 +46,16 @@ class _Telling(SentenceWriter):
     def select(self, select: Select) -> str:
         if isinstance(select, It):
             return "it"
+        if isinstance(select, Drawer):
+            return f"the {select.level} {DRAWER}"
         told = {m.property: self.value(m.value) for m in select.matches if isinstance(m.value, Const)}
         if select.when or len(told) < len(select.matches) or not told.keys() <= {COLOUR, SHAPE}:
             raise EtudeError("a thing on a table is told by its colour, its shape, or both")
         words = [*([told[COLOUR]] if COLOUR in told else []), told.get(SHAPE, THING)]
         if isinstance(select, SomeThings):
             words[-1] += PLURAL
+        if isinstance(select, AThing):
+            return with_article(" ".join(words))
         return " ".join(words if isinstance(select, EveryThing) else ["the", *words])
 
     def part(self, node: Operator) -> str:
@@ -122,6 +137,12 @@ class _Reading(SentenceReader):
     def field(self, kind: type[Operator], piece: TextPiece) -> Any:
         """Within acts stand acts, truths, things and groups."""
         hint = field_types(kind)[piece.name]
+        if hint is Drawer:
+            return self.drawer()
+        if hint is AThing:
+            if not self.tokens.accept("an"):
+                self.tokens.expect("a")
+            return AThing(0, self._look())
         if isinstance(hint, type) and issubclass(hint, EveryThing):
             return hint(0, self._look(plural=hint is SomeThings))
         return self.act() if issubclass(kind, Act) and hint is Operator and piece.name not in kind.truths else super().field(kind, piece)
@@ -137,9 +158,31 @@ class _Reading(SentenceReader):
         self.tokens.expect("the")
         return Select(0, self._look())
 
+    def drawer(self) -> Drawer:
+        """A drawer, by its level."""
+        self.tokens.expect("the")
+        if self.tokens.peek().key not in LEVELS:
+            raise self.tokens.wrong(f"a drawer ({', '.join(f'the {level}' for level in LEVELS)})")
+        level = self.tokens.take().key
+        self.tokens.expect(DRAWER)
+        return Drawer(0, (Match(LEVEL, Const(LEVEL, level)),))
+
+    def part(self) -> Operator:
+        """A truth within truths: a fact about where things are, or what decisions know."""
+        tokens, here = self.tokens, self.tokens.peek(1).key
+        of_drawer = here in LEVELS and tokens.peek(2).key == DRAWER
+        if not tokens.at("the") or not (of_drawer or here in (THING, *SPOKEN.values(COLOUR), *SPOKEN.values(SHAPE))):
+            return super().part()  # type: ignore[safe-super]  # that of the grammar, which comes next
+        subject = self.drawer() if of_drawer else self.select()
+        table = _facts(of_drawer, len(Operator.kinds))
+        found = self.recognised(table, subject)
+        if found is None:
+            raise tokens.wrong(f"what is so of it ({', '.join(sorted(' '.join(pattern.keys) for pattern in table))})")
+        return found
+
     def alone(self) -> Select:
-        """A thing and nothing else."""
-        found = self.select()
+        """A thing, or a drawer, and nothing else."""
+        found = self.drawer() if self.tokens.peek(2).key == DRAWER else self.select()
         if not self.tokens.done:
             raise self.tokens.wrong("the end")
         return found
@@ -147,13 +190,13 @@ class _Reading(SentenceReader):
     def _look(self, plural: bool = False) -> tuple[Match, ...]:
         tokens, end = self.tokens, PLURAL if plural else ""
         matches = []
-        if tokens.peek().key in TABLE.values(COLOUR):
+        if tokens.peek().key in SPOKEN.values(COLOUR):
             matches.append(Match(COLOUR, Const(COLOUR, tokens.take().key)))
-        shapes = {f"{shape}{end}": shape for shape in TABLE.values(SHAPE)}
+        shapes = {f"{shape}{end}": shape for shape in SPOKEN.values(SHAPE)}
         if tokens.peek().key in shapes:
             matches.append(Match(SHAPE, Const(SHAPE, shapes[tokens.take().key])))
         elif not tokens.accept(f"{THING}{end}"):
-            colours = "" if matches else f"a colour ({', '.join(TABLE.values(COLOUR))}), "
+            colours = "" if matches else f"a colour ({', '.join(SPOKEN.values(COLOUR))}), "
             raise tokens.wrong(f"{colours}a shape ({', '.join(shapes)}) or {f'{THING}{end}'!r}")
         return tuple(matches)
 
@@ -175,6 +218,18 @@ class _FluentReading(_Reading, FluentReader):
         return functools.reduce(join, reversed(found))
 
 
+@functools.cache
+def _facts(of_drawers: bool, count: int) -> list[WordPattern]:
+    """The words of all facts about a thing, or about a drawer; ``count`` is the number of operators there are by now."""
+    found = []
+    for kind in Operator.kinds.values():
+        if issubclass(kind, Fact) and kind.said:
+            first, words, *rest = pieces(kind.said)
+            if (field_types(kind)[first.name] is Drawer) is of_drawers:
+                found.append(WordPattern(words.keys, kind, first.name, tuple(rest)))
+    return sorted(found, key=lambda pattern: -len(pattern.keys))
+
+
 _WRITERS: dict[str, type[_Telling]] = {FLUENT: _FluentTelling, EXACT: _ExactTelling}
 _READERS: dict[str, type[_Reading]] = {FLUENT: _FluentReading, EXACT: _ExactReading}
 GRAMMARS = tuple(_WRITERS)
@@ -182,18 +237,18 @@ GRAMMARS = tuple(_WRITERS)
 
 def told(etude: EtudeGraph, grammar: str = FLUENT, other_words: bool = False) -> str:
     """An étude in words: the usual ones, or :mod:`others <etude.suites.etudes.synonyms>`."""
-    text = pick("grammar", grammar, _WRITERS)(TABLE, {}).etude(etude.root)
+    text = pick("grammar", grammar, _WRITERS)(SPOKEN, {}).etude(etude.root)
     return reworded(text) if other_words else text
 
 
 def read(text: str, grammar: str = FLUENT) -> EtudeGraph:
     """The étude of a text; raises :class:`EtudeError` with the place in it that is not understood."""
-    return pick("grammar", grammar, _READERS)(text, TABLE).etude()
+    return pick("grammar", grammar, _READERS)(text, SPOKEN).etude()
 
 
 def thing(words: str) -> Select:
     """A thing by what it looks like: ``thing("red cube")``."""
-    return _FluentReading(f"the {words}", TABLE).alone()
+    return _FluentReading(f"the {words}", SPOKEN).alone()
 
 
 def things(words: str) -> EveryThing:

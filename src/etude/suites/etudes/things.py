@@ -7,8 +7,6 @@ from typing import Final
 
 from etude.decisions.solver import Domain
 from etude.decisions.space import StimulusSpace
-from etude.names import EtudeError
-from etude.scene.scene import Body, Scene
 from etude.suites.clevrskills.things import Item
 
 COLOUR: Final = "colour"
@@ -31,15 +29,16 @@ TURNABLE = tuple(word for word, ways in TURNS.items() if word in PRISMS and ways
 WORDS = {shape: word for word, shape in CATALOGUE.items()}
 
 
-def _space(shapes: tuple[str, ...]) -> StimulusSpace:
+def space_of(shapes: tuple[str, ...], grid: tuple[int, int] = (1, 1)) -> StimulusSpace:
+    """All looks of things of these shapes, at places of a grid."""
     looks = list(product(range(len(COLOURS)), range(len(shapes))))
     classes = {COLOUR: tuple(colour for colour, _ in looks), SHAPE: tuple(shape for _, shape in looks)}
-    return StimulusSpace(classes, {COLOUR: COLOURS, SHAPE: shapes}, views=1, grid=(1, 1))
+    return StimulusSpace(classes, {COLOUR: COLOURS, SHAPE: shapes}, views=1, grid=grid)
 
 
-TABLE = _space(tuple(CATALOGUE))
+TABLE_SPACE = space_of(tuple(CATALOGUE))
 """All that is seen on a table and told of it."""
-LOOKS = Domain(_space(tuple(PRISMS)))
+LOOKS = Domain(space_of(tuple(PRISMS)))
 """What is decided by: an area is one by its part in the étude, so nobody asks for its shape."""
 
 
@@ -48,20 +47,3 @@ def item(word: str) -> Item:
     if word == AREA:
         return Item(AREA, AREA_SHAPE, (AREA_SIDE, AREA_SIDE, AREA_HEIGHT))
     return Item(word, PRISMS[word], (*SLENDER.get(word, (SIDE, SIDE)), HEIGHT), rolls=word == "cylinder")
-
-
-def number(colour: str, word: str) -> int:
-    """The item of the table's space with this look."""
-    return TABLE.value(COLOUR, colour) * len(CATALOGUE) + TABLE.value(SHAPE, word)
-
-
-def bodies(scene: Scene) -> list[Body]:
-    """The things of a scene that an étude can speak of."""
-    return [one for one in scene.entities if isinstance(one, Body) and one.texture in COLOURS and one.shape in WORDS]
-
-
-def item_of(body: Body) -> int:
-    """The item of the table's space that a body is."""
-    if body.texture not in COLOURS or body.shape not in WORDS:
-        raise EtudeError(f"{body.name!r} is nothing that an étude has words for: its colour is {body.texture}, its shape {body.shape}")
-    return number(body.texture, WORDS[body.shape])
