@@ -1,7 +1,4 @@
-"""How often does a policy recover? python examples/measure_recovery.py runs/recovery 20 oracle clevrskills himan vima vlmbench
-
-With +EVENT among the arguments, such as +move_object, these events alone, and not what the policy does when nothing happens.
-"""
+"""How often does a policy recover, from all events or some? python examples/measure_recovery.py runs 20 oracle clevrskills +push_hand"""
 
 import sys
 from concurrent.futures import ProcessPoolExecutor
@@ -15,30 +12,24 @@ EVENTS = ("move_object", "push_hand", "light_out", "cover_camera")
 
 
 def possible(name: str) -> bool:
-    """Does what happens in this episode apply to it?"""
     try:
         return etude.episode(name) is not None
     except etude.EtudeError:
         return False
 
 
-def told(one) -> str:
-    return f"{one.recovered}/{one.happened}" + ("" if one.steps_lost is None else f", {one.steps_lost:+.0f}")
-
-
 def row(where: str, records) -> None:
     """Successes without an event; for each kind of event, episodes recovered of those in which it happened, and the steps lost."""
-    plain, found = [r.success for r in records if "+" not in r.episode], recoveries(records)
-    cells = [told(one) if (one := found.get(event)) else "–" for event in EVENTS]
+    plain, tallies = [r.success for r in records if "+" not in r.episode], map(recoveries(records).get, EVENTS)
+    cells = [f"{t.recovered}/{t.happened}" + ("" if t.steps_lost is None else f", {t.steps_lost:+.0f}") if t else "–" for t in tallies]
     print(f"| {' | '.join([where, f'{sum(plain)}/{len(plain)}', *cells])} |", flush=True)
 
 
 if __name__ == "__main__":
     out, seeds, policy = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-    only = [text for text in sys.argv[4:] if text.startswith("+")]
-    happening = only or ["", *(f"+{event}" for event in EVENTS)]
+    happening = [text for text in sys.argv[4:] if text.startswith("+")] or ["", *(f"+{event}" for event in EVENTS)]
     print(f"| task | no event | {' | '.join(EVENTS)} |\n|{'---|' * (2 + len(EVENTS))}")
-    for suite, _, chosen in (what.partition("/") for what in sys.argv[4:] if what not in only):
+    for suite, _, chosen in (what.partition("/") for what in sys.argv[4:] if what not in happening):
         places = [f"{suite}/{task}@{found.splits[0]}" for task, found in etude.tasks(suite).items() if chosen in ("", task)]
         names = [f"{place}#{seed}{event}" for place in places for seed in range(seeds) for event in happening]
         with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:

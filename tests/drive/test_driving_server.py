@@ -1,5 +1,6 @@
 """A person in front of the page, as the server hears them; and what others might send."""
 
+import functools
 import http.client
 import json
 import os
@@ -166,8 +167,9 @@ def started(folder, *arguments: str) -> tuple[subprocess.Popen[str], str]:
         "32",
         *arguments,
     ]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    kill = threading.Timer(15 * PATIENCE, process.kill)
+    heeded = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # whoever runs the tests may have been told to ignore it
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heeded)
+    kill = threading.Timer(5 * PATIENCE, process.kill)
     kill.daemon = True
     kill.start()
     assert process.stderr is not None
@@ -189,7 +191,7 @@ def test_killed_in_the_middle_it_loses_at_most_what_is_being_driven(tmp_path):
     with page(address) as socket:
         assert hear(socket, "episode")["number"] == 1  # the first is kept, and the second comes next
         os.kill(process.pid, signal.SIGINT)
-        out, error = process.communicate(timeout=15 * PATIENCE)
+        out, error = process.communicate(timeout=5 * PATIENCE)
     assert process.returncode == 0 and "kept 0 demonstrations; 1 demonstration in" in out, error
     bring_up_to_date(tmp_path / "set")
     assert not validate(tmp_path / "set").defects and [one.same for one in replay(tmp_path / "set")] == [True]
