@@ -3,8 +3,13 @@
 ``pytest --hypothesis-profile long`` tries ten times as many of them.
 """
 
+from collections.abc import Iterator
+
+import gymnasium
 import pytest
 from hypothesis import settings
+
+from etude.suites.suite import SUITES
 
 LONG = (  # the longest first, as ``--durations=0`` tells
     "test_himan", "test_demos", "test_robots", "test_vlmbench", "test_plugins", "test_workers", "test_resuming",
@@ -25,3 +30,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     pytest-xdist keeps this order with ``--no-loadscope-reorder``; left to itself, it begins with files of many tests.
     """
     items.sort(key=lambda item: LONG.index(item.path.stem) if item.path.stem in LONG else len(LONG))
+
+
+@pytest.fixture
+def own_suites(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Suites that a test makes are forgotten after it, by etude and by Gymnasium."""
+    len(SUITES)  # those of etude are there first
+    for table in ("_values", "_modules"):
+        monkeypatch.setattr(SUITES, table, dict(getattr(SUITES, table)))
+    known = set(gymnasium.registry)
+    yield
+    for name in set(gymnasium.registry) - known:
+        del gymnasium.registry[name]

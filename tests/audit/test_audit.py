@@ -24,7 +24,7 @@ from etude.prompts.instruction import instruction
 from etude.report.audits import best_cheats
 from etude.report.evaluation import write_report
 from etude.scene.rooms import xarm_room
-from etude.suites.suite import SUITES, Conceded, Draft, Draw, Suite
+from etude.suites.suite import Conceded, Draft, Draw, Suite
 
 SMALL = (0.04, 0.04, 0.04)
 LARGER = (0.05, 0.05, 0.05)
@@ -65,10 +65,8 @@ def suite(name: str, leak: str = "", **more) -> Suite:
 
 
 @pytest.fixture
-def made(monkeypatch):
+def made(own_suites):
     """Suites of this test alone."""
-    for table in ("_values", "_modules"):
-        monkeypatch.setattr(SUITES, table, dict(getattr(SUITES, table)))
 
     def make(leak: str = "", **more) -> Suite:
         return suite(f"audited-{leak or 'fair'}", leak, **more)

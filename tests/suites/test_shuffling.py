@@ -13,7 +13,7 @@ from etude.names import EtudeError
 from etude.prompts.instruction import ScenePicture
 from etude.scene.rooms import xarm_room
 from etude.scene.scene import Body, Marker
-from etude.suites.suite import SUITES, Draft, Draw, Suite
+from etude.suites.suite import Draft, Draw, Suite
 
 SEEDS = 12
 PLACES = {
@@ -97,9 +97,7 @@ def test_the_things_of_a_picture_in_the_prompt_are_shuffled_too():
     assert 3 <= first <= 17
 
 
-def test_every_suite_has_it_also_those_of_others(monkeypatch):
-    for part in ("_values", "_modules"):
-        monkeypatch.setattr(SUITES, part, dict(getattr(SUITES, part)))
+def test_every_suite_has_it_also_those_of_others(own_suites):
     pantry = Suite("pantry", "Pantry", splits={"test": "test"}, room=xarm_room, workspace=((-0.4, -0.3), (0.05, 0.3)))
 
     @pantry.task(horizon=100)

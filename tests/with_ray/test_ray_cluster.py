@@ -114,7 +114,7 @@ def expected() -> list[Record]:
 def test_a_machine_that_joins_and_is_lost_changes_no_result(nodes: Any, expected: list[Record], tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with Cluster(job(f"test_cluster:Meeting?pipe={pipe}"), RaySettings(nodes.address)) as cluster:
+    with Cluster(job(f"test_ray_cluster:Meeting?pipe={pipe}"), RaySettings(nodes.address)) as cluster:
         cluster.hello()  # there is a worker on the first machine
         doomed = patiently(nodes.add_node, **SMALL, env_vars={DOOMED: "1"})
         ending = cluster.play(ITEMS)
@@ -141,7 +141,7 @@ def printed(nodes: Any) -> list[str]:
         "from etude.evaluation.cluster import Cluster\n"
         "from etude.evaluation.ray_team import RaySettings\n"
         "from etude.evaluation.worker import Job\n"
-        f"with Cluster(Job('test_cluster:Fatal', 'unused'), RaySettings({nodes.address!r})) as cluster:\n"
+        f"with Cluster(Job('test_ray_cluster:Fatal', 'unused'), RaySettings({nodes.address!r})) as cluster:\n"
         f"    for record in cluster.play({ITEMS}): print(record.to_line())\n"
     )
     here = Path(__file__).parent
@@ -166,7 +166,7 @@ def test_contracts_are_the_policys_and_an_episode_that_takes_too_long_is_an_erro
     nodes: Any,
 ) -> None:
     other = job("oracle:action=joint")
-    with Cluster(job("test_cluster:Stuck?action=joint"), RaySettings(nodes.address), timeout=20.0) as cluster:
+    with Cluster(job("test_ray_cluster:Stuck?action=joint"), RaySettings(nodes.address), timeout=20.0) as cluster:
         assert cluster.hello()["contracts"]["policy"]["action"] == "joint"
         assert cluster.hello()["contracts"]["planner"] is None
         stuck, fine = cluster.play([(MARKED, "vanilla"), ITEMS[1]])
@@ -175,14 +175,14 @@ def test_contracts_are_the_policys_and_an_episode_that_takes_too_long_is_an_erro
 
 
 def test_a_worker_that_takes_too_much_memory_is_replaced_and_told_as_at_home(nodes: Any) -> None:
-    with Cluster(job("test_cluster:Heavy"), RaySettings(nodes.address, memory=1.5)) as cluster:
+    with Cluster(job("test_ray_cluster:Heavy"), RaySettings(nodes.address, memory=1.5)) as cluster:
         heavy, fine = cluster.play([(MARKED, "vanilla"), ITEMS[1]])
     assert heavy.outcome == "error" and "GiB of memory, more than the 1.5 allowed" in heavy.error
     assert fine.success
 
 
 def test_a_policy_is_given_the_gpu_it_asks_for_and_waits_where_there_is_none(nodes: Any, caplog: pytest.LogCaptureFixture) -> None:
-    made_of = (json.dumps(job("test_cluster:OnGpu").to_data()), 60.0, None)
+    made_of = (json.dumps(job("test_ray_cluster:OnGpu").to_data()), 60.0, None)
     queue: deque[Item] = deque(ITEMS[:1])
     with RayTeam(ClusterPlayer, made_of, RaySettings(nodes.address, workers=1, gpus=0.5), "the policy", {}) as team:
         assert team.turn(queue, 0.0) == []
@@ -222,16 +222,16 @@ def test_a_run_on_a_cluster_is_gone_on_with_and_leaves_the_file_that_is_made_at_
 
 
 def test_a_policy_that_cannot_be_loaded_is_refused_in_one_line(nodes: Any) -> None:
-    with pytest.raises(EtudeError) as refused, Cluster(job("test_cluster:Unloadable"), RaySettings(nodes.address)) as cluster:
+    with pytest.raises(EtudeError) as refused, Cluster(job("test_ray_cluster:Unloadable"), RaySettings(nodes.address)) as cluster:
         cluster.hello()
-    assert str(refused.value).startswith("the policy test_cluster:Unloadable cannot be made: OSError: no weights (")
+    assert str(refused.value).startswith("the policy test_ray_cluster:Unloadable cannot be made: OSError: no weights (")
     assert "\n" not in str(refused.value)
 
 
 def test_a_policy_that_ends_its_workers_while_it_is_loaded_is_refused_in_one_line(nodes: Any) -> None:
-    with pytest.raises(EtudeError) as refused, Cluster(job("test_cluster:Crashing"), RaySettings(nodes.address)) as cluster:
+    with pytest.raises(EtudeError) as refused, Cluster(job("test_ray_cluster:Crashing"), RaySettings(nodes.address)) as cluster:
         list(cluster.play(ITEMS))
-    assert str(refused.value).startswith("loading the policy 'test_cluster:Crashing' ended its worker, 3 times in a row (exit status 3)")
+    assert str(refused.value).startswith("loading the policy 'test_ray_cluster:Crashing' ended its worker, 3 times in a row (exit status 3)")
     assert "\n" not in str(refused.value)
 
 
