@@ -114,6 +114,50 @@ def test_any_number_of_processes_gives_the_same_bytes(teams, mode):
     assert all(same(one, other) for one, other in zip(alone, played(team), strict=True))
 
 
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
+@pytest.mark.parametrize("workers", [0, 2])
+def test_worlds_that_come_back_as_they_are_ready_play_what_they_play_in_step(teams, mode, workers):
+    """The third world lags three steps behind: each is at its own step, and sees what it sees at that step beside the others."""
+    trace, envs = played(teams(mode, 0)), teams(mode, workers)
+    envs.reset(seed=SEED)
+    done, lagging = [0, 0, 0], True
+    envs.send(actions(0)[:2], [0, 1])
+    while min(done) < STEPS:
+        seen, *outcome, infos, worlds = envs.recv()
+        for row, world in enumerate(worlds.tolist()):
+            done[world] += 1
+            in_step = trace[done[world]]
+            assert same({key: value[row] for key, value in seen.items()}, {key: value[world] for key, value in in_step[0].items()})
+            assert [part[row] for part in outcome] == [part[world] for part in in_step[1:4]]
+            assert same(infos[row], without_masks(of_world(in_step[4], world))), (world, done[world])
+            if done[world] < STEPS:
+                envs.send(actions(done[world])[[world]], [world])
+        if lagging and max(done) >= 3:
+            with pytest.raises(EtudeError, match=r"the worlds \[.*\] are under way: recv\(\) them first"):
+                envs.step(actions(0))
+            envs.send(actions(0)[2:], [2])
+            lagging = False
+
+
+def test_what_is_sent_and_received_is_checked_before_a_world_moves(teams):
+    envs = teams("NextStep", 2)
+    first = envs.reset(seed=SEED)
+    for wrong, message in (
+        ((actions(0)[:2], [0, 3]), "there are the worlds 0 to 2, got 3"),
+        ((actions(0)[:2], [1, 1]), r"a world is sent once and received before it is sent again; got \[1, 1\]"),
+        ((actions(0), [0, 1]), r"a batch of actions has the shape \(2, 7\)"),
+    ):
+        with pytest.raises(EtudeError, match=message):
+            envs.send(*wrong)
+    with pytest.raises(EtudeError, match="only 0 are under way: send them first"):
+        envs.recv()
+    envs.send(actions(0))
+    with pytest.raises(EtudeError, match=r"under way are \[0, 1, 2\]"):
+        envs.send(actions(0)[:1], [0])
+    *_, worlds = envs.recv(3)
+    assert sorted(worlds.tolist()) == [0, 1, 2] and same(envs.reset(seed=SEED), first)
+
+
 def test_an_episode_that_was_prepared_in_a_pause_is_the_same_to_the_bit(teams):
     """The worlds of one process use every pause; what they write is what the batch gives without pauses."""
     trace = played(teams("SameStep", 0))
@@ -288,7 +332,17 @@ def children():
     return {child.pid for child in multiprocessing.active_children()}
 
 
-def test_a_worker_that_dies_is_told_and_takes_the_others_along(teams):
+def step(envs):
+    envs.step(np.zeros((2, 7)))
+
+
+def send_and_receive(envs):
+    envs.send(np.zeros((2, 7)))
+    envs.recv(2)
+
+
+@pytest.mark.parametrize("move", [step, send_and_receive])
+def test_a_worker_that_dies_is_told_and_takes_the_others_along(teams, move):
     teams("NextStep", 2)  # the fork server, which stays, has files open too
     before, open_files = children(), len(list(OPEN.iterdir()))
     envs = etude.make_vec(TOUCH, 2, workers=2, cameras=())
@@ -296,10 +350,10 @@ def test_a_worker_that_dies_is_told_and_takes_the_others_along(teams):
     first, _ = sorted(children() - before)
     os.kill(first, signal.SIGKILL)
     with pytest.raises(EtudeError, match=r"the worker with world 0 ended \(signal SIGKILL\)"):
-        envs.step(np.zeros((2, 7)))
+        move(envs)
     assert children() == before
     with pytest.raises(EtudeError, match="closed"):
-        envs.step(np.zeros((2, 7)))
+        move(envs)
     del envs
     assert len(list(OPEN.iterdir())) == open_files
 

@@ -231,7 +231,9 @@ def test_a_policy_that_cannot_be_loaded_is_refused_in_one_line(nodes: Any) -> No
 def test_a_policy_that_ends_its_workers_while_it_is_loaded_is_refused_in_one_line(nodes: Any) -> None:
     with pytest.raises(EtudeError) as refused, Cluster(job("test_ray_cluster:Crashing"), RaySettings(nodes.address)) as cluster:
         list(cluster.play(ITEMS))
-    assert str(refused.value).startswith("loading the policy 'test_ray_cluster:Crashing' ended its worker, 3 times in a row (exit status 3)")
+    assert str(refused.value).startswith(
+        "loading the policy 'test_ray_cluster:Crashing' ended its worker, 3 times in a row (exit status 3)"
+    )
     assert "\n" not in str(refused.value)
 
 

@@ -45,6 +45,9 @@ class EpisodeVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
     last step does, and ``infos`` has what was last seen and said as ``final_obs`` and ``final_info``), or "Disabled".
 
     With ``copy=False``, observations are the memory that workers write to: the next step changes them.
+
+    ``step`` waits for the slowest world. Who would rather act where something is to be done takes :meth:`send` and :meth:`recv` instead:
+    worlds come back as they become ready, each plays what it plays with ``step``, and no core waits for another.
     """
 
     def __init__(
@@ -80,6 +83,7 @@ class EpisodeVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         self._texts = {key: [""] * self.num_envs for key, space in self.single_observation_space.items() if isinstance(space, spaces.Text)}
         self._keys = tuple(self.single_observation_space)
         self._begun = np.zeros(self.num_envs, np.bool_)
+        self._away: set[int] = set()  # worlds that were sent and not yet received
 
     def _single(self) -> gymnasium.Env[Any, Any]:
         """One environment of the batch, for its spaces: which all of them must have."""
@@ -98,7 +102,7 @@ class EpisodeVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Begin episodes in all worlds, or in those of the mask; see the class."""
-        self._check_open()
+        self._check_home()
         episodes, worlds = self._asked_options(options)
         beginnings = self._seeded(seed, worlds)
         if episodes is not None:
@@ -143,13 +147,10 @@ class EpisodeVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
 
     def step(self, actions: Any) -> tuple[Observation, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
         """One action in every world. All are looked at before the first is carried out."""
-        self._check_open()
-        if not self._begun.all():
-            raise EtudeError("call reset() first")
-        arrays, mode = self._arrays, self._plan.autoreset
-        if mode == AutoresetMode.DISABLED and (over := np.flatnonzero(arrays["terminated"] | arrays["truncated"])).size:
-            raise EtudeError(f'the episodes of the worlds {over.tolist()} are over; reset them: reset(options={{"reset_mask": …}})')
-        arrays["action"][:] = self._checked(actions)
+        self._check_home()
+        self._check_begun(self._everybody)
+        arrays = self._arrays
+        arrays["action"][:] = self._checked(actions, self.num_envs)
         told = self._team.step()
         self._learn(told)
         infos = self._infos.merged(self._everybody)
@@ -159,11 +160,53 @@ class EpisodeVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         observation = self._observation()
         return observation, arrays["reward"].copy(), arrays["terminated"].copy(), arrays["truncated"].copy(), infos
 
-    def _checked(self, actions: Any) -> NDArray[Any]:
-        room = self._arrays["action"]
-        given = numbers(actions, "the batch of actions", f"numbers of shape {room.shape}")
-        if given.shape != room.shape:
-            raise EtudeError(f"a batch of actions has the shape {room.shape}, one row for each world; got {given.shape}")
+    def send(self, actions: Any, worlds: Sequence[int] | NDArray[Any] | None = None) -> None:
+        """Begin a step in these worlds, all if not said: ``actions`` has a row for each. They come back by :meth:`recv`."""
+        self._check_open()
+        asked = list(self._everybody) if worlds is None else [_counted(world, "a world", 0) for world in worlds]
+        for world in asked:
+            if world >= self.num_envs:
+                raise EtudeError(f"there are the worlds 0 to {self.num_envs - 1}, got {world}")
+        if len(set(asked)) < len(asked) or self._away.intersection(asked):
+            raise EtudeError(
+                f"a world is sent once and received before it is sent again; got {asked}, and under way are {sorted(self._away)}"
+            )
+        self._check_begun(asked)
+        self._arrays["action"][asked] = self._checked(actions, len(asked))
+        self._team.send(asked)
+        self._away.update(asked)
+
+    def recv(self, least: int = 1) -> tuple[Observation, NDArray[Any], NDArray[Any], NDArray[Any], list[dict[str, Any]], NDArray[np.int64]]:
+        """What :meth:`step` gives, of at least so many worlds that were sent, those that are ready first: observations, rewards, terminated
+        and truncated with a row for each, their infos one by one, and which worlds they are."""
+        self._check_open()
+        if _counted(least, "the number of worlds to wait for", 1) > len(self._away):
+            raise EtudeError(
+                f"recv waits for {least} of the worlds that were sent, and only {len(self._away)} are under way: send them first"
+            )
+        try:
+            found = self._team.receive(least)
+        except BaseException:  # nobody is left to bring the others back
+            self._away.clear()
+            raise
+        worlds = [world for world, _ in found]
+        self._away.difference_update(worlds)
+        told = [part for _, part in found]
+        self._learn(told)
+        infos = [self._infos.of(world) for world in worlds]
+        for world, words in (one for part in told for one in part.get("final", ())):
+            infos[worlds.index(world)]["final_obs"] = self._final(world, words)
+        arrays, seen = self._arrays, Observation()
+        for key in self._keys:
+            texts = self._texts.get(key)
+            seen[key] = arrays[f"seen/{key}"][worlds] if texts is None else tuple([texts[world] for world in worlds])
+        return seen, arrays["reward"][worlds], arrays["terminated"][worlds], arrays["truncated"][worlds], infos, np.array(worlds, np.int64)
+
+    def _checked(self, actions: Any, worlds: int) -> NDArray[Any]:
+        shape = (worlds, *self._arrays["action"].shape[1:])
+        given = numbers(actions, "the batch of actions", f"numbers of shape {shape}")
+        if given.shape != shape:
+            raise EtudeError(f"a batch of actions has the shape {shape}, one row for each world; got {given.shape}")
         if not np.isfinite(given).all():
             raise EtudeError("the numbers of actions must be finite")
         if isinstance(self.single_action_space, spaces.Discrete) and not np.isin(given, range(int(self.single_action_space.n))).all():
@@ -191,15 +234,17 @@ class EpisodeVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
     def _add_final(self, infos: dict[str, Any], final: Sequence[Any]) -> None:
         found, mask = np.full(self.num_envs, None, object), np.zeros(self.num_envs, np.bool_)
         for world, words in final:
-            arrays = {key: self._arrays[f"final/{key}"][world].copy() for key in self._keys if key not in words}
-            found[world], mask[world] = {key: words[key] if key in words else arrays[key] for key in self._keys}, True
+            found[world], mask[world] = self._final(world, words), True
         infos["final_obs"], infos["_final_obs"] = found, mask
+
+    def _final(self, world: int, words: dict[str, str]) -> Observation:
+        return {key: words[key] if key in words else self._arrays[f"final/{key}"][world].copy() for key in self._keys}
 
     # ------------------------------------------------------------------------------------------- the rest
 
     def call(self, name: str, *arguments: Any, **keywords: Any) -> tuple[Any, ...]:
         """A method of every single environment, called; or an attribute. Plain data and arrays come back from workers, other things not."""
-        self._check_open()
+        self._check_home()
         told = self._team.call(text(name, "the name"), arguments, keywords)
         self._learn(told)
         return tuple(answer for part in told for _, answer in part["answers"])
@@ -219,6 +264,19 @@ class EpisodeVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
     def _check_open(self) -> None:
         if not self._ended.alive:
             raise EtudeError(CLOSED)
+
+    def _check_home(self) -> None:
+        self._check_open()
+        if self._away:
+            raise EtudeError(f"the worlds {sorted(self._away)} are under way: recv() them first")
+
+    def _check_begun(self, worlds: Sequence[int]) -> None:
+        if not self._begun[worlds].all():
+            raise EtudeError("call reset() first")
+        if self._plan.autoreset == AutoresetMode.DISABLED:
+            over = [world for world in worlds if self._arrays["terminated"][world] or self._arrays["truncated"][world]]
+            if over:
+                raise EtudeError(f'the episodes of the worlds {over} are over; reset them: reset(options={{"reset_mask": …}})')
 
 
 def of_task(num_envs: int, suite: str, task: str, split: str | None = None, **settings: Any) -> EpisodeVectorEnv:

@@ -87,6 +87,25 @@ class BatchInfos:
         self._forms[world], self._others[world] = form, others
         self._unchanged.clear()
 
+    def of(self, world: int) -> dict[str, Any]:
+        """The info of one world, as its environment gave it."""
+        found: dict[Any, Any] = {}
+        numbers, others = iter(self._numbers[world].tolist()), iter(self._others[world])
+        for *path, key, kind in self._forms[world]:
+            home = found
+            for one in path:
+                home = home[one]
+            if kind == _DICT:
+                home[key] = {}
+            elif kind in (_OTHER, _TUPLE):
+                value = next(others)
+                home[key] = tuple(value) if kind == _TUPLE else value
+            elif kind.startswith("("):
+                home[key] = tuple(_TYPES[one](next(numbers)) for one in kind.strip("()"))
+            else:
+                home[key] = _TYPES[kind](next(numbers))
+        return found
+
     def merged(self, worlds: Sequence[int]) -> dict[str, Any]:
         """The infos of these worlds: every key with one value for each world, and ``_key`` that says which worlds have it."""
         which = tuple(worlds)

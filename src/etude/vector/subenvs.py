@@ -108,10 +108,10 @@ class SubEnvs:
             self._guarded(sub, lambda sub, given: self._show(sub, *self._begin(sub, given)), one.given)
         return self._told
 
-    def step(self) -> Told:
-        """One action in every world; where an episode is over, what the mode of resetting says."""
+    def step(self, worlds: Sequence[int] | None = None) -> Told:
+        """One action in every world, or in these; where an episode is over, what the mode of resetting says."""
         self._told = {}
-        for sub in self._subs.values():
+        for sub in self._subs.values() if worlds is None else [self._subs[world] for world in worlds]:
             self._guarded(sub, self._step)
         return self._told
 

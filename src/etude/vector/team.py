@@ -5,9 +5,12 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import select
 import signal
+import struct
+from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, field
 from mmap import mmap
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -22,7 +25,8 @@ from etude.policies.wire import pack, unpack
 from etude.vector.arrays import Fields, SharedMemoryFile, arrays_in, bytes_of
 from etude.vector.subenvs import BatchPlan, Beginning, SubEnvs, Told
 
-STEP = b""  # the message that is sent most
+STEP = b""  # the message that is sent most: one action in every world
+ONE = struct.Struct("<i")  # one action in this world; every other message is longer
 CLOSED = "the vector environment is closed: make it anew"
 PATIENCE = 5.0  # seconds that a worker may take to end
 
@@ -33,6 +37,16 @@ class CallingProcess:
     def __init__(self, plan: BatchPlan, fields: Fields) -> None:
         self.arrays: Mapping[str, NDArray[Any]] = arrays_in(fields, bytearray(bytes_of(fields)))
         self._subenvs = SubEnvs(plan, range(plan.stream.worlds), self.arrays)
+        self._sent: list[int] = []
+
+    def send(self, worlds: Sequence[int]) -> None:
+        """Ask for one action in each of these worlds."""
+        self._sent += worlds
+
+    def receive(self, least: int) -> list[tuple[int, Told]]:
+        """At least so many worlds that were asked, and what they tell."""
+        asked, self._sent = self._sent[:least], self._sent[least:]
+        return [(world, self._subenvs.step([world])) for world in asked]
 
     def step(self) -> list[Told]:
         """One action in every world."""
@@ -61,6 +75,7 @@ class _BatchWorker:
     process: BaseProcess
     connection: Connection
     members: range
+    asked: deque[int] = field(default_factory=deque)  # worlds whose next step has not been told of, in the order of the answers
 
 
 class WorkerProcesses:
@@ -70,6 +85,7 @@ class WorkerProcesses:
 
     def __init__(self, plan: BatchPlan, fields: Fields, workers: int) -> None:
         self._team: list[_BatchWorker] = []
+        self._answering = select.poll()
         self._owner = os.getpid()
         memory = SharedMemoryFile(bytes_of(fields))
         try:
@@ -94,6 +110,32 @@ class WorkerProcesses:
             process.start()
         theirs.close()
         self._team.append(_BatchWorker(process, ours, members))
+        self._answering.register(ours.fileno(), select.POLLIN)
+
+    def send(self, worlds: Sequence[int]) -> None:
+        """Ask for one action in each of these worlds."""
+        if not self._team:
+            raise EtudeError(CLOSED)
+        for world in worlds:
+            worker = next(worker for worker in self._team if world in worker.members)
+            worker.asked.append(world)
+            with contextlib.suppress(OSError):  # if it is gone, that is found when its answer is read
+                worker.connection.send_bytes(ONE.pack(world))
+
+    def receive(self, least: int) -> list[tuple[int, Told]]:
+        """At least so many worlds that were asked, and what they tell: those that are ready first."""
+        found: list[tuple[int, Told]] = []
+        try:
+            while len(found) < least:
+                ready = {number for number, _ in self._answering.poll()}
+                for worker in self._team:
+                    if worker.connection.fileno() in ready:
+                        told = self._answer(worker)
+                        found.append((worker.asked.popleft(), told))
+        except BaseException:
+            self.close()
+            raise
+        return found
 
     def step(self) -> list[Told]:
         """One action in every world."""
@@ -167,8 +209,10 @@ def _work(
             connection.send_bytes(pack({"refused": [str(error)]}))
             return
         connection.send_bytes(b"")
+        asking = select.poll()  # much faster than the connection's own, which is made anew whenever it is asked
+        asking.register(connection.fileno(), select.POLLIN)
         while True:
-            subenvs.use_pause(connection.poll)
+            subenvs.use_pause(lambda seconds: bool(asking.poll(1000 * seconds)))
             told = _done(subenvs, connection.recv_bytes())
             connection.send_bytes(pack(told) if told else b"")
 
@@ -176,6 +220,8 @@ def _work(
 def _done(subenvs: SubEnvs, message: bytes) -> Told:
     if message == STEP:
         return subenvs.step()
+    if len(message) == ONE.size:
+        return subenvs.step(ONE.unpack(message))
     what, *arguments = unpack(message)
     if what == "reset":
         return subenvs.reset([Beginning(*one) for one in arguments[0]])
