@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import logging
 import statistics
 from collections.abc import Sequence
 from typing import Any
@@ -42,9 +41,7 @@ def _head() -> Any:
         cluster_utils = importlib.import_module("ray.cluster_utils")
     except ModuleNotFoundError:
         raise EtudeError("this benchmark needs the extra 'ray': pip install 'etude[ray]'") from None
-    return cluster_utils.Cluster(
-        initialize_head=True, head_node_args={**NODE, "include_dashboard": False, "logging_level": logging.CRITICAL}
-    )
+    return cluster_utils.Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False})
 
 
 def _rate(names: Sequence[str], address: str, nodes: int) -> float:
