@@ -18,6 +18,7 @@ from etude.learn.header import checkpoint_bytes, digest_of  # noqa: E402
 from etude.learn.kinds import kind_of  # noqa: E402
 from etude.learn.models.cogelot import parameters_of  # noqa: E402
 from etude.learn.named_recipes import recipe_named  # noqa: E402
+from etude.names import EtudeError  # noqa: E402
 from etude.papers.models import SHIPPING, models_of  # noqa: E402
 from etude.papers.playing import tables_of  # noqa: E402
 
@@ -46,6 +47,24 @@ def test_levels_are_trained_in_turn_each_from_the_weights_before(trained):
     first, second = (load_model(trained / name)[1] for name in ("window-L0", "window-L1"))
     assert first.begun == "" and second.begun == digest_of(checkpoint_bytes(trained / "window-L0" / "model.safetensors"))
     assert first.data.source.chosen() == ("match_pose",) and second.data.source.chosen() == ("novel_noun",)
+
+
+def test_several_are_trained_at_the_same_time_each_after_the_one_it_goes_on_from(trained, tmp_path):
+    done = CliRunner().invoke(app, typed(tmp_path, "--train", "--at-once", "2", "--model", "window-L[01]", "--model", "frame-L0"))
+    assert done.exit_code == 0, done.output
+    for name in ("window-L0", "window-L1"):  # the same weights as one after the other
+        here, there = (load_model(folder / name)[0].state_dict() for folder in (tmp_path, trained))
+        assert all(torch.equal(here[key], there[key]) for key in there)
+    assert (tmp_path / "frame-L0" / "model.safetensors").exists() and (tmp_path / "frame-L0.log").read_text()
+
+
+def test_one_that_fails_is_told_and_the_others_are_trained(tmp_path):
+    (tmp_path / "window-L0" / "curve.jsonl").mkdir(parents=True)  # where a file should be
+    done = CliRunner().invoke(app, typed(tmp_path, "--train", "--at-once", "2", "--model", "window-L[01]", "--model", "frame-L0"))
+    said = str(done.exception)
+    assert isinstance(done.exception, EtudeError) and "2 of 3 were not trained: window-L0 (" in said, done.output
+    assert "window-L1 (window-L0, from which it goes on, was not)" in said
+    assert (tmp_path / "frame-L0" / "model.safetensors").exists()
 
 
 def test_what_is_trained_is_not_trained_again_and_plays_the_tables(trained, tmp_path, capsys, monkeypatch):

@@ -35,6 +35,7 @@ def paper(
     train: Annotated[
         bool, typer.Option("--train", help="train those of --models that are not trained yet; the same command goes on")
     ] = False,
+    at_once: Annotated[int, typer.Option(min=1, help="with --train: so many at the same time, each in a process of its own")] = 1,
     settings: Annotated[list[str] | None, typer.Option("--set", help="key=value of the recipes of --models, besides their own")] = None,
     device: Annotated[str, typer.Option(help="cuda or cpu, for --models", show_default="cuda where there is one")] = "",
     policy: Annotated[list[str] | None, typer.Option(help=f"{POLICY}; TRAINED=POLICY says what it was trained on; repeat")] = None,
@@ -78,7 +79,7 @@ def paper(
     elif train or model or settings or kept:
         raise EtudeError("--train, --model, --set and --kept are about the paper's models: say with --models FOLDER where they are")
     if models is not None and train:
-        _train(suite, known, models, settings or (), device, workers)
+        _train(suite, known, models, settings or (), device, workers, at_once)
     trained = trained_models(suite, models, known) if models is not None else []
     shelf = KeptResults(kept, suite, known, trained, models) if kept is not None and models is not None else None
     trained = shelf.models if shelf is not None else trained
@@ -147,14 +148,18 @@ def _note(text: str) -> None:
     notes.print(text, highlight=False, soft_wrap=True, markup=False)
 
 
-def _train(suite: str, known: Sequence[PaperModel], models: Path, settings: Sequence[str], device: str, workers: int) -> None:
+def _train(suite: str, known: Sequence[PaperModel], models: Path, settings: Sequence[str], device: str, workers: int, at_once: int) -> None:
     try:
         from etude.learn.mind import device_named
         from etude.papers.training import ModelTraining
     except ModuleNotFoundError as error:
         raise EtudeError(f"training needs {error.name!r}, which is not installed: pip install 'etude[learn]'") from None
 
-    ModelTraining(suite, models, device_named(device), workers or cores(), tuple(settings), _note).train(known)
+    training = ModelTraining(suite, models, device_named(device), workers or cores(), tuple(settings), _note)
+    if at_once == 1:
+        training.train(known)
+    else:
+        training.train_at_once(known, at_once)
 
 
 def _tell_models(suite: str, found: ResultTable, as_json: bool) -> None:

@@ -2,7 +2,7 @@
 
 Four architectures of one size, on original instructions or on paraphrases; those that see objects know slots by number, as the paper's do,
 and are trained on slots in the order of the environment or shuffled anew at every step ("Shuffled Objects?"). For patches there is no such
-choice. All see the same number of distinct episodes.
+choice. All see the same number of distinct episodes, of a stream that is played once for each way of seeing.
 """
 
 from __future__ import annotations
@@ -39,18 +39,20 @@ def _settings(recipe: str, trained: str) -> tuple[str, ...]:
     return (EPISODES, SHARES, *STEPS, *(one for one in own if recipe.startswith("objects") or one == REWORDED))
 
 
-def _study(trained: str, *settings: str) -> PaperModel:
+def _study(trained: str, *settings: str, stream: str = "") -> PaperModel:
     """A model of our own: it cannot tell slots by their number at all."""
-    return PaperModel(trained, LINES["objects-xattn"], trained, "objects-xattn", (SHARES, *STEPS, *settings))
+    return PaperModel(trained, LINES["objects-xattn"], trained, "objects-xattn", (SHARES, *STEPS, *settings), stream=stream)
 
 
 MODELS = (
     *(
-        PaperModel(f"{recipe}-{trained}", LINES[recipe], trained, recipe, _settings(recipe, trained), paper_id)
+        PaperModel(
+            f"{recipe}-{trained}", LINES[recipe], trained, recipe, _settings(recipe, trained), paper_id, stream=recipe.partition("-")[0]
+        )
         for recipe, ids in IDS.items()
         for trained, paper_id in ids.items()
     ),
-    *(_study(f"episodes-{count}", f"data.most={count}") for count in DISTINCT),
+    *(_study(f"episodes-{count}", f"data.most={count}", stream="objects") for count in DISTINCT),
     _study(RECOVERING, EPISODES, "data.source.recovery.share=0.2"),
     _study(SPAWN, EPISODES, *IN_ORDER, f"{REWORDED}?order=spawn"),
 )
