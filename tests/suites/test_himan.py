@@ -234,6 +234,11 @@ def test_a_wrong_box_is_really_put_away():
     assert taken.done and put.done and not taken.right and not put.right
 
 
+def test_a_block_that_still_moves_with_its_drawer_is_not_taken_out_again():
+    """Where the hand is led step by step, the drawer is shut a moment before the block in it is at rest."""
+    assert play(Players("oracle:action=ee_delta"), "himan/put_in_and_close@train#1")[0].success
+
+
 @pytest.mark.parametrize("name", ["close_drawer@test#27", "put_in_and_close@test#8"])
 def test_a_drawer_that_is_opened_can_be_closed(name):
     """With the cabinet turned away and far out, the wrist could not get before the open drawer."""

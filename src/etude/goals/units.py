@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _WORLD = Pose()
 NEAR, TURN = 0.02, 0.2  # m and rad by which a region may be missed
+RESTING = 20  # control steps in which what moves with something else comes to rest
 
 
 class Unit(Goal):
@@ -221,11 +222,18 @@ class Composed(Goal):
         while node.memory["turn"] < len(units) and units[node.memory["turn"]].judge(watch).satisfied:
             node.memory["turn"] += 1
         turn = node.memory["turn"]
-        if turn == len(units) and not result.satisfied and self.staged:  # something was undone on the way: begin anew
-            turn = node.memory["turn"] = 0
+        if turn == len(units) and not result.satisfied and self.staged and not self._comes_to_rest(result, node):
+            turn = node.memory["turn"] = 0  # something was undone on the way: begin anew
         share = (turn + (units[turn].status.progress if turn < len(units) else 0.0)) / (len(units) + 1)
         reward = total(u.status.reward for u in units[:turn]) + (len(units) if result.satisfied else 0.0)
         return Status(result.satisfied, 1.0 if result.satisfied else min(share, 0.99), reward, result.violated)
+
+    def _comes_to_rest(self, result: Status, node: GoalNode) -> bool:
+        """May it be that all is as it should be, and only moves still with what it is in, such as a block in a drawer just shut?"""
+        waited = node.memory["waited"] = node.memory.get("waited", 0) + 1 if result.progress >= SWAYING else 0
+        if waited > RESTING:
+            node.memory["waited"] = 0
+        return 0 < waited <= RESTING
 
     @property
     def staged(self) -> bool:
