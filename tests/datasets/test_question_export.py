@@ -86,7 +86,7 @@ def test_the_same_names_give_the_same_bytes(folder: Path, tmp_path: Path) -> Non
 
 def test_a_form_that_does_not_fit_the_suite_is_refused(tmp_path: Path) -> None:
     for name in ("iwisdm/low@train#0", "clevrskills/pick@train#0"):
-        with pytest.raises(EtudeError, match=r"the form 'questions' is about frames of himan and himan_real; .* has none"):
+        with pytest.raises(EtudeError, match=r"the form 'questions' is about frames of himan, etudes and himan_real; .* has none"):
             export([name], tmp_path / "new")
     with pytest.raises(EtudeError, match="is not empty; choose another folder"):
         export([NAME], Path(__file__).parent)

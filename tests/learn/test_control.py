@@ -118,7 +118,7 @@ def test_test_names_are_refuses():
 
 def test_every_suite_with_a_robot_has_closed_loop_recipes():
     seen = {suite: recipe_named(f"{suite}/stream").data.source for suite in ("vima", "vlmbench", "himan")}
-    assert seen["vima"].cameras == ("top", "front") and seen["himan"].cameras == ("left_shoulder", "wrist")
+    assert seen["vima"].cameras == ("top", "front") and seen["himan"].cameras == ("front", "wrist")
     assert [source.joints for source in seen.values()] == [6, 7, 7]
     replace(seen["himan"], tasks=("open_drawer",)).refuse_misfits()
     refuses(lambda: replace(seen["himan"], tasks=("open_drawer",), joints=6).refuse_misfits(), "7 joints")
@@ -288,6 +288,20 @@ def test_who_is_told_nothing_acts_all_the_same(form):
     mind = ControlMind(model, CPU, {})
     mind.begin(0, {**heard(one, model), **prompt_arrays_of("", (), 32)})
     assert np.isfinite(mind.decide([0], [saw(one, 0)])[0]).all()
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("sees", ["both", "frames", "instruction"])
+def test_a_deaf_copy_does_not_hear_and_a_blind_one_does_not_see(form, sees):
+    model = Trainer(recipe(form, f"model.sees={sees}")).averaged
+    _, _, one = demonstrations(len(model.source.cameras))[0]
+    other = {**saw(one, 0), "frames": one.frames[20]}
+    mind = ControlMind(model, CPU, {})
+    for session, words in enumerate(({}, prompt_arrays_of("push it away", (), 32), {})):
+        mind.begin(session, {**heard(one, model), **words})
+    plain, told, shown = mind.decide([0, 1, 2], [saw(one, 0), saw(one, 0), other])
+    assert np.allclose(plain, told, atol=1e-5) == (sees == "frames")
+    assert np.allclose(plain, shown, atol=1e-5) == (sees == "instruction")
 
 
 # ------------------------------------------------------------------------------------------------ playing

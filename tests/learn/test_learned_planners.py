@@ -229,3 +229,10 @@ def test_recipes_that_cannot_be_are_refused():
     ):  # fmt: skip
         with pytest.raises(EtudeError, match=words):
             toy(setting)
+
+
+def test_etudes_are_planned_and_acted_by_what_their_own_cameras_see():
+    planner, policy = (recipe_named(f"etudes/{form}", ["data.source.tasks=low"]).data.source for form in ("planner", "chunks"))
+    assert planner.cameras == policy.cameras == ("base", "hand_view") and policy.action == "ee_delta"
+    found = planner.unpacked(planner.packed(0))
+    assert found.right.any(1).all() and (found.right[np.arange(len(found.now)), found.now]).all()

@@ -227,8 +227,8 @@ def test_every_conclusion_about_the_agents_is_about_two_of_them_and_what_they_pl
 
 def test_no_models_and_a_suite_without_any_are_refused(tmp_path, capsys, monkeypatch):
     assert "has none of the paper's models" in refused(capsys, monkeypatch, "paper", "vima", "--models", str(tmp_path), "--out", "x")
-    with pytest.raises(EtudeError, match="etudes declares no models of a paper; clevrskills, vima, vlmbench, himan, iwisdm do"):
-        models_of("etudes")
+    with pytest.raises(EtudeError, match="himan_real declares no models of a paper; clevrskills, vima, vlmbench, himan, iwisdm, etudes do"):
+        models_of("himan_real")
 
 
 def test_models_that_a_paper_does_not_have_stand_in_all_of_its_tables(tmp_path):

@@ -24,7 +24,6 @@ from etude.policies.subtask_prompts import IMAGE, next_subtask, reasoning
 from etude.render.png import png
 from etude.suites.suite import SUITES
 
-CAMERAS = ("front", "wrist")
 PIXELS = 256
 LINES = "questions.jsonl"
 
@@ -54,13 +53,14 @@ class Exported:
 def questions(episode: Episode, size: int = PIXELS) -> list[PlannerQuestion] | None:
     """The questions about an episode, in order, with square pictures of ``size`` pixels; None where the oracle does not solve it."""
     simulation = Simulation(episode.under("ee_delta"))
-    observer = Observer(simulation, CAMERAS, (size, size), ("rgb",))
+    cameras = SUITES[episode.parsed.suite].two_views()
+    observer = Observer(simulation, cameras, (size, size), ("rgb",))
     every = asked_every(episode)
     found: list[PlannerQuestion] = []
     asked: list[tuple[int, Position, Views]] = []  # in the stage that is going on: where it ends is not known yet
 
     def close() -> None:
-        views = _views(observer)
+        views = _views(observer, cameras)
         found.extend(PlannerQuestion(*one, simulation.steps, views) for one in asked)
         asked.clear()
 
@@ -68,7 +68,7 @@ def questions(episode: Episode, size: int = PIXELS) -> list[PlannerQuestion] | N
         if asked and asked[-1][1] != now:
             close()
         if simulation.steps % every == 0:
-            asked.append((simulation.steps, now, _views(observer)))
+            asked.append((simulation.steps, now, _views(observer, cameras)))
     if not simulation.status.satisfied:
         return None
     close()
@@ -86,9 +86,9 @@ def demonstrated_stages(simulation: Simulation) -> Iterator[Position]:
         simulation.step(oracle.act({"simulation": simulation}))
 
 
-def _views(observer: Observer) -> Views:
+def _views(observer: Observer, cameras: Sequence[str]) -> Views:
     seen = observer.look()
-    return {camera: png(seen[camera]) for camera in CAMERAS}
+    return {camera: png(seen[camera]) for camera in cameras}
 
 
 def export(names: Sequence[str], folder: Path, size: int = PIXELS) -> Exported:
@@ -130,8 +130,8 @@ def export(names: Sequence[str], folder: Path, size: int = PIXELS) -> Exported:
 
 def described(episode: Episode, one: PlannerQuestion, place: str) -> tuple[dict[str, Any], dict[str, bytes]]:
     """A question as JSON data, and its pictures by their paths in the folder ``place``."""
-    task, now, parsed = episode.instruction.text, one.position, episode.parsed
-    views, end_views = ({c: f"{place}/{frame:05d}-{c}.png" for c in CAMERAS} for frame in (one.frame, one.end))
+    task, now, parsed, cameras = episode.instruction.text, one.position, episode.parsed, tuple(one.views)
+    views, end_views = ({c: f"{place}/{frame:05d}-{c}.png" for c in cameras} for frame in (one.frame, one.end))
     row = {
         "episode": episode.name,
         "id": episode.id,
@@ -143,18 +143,18 @@ def described(episode: Episode, one: PlannerQuestion, place: str) -> tuple[dict[
         "frame": one.frame,
         "views": views,
         "instruction": task,
-        "prompt": next_subtask(task, CAMERAS),
-        "messages": _chat(next_subtask(task, CAMERAS), list(views.values())),
+        "prompt": next_subtask(task, cameras),
+        "messages": _chat(next_subtask(task, cameras), list(views.values())),
         "sub_task": now.text,
         "stage": now.number,
         "stages": list(now.stages),
         "history": list(now.earlier),
-        "prompt_with_history": next_subtask(task, CAMERAS, now.earlier),
+        "prompt_with_history": next_subtask(task, cameras, now.earlier),
         "end_frame": one.end,
         "end_views": end_views,
-        "reasoning_prompt": reasoning(task, CAMERAS, now.text),
+        "reasoning_prompt": reasoning(task, cameras, now.text),
     }
-    return row, {path[c]: data[c] for path, data in ((views, one.views), (end_views, one.end_views)) for c in CAMERAS}
+    return row, {path[c]: data[c] for path, data in ((views, one.views), (end_views, one.end_views)) for c in cameras}
 
 
 def _chat(prompt: str, paths: Sequence[str]) -> list[dict[str, Any]]:
@@ -170,6 +170,6 @@ def _fitting(name: str) -> Episode:
     """The episode of this name, where its suite has questions about frames."""
     found = find(name)
     if not isinstance(found, Episode) or not asked_every(found):
-        suites = " and ".join(name for name, suite in SUITES.items() if suite.asked_every)
-        raise EtudeError(f"the form 'questions' is about frames of {suites}; {name} has none")
+        *suites, last = (name for name, suite in SUITES.items() if suite.asked_every)
+        raise EtudeError(f"the form 'questions' is about frames of {', '.join(suites)} and {last}; {name} has none")
     return found

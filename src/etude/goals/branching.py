@@ -110,6 +110,9 @@ class Conditional(Goal):
         branch = self.taken(node)
         return branch.goal.following(branch)
 
+    def sways(self, node: GoalNode) -> bool:
+        return self.taken(node).sways()
+
     def choices(self, node: GoalNode) -> list[GoalNode]:
         branch = self.taken(node)
         return branch.goal.choices(branch)
@@ -160,6 +163,10 @@ class Exactly(Either):
         lost = node.memory["over"] or sum(not status.violated for status in found) < self.count
         reward = total(sorted((status.reward for status in found), reverse=True)[: self.count])
         return Status(there == self.count and not lost, total(best) / max(1, self.count), reward, lost)
+
+    def sways(self, node: GoalNode) -> bool:
+        held = [member for member in node.members if member.status.satisfied or member.sways()]
+        return not node.status.satisfied and not node.status.violated and len(held) == self.count
 
     def following(self, node: GoalNode) -> GoalNode | None:
         left = [member for member in node.members if not (member.status.satisfied or member.status.violated)]

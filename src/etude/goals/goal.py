@@ -64,6 +64,10 @@ class GoalNode:
         """The node and all below it, parents first."""
         return [self, *(one for member in self.members for one in member.listed())]
 
+    def sways(self) -> bool:
+        """Was the goal brought about, and is disturbed for a moment? What was never looked at was not."""
+        return self.begun and self.goal.sways(self)
+
     def judge(self, watch: Watch) -> Status:
         """Look again; a goal that is looked at for the first time begins now."""
         if not self.begun:
@@ -101,6 +105,10 @@ class Goal(Family):
     def following(self, node: GoalNode) -> GoalNode | None:
         """The leaf to work on next: the node itself unless it is satisfied."""
         return None if node.status.satisfied else node
+
+    def sways(self, node: GoalNode) -> bool:
+        """Was it brought about, and is disturbed for a moment, by what is done beside it? Then something else is worked on first."""
+        return False
 
     def choices(self, node: GoalNode) -> list[GoalNode]:
         """Every leaf that may be worked on next; the first is :meth:`following`'s, unless the order is free."""
@@ -202,10 +210,15 @@ class _Group(Goal):
     members: tuple[Goal, ...]
 
     def following(self, node: GoalNode) -> GoalNode | None:
-        for member in node.members:
-            if not member.status.satisfied:
-                return member.goal.following(member)
-        return None
+        left = [member for member in node.members if not member.status.satisfied]
+        open_ones = [member for member in left if not member.sways()]
+        first = next(iter(open_ones or left), None)
+        return None if first is None else first.goal.following(first)
+
+    def sways(self, node: GoalNode) -> bool:
+        """All that is left of it sways."""
+        left = [member for member in node.members if not member.status.satisfied]
+        return bool(left) and all(member.sways() for member in left)
 
     def choices(self, node: GoalNode) -> list[GoalNode]:
         following = self.following(node)

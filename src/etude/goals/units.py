@@ -279,6 +279,7 @@ class Achieved(Composed):
         return status._replace(progress=nearly)
 
     def following(self, node: GoalNode) -> GoalNode | None:
-        last = node.members[-1]
-        sways = self.staged and node.reached and not node.status.satisfied and node.status.progress >= SWAYING
-        return last if sways else super().following(node)
+        return node.members[-1] if self.staged and self.sways(node) else super().following(node)
+
+    def sways(self, node: GoalNode) -> bool:
+        return bool(node.reached) and not node.status.satisfied and node.members[0].status.progress >= SWAYING

@@ -29,7 +29,6 @@ from etude.pose import Array
 from etude.prompts.pictures import multimodal
 from etude.scene.manipulator import DELTA_POSITION, DELTA_ROTATION
 from etude.scene.robots import arm
-from etude.scene.scene import Scene
 from etude.skills.aim import delta_action
 from etude.skills.oracle import Oracle
 from etude.suites.suite import SUITES, Task
@@ -37,7 +36,6 @@ from etude.suites.suite import SUITES, Task
 PICTURE_SIDE = 4  # tokens along each side of a picture in a prompt
 PICTURE_TOKENS = PICTURE_SIDE**2
 LONGEST, PICTURES = 256, 16  # tokens and pictures of a prompt, at most
-ONLOOKER = "render"  # the camera of films, which no policy has
 PUSHED, CALM = 6, 20  # control steps for which a hand is pushed aside, and between two pushes on average
 TIP = 10  # numbers of a proprioception after those of the joints: pose of the tip, closed, held, opening
 HEADROOM = 1 << 20  # bytes of a sample besides its frames and the pictures of its prompt
@@ -195,15 +193,12 @@ def _joints(found: Episode) -> int:
 
 
 def plain_source(suite: str, views: int) -> ControlSource:
-    """All episodes of a suite, seen by the first camera in its room, and with two views by the one at the hand or the next."""
-    room = SUITES[suite].room
-    scene = room() if room is not None else Scene()
-    seeing = [camera for camera in scene.cameras if camera.name != ONLOOKER]
-    fixed = [camera.name for camera in seeing if camera.mount == "world"]
-    if not fixed or scene.robot is None:
+    """All episodes of a suite, seen by the first of its views, or by both."""
+    room, cameras = SUITES[suite].room, SUITES[suite].two_views()
+    robot = room().robot if room is not None else None
+    if not cameras or robot is None:
         raise EtudeError(f"{suite} has no room with a camera and a robot, which closed-loop recipes need")
-    second = [camera.name for camera in seeing if camera.mount == "hand"] or fixed[1:]
-    return ControlSource(suite, cameras=(fixed[0], *second[:1])[:views], joints=len(arm(scene.robot.arm).links))
+    return ControlSource(suite, cameras=cameras[:views], joints=len(arm(robot.arm).links))
 
 
 class OtherHand(Protocol):

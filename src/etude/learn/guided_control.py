@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from etude.envs.simulation import Simulation
 from etude.learn.control import ControlDemonstration, ControlEyes, ControlSource, Shaking, demonstrated, plain_source, prompt_arrays_of
-from etude.learn.keyposes import CAMERAS, NO_WORD
+from etude.learn.keyposes import NO_WORD
 from etude.learn.packing import arrays_in
 from etude.learn.source import ListedSource, training_plan
 from etude.library import episode
@@ -19,8 +19,9 @@ from etude.names import EtudeError
 from etude.policies.halves import Arrays
 from etude.policies.policy import Observation
 from etude.skills.subtasks import right_now
+from etude.suites.suite import SUITES
 
-VIEWS = 2  # cameras: of RoboHiMan's the first, and the one at the hand
+VIEWS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,10 +56,10 @@ class GuidedSource(ListedSource, ControlSource):
 
 
 def plain_guided_source(suite: str) -> GuidedSource:
-    """The first of a suite's lists for training, or all its episodes; joints are told where to be."""
-    return GuidedSource(
-        suite, cameras=CAMERAS[:VIEWS], told="text", action="joint", joints=plain_source(suite, 1).joints, plan=training_plan(suite)
-    )
+    """The first of a suite's lists for training, or all its episodes. Joints are told where to be, where demonstrations are keyposes."""
+    plain, control = plain_source(suite, VIEWS), SUITES[suite].control
+    action = "joint" if control == "keypose" else plain.action
+    return GuidedSource(suite, cameras=plain.cameras, told="text", action=action, joints=plain.joints, plan=training_plan(suite))
 
 
 def _demonstrated_subtasks(name: str, source: GuidedSource) -> GuidedDemonstration | None:

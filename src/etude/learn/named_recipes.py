@@ -61,10 +61,12 @@ def recipe_names(suite: str) -> tuple[str, ...]:
     """The recipes of a suite: each is trained as SUITE/NAME."""
     if SUITES[suite].control == ANSWER:
         return (DECIDER,)
-    planners = (PLANNER,) if SUITES[suite].asked_every else ()
+    planned = bool(SUITES[suite].asked_every)
+    planners = (PLANNER,) if planned else ()
     if SUITES[suite].control == "keypose":
         return (HEATMAPS, TOPDOWN, POINTS, CHUNKS, *CONTROLLERS, *planners)
-    return (*(f"{look}-{conditioning}" for look in LOOK_NAMES for conditioning in CONDITIONINGS), *CONTROLLERS, *planners)
+    strokes = (f"{look}-{conditioning}" for look in LOOK_NAMES for conditioning in CONDITIONINGS)
+    return (*strokes, *CONTROLLERS, *((CHUNKS,) if planned else ()), *planners)
 
 
 def recipe_named(name: str, settings: Sequence[str] = ()) -> Recipe:

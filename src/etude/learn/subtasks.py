@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from etude.datasets.questions import CAMERAS, demonstrated_stages
+from etude.datasets.questions import demonstrated_stages
 from etude.envs.observer import Observer
 from etude.envs.simulation import Simulation
 from etude.evaluation.guide import Position
@@ -26,6 +26,7 @@ from etude.policies.contract import Contract, refuse_mismatches
 from etude.policies.halves import Arrays
 from etude.policies.policy import Observation
 from etude.skills.subtasks import LONGEST, right_now, vocabulary
+from etude.suites.suite import SUITES
 
 NOTHING_SAID = -1
 STAGES = 32  # sub-tasks that an episode may have, where room is made for samples
@@ -49,7 +50,7 @@ class AskedFrames:
 class SubtaskSource(ListedSource):
     """Which episodes, seen by which ``cameras`` in square pictures of ``size`` pixels; asked about ``every`` so many control steps."""
 
-    cameras: tuple[str, ...] = CAMERAS
+    cameras: tuple[str, ...] = ()
     size: int = 128
     every: int = 10  # RoboHiMan C.1
 
@@ -88,7 +89,7 @@ class SubtaskSource(ListedSource):
 
 def plain_subtask_source(suite: str) -> SubtaskSource:
     """The first of a suite's lists that are for training, or all its episodes."""
-    return SubtaskSource(suite, plan=training_plan(suite))
+    return SubtaskSource(suite, plan=training_plan(suite), cameras=SUITES[suite].two_views())
 
 
 def asked_frames(name: str, source: SubtaskSource) -> AskedFrames:

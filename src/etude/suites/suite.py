@@ -157,6 +157,7 @@ class Conceded:
     reason: str
 
 
+ONLOOKER = "render"  # the camera of films, which no policy has
 MOST_CONCEDED = 5  # for a suite: more would be an excuse
 Novelty = Literal["shape", "texture", "combination"]
 
@@ -175,7 +176,8 @@ class Suite:
     ``room`` makes the scene that :meth:`Draw.scene` furnishes; ``workspace`` (m, world) is where things may stand in it, and where pick-
     and-place actions may lead, or a function that says so of a scene, where rooms differ; ``reach`` (m, world) the box in which the tip may
     be sent to keyposes. ``cameras`` and ``size`` (width, height) are what policies see unless they ask for something else: all cameras but
-    the onlooker's where none are named.
+    the onlooker's where none are named. ``views``: the two of them through which planners look, and policies that have two; where none are
+    named, the first that stands in the room, and the one at the hand or the next.
 
     ``horizon``, ``control`` and ``options`` are those of a task that does not say; ``order`` is that of its tables. ``plans`` are frozen
     lists of episodes, played as ``--plan SUITE-PLAN``. ``reword`` puts an instruction into other words, None where it cannot. ``modes``
@@ -200,6 +202,7 @@ class Suite:
     workspace: Workspace | Callable[[Scene], Workspace] | None = None
     reach: tuple[Vec3, Vec3] | None = None
     cameras: tuple[str, ...] = ()
+    views: tuple[str, ...] = ()
     size: tuple[int, int] = (128, 128)
     horizon: int = 200
     control: ActionSpace = "ee_delta"
@@ -272,6 +275,15 @@ class Suite:
             return sample
 
         return register
+
+    def two_views(self) -> tuple[str, ...]:
+        """The cameras of ``views``; fewer where its room has fewer."""
+        if self.views:
+            return self.views
+        seeing = [camera for camera in (self.room() if self.room is not None else Scene()).cameras if camera.name != ONLOOKER]
+        fixed = [camera.name for camera in seeing if camera.mount == "world"]
+        second = [camera.name for camera in seeing if camera.mount == "hand"] or fixed[1:]
+        return (*fixed[:1], *second[:1]) if fixed else ()
 
     def split_of(self, task: Task, purpose: Purpose) -> str | None:
         """The first split of a task that is for this; None where it has none."""

@@ -85,7 +85,11 @@ class Controller(nn.Module):
 
     def told(self, prompts: ControlPrompts) -> tuple[Tensor, Tensor]:
         """Encoded prompts (B, L, width), and which of their tokens are there (B, L)."""
-        there, said, shown = prompts.kinds > 0, prompts.kinds == WORD, self.pictures(prompts)
+        there, said = prompts.kinds > 0, prompts.kinds == WORD
+        if self.recipe.sees == "frames":  # one token that is always the same
+            first = (torch.arange(there.shape[1], device=there.device) == 0).expand(there.shape)
+            return self.heard(self.kinds.weight[BLANK]).expand(*there.shape, self.width), first
+        shown = self.pictures(prompts)
         if self.pretrained is not None:
             return self.heard(self.pretrained(prompts.words, said, shown + self.kinds(prompts.kinds), there)), there
         x = torch.where(said[..., None], self.words(prompts.words), shown)
@@ -96,6 +100,8 @@ class Controller(nn.Module):
 
     def seen(self, frames: Tensor, felt: Tensor) -> Tensor:
         """Looks of N moments, ``frames`` uint8 (N, V, S, S, 3) and ``felt`` (N, D), as tokens (N, M, width): all cells, and the feeling."""
+        if self.recipe.sees == "instruction":
+            frames = torch.zeros_like(frames)
         x = self.looked(self.frames.looks(frames.flatten(0, 1), self.frames.jitter)).unflatten(0, frames.shape[:2]) + self.cells
         x = torch.cat([x.flatten(1, 2), self.feeling(felt)[:, None]], 1)
         for block in self.eye:

@@ -56,6 +56,10 @@ etudes = Suite(
     order=TASKS,
     plans={name: partial(_fixed, name) for name in TASKS},
     reword=_reword,
+    asked_every={"low": 10, "medium": 20, "high": 30},
     cause=_cause,
     tables=later("etude.suites.etudes.tables", "TABLES"),
+    paper="a study of etude's own",
+    paper_tables=later("etude.suites.etudes.paper", "tables"),
+    paper_models=later("etude.suites.etudes.models", "MODELS"),
 )

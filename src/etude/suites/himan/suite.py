@@ -55,6 +55,7 @@ himan = Suite(
     },
     reword=reword,
     modes=("rule",),
+    views=("front", "wrist"),  # RoboHiMan C
     asked_every={"A": 10, "C": 30},  # HiMan-Bench 3.5, mode 3
     cause=_cause,
     tables=_tables,

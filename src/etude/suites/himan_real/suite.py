@@ -33,6 +33,7 @@ himan_real = Suite(
     plans={"training": real_training},
     reword=reword,
     modes=("rule",),
+    views=("front", "wrist"),  # RoboHiMan C
     asked_every={"A": 10, "C": 30},  # HiMan-Bench 3.5, mode 3
     cause=_cause,
 )
