@@ -20,9 +20,10 @@ ActionSpace = Literal["ee_delta", "ee_pose", "joint", "pick_place", "sweep", "ke
 PRIMITIVES = ("pick_place", "sweep", "keypose")  # actions that take many control steps
 MODALITIES = ("rgb", "depth", "segmentation", "points", "objects")  # what can be seen of an episode
 LONGEST = 1_000_000  # actions of an episode: 14 hours of control steps
-CONTROLS = ("ee_delta", "ee_pose", "joint")  # spaces that every robot has
+CONTROLS: tuple[ActionSpace, ...] = ("ee_delta", "ee_pose", "joint")  # spaces that every robot has
 LARGEST_PICTURE = 4096  # pixels on a side: a slip of the pen, or a peer, must not ask for all memory there is
 PRIMITIVE_STEPS = 100  # control steps that one of them counts for, when another space is used instead
+KEYPOSE_STEPS = 25  # the same of a keypose, where control steps are told
 
 
 @dataclass(frozen=True)
@@ -70,13 +71,20 @@ class Episode:
         """The key of results: the name and a digest of everything else."""
         return episode_id(self.parsed, self.to_json())
 
+    @property
+    def spaces(self) -> tuple[ActionSpace, ...]:
+        """Those in which it can be played, its own first. Where control steps are told, the hand can be sent to keyposes too."""
+        return tuple(dict.fromkeys((self.control, *CONTROLS, *(("keypose",) if self.control in CONTROLS else ()))))
+
     def under(self, control: ActionSpace | None) -> Episode:
         """The same episode in another action space, its horizon in actions of that; None leaves it as it is."""
         if control is None or control == self.control:
             return self
-        if control not in CONTROLS:
+        if control not in self.spaces:
             task = f"{self.parsed.suite}/{self.parsed.task}"
-            raise unknown(f"action space of {task}", str(control), {*CONTROLS, self.control})
+            raise unknown(f"action space of {task}", str(control), self.spaces)
+        if control == "keypose":
+            return replace(self, control=control, horizon=max(1, self.horizon // KEYPOSE_STEPS), budget=self.horizon)
         steps = (self.budget or self.horizon * PRIMITIVE_STEPS) if self.control in PRIMITIVES else self.horizon
         return replace(self, control=control, horizon=steps)
 

@@ -22,6 +22,7 @@ from etude.names import EtudeError  # noqa: E402
 from etude.papers.models import SHIPPING, models_of  # noqa: E402
 from etude.papers.playing import tables_of  # noqa: E402
 
+torch.set_num_threads(1)
 TASKS = ("match_pose", "novel_noun")  # one of L0, one of L1
 TINY = [*SETTINGS[:-2], "data.source.size=32", f"data.source.tasks={','.join(TASKS)}", "data.source.shaking.share=0.0",
         "schedule.steps=2", "schedule.batch=2", "data.start=2", "data.most=2"]  # fmt: skip
@@ -49,7 +50,8 @@ def test_levels_are_trained_in_turn_each_from_the_weights_before(trained):
     assert first.data.source.chosen() == ("match_pose",) and second.data.source.chosen() == ("novel_noun",)
 
 
-def test_several_are_trained_at_the_same_time_each_after_the_one_it_goes_on_from(trained, tmp_path):
+def test_several_are_trained_at_the_same_time_each_after_the_one_it_goes_on_from(trained, tmp_path, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")  # sums of weights are those of as many threads
     done = CliRunner().invoke(app, typed(tmp_path, "--train", "--at-once", "2", "--model", "window-L[01]", "--model", "frame-L0"))
     assert done.exit_code == 0, done.output
     for name in ("window-L0", "window-L1"):  # the same weights as one after the other

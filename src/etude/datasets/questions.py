@@ -53,7 +53,7 @@ class Exported:
 def questions(episode: Episode, size: int = PIXELS) -> list[PlannerQuestion] | None:
     """The questions about an episode, in order, with square pictures of ``size`` pixels; None where the oracle does not solve it."""
     simulation = Simulation(episode.under("ee_delta"))
-    cameras = SUITES[episode.parsed.suite].two_views()
+    cameras = SUITES[episode.parsed.suite].two_views(episode.scene)
     observer = Observer(simulation, cameras, (size, size), ("rgb",))
     every = asked_every(episode)
     found: list[PlannerQuestion] = []

@@ -22,25 +22,21 @@ from etude.scene.world import World, WorldState
 from etude.skills.aim import delta
 from etude.skills.journeys import Journey, Keypose, pose_of
 from etude.skills.strokes import Kind, Motion, Stroke
-from etude.suites.building import workspace
+from etude.suites.building import reach, workspace
 from etude.suites.suite import SUITES
 
 SETTLING = 25  # control steps before the first observation (ClevrSkills 1.2)
 CALM = 60  # control steps, at most, until things have come to rest after a primitive
 SIZES = {"ee_delta": 7, "ee_pose": 8, "pick_place": 12, "sweep": 12, "keypose": 8}
-ABOVE = 1.0  # m above the table, and as much below: where keyposes may be, if a suite does not say
 
 
 def primitive_bounds(episode: Episode) -> tuple[Array, Array]:
     """The least and the greatest numbers of a primitive: places in the suite's workspace, or of the tip in its reach; then quaternions."""
     suite = SUITES[episode.parsed.suite]
-    if episode.control == "keypose" and suite.reach is not None:
-        lower, upper = suite.reach
+    if episode.control == "keypose":
+        lower, upper = reach(suite, episode.scene)
         return np.array([*lower, *[-1.0] * 5]), np.array([*upper, *[1.0] * 5])
     low, high = workspace(suite, episode.scene)
-    if episode.control == "keypose":
-        height = episode.scene.table.height if episode.scene.table is not None else 0.0
-        return np.array([*low, height - ABOVE, *[-1.0] * 5]), np.array([*high, height + ABOVE, *[1.0] * 5])
     return np.array([*low, *[-1.0] * 4] * 2), np.array([*high, *[1.0] * 4] * 2)
 
 

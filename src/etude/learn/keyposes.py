@@ -17,7 +17,7 @@ from etude.envs.observer import Observer, key
 from etude.envs.simulation import Simulation
 from etude.learn.control import TIP
 from etude.learn.packing import arrays_in, in_a_row
-from etude.learn.source import SEEDS, ListedSource, refuse_tests, start_noise, training_plan
+from etude.learn.source import SEEDS, TRAINING, ListedSource, refuse_tests, start_noise, training_plan
 from etude.learn.wording import wording_of
 from etude.library import episode, tasks
 from etude.names import EtudeError
@@ -103,19 +103,21 @@ class KeyposeSource(ListedSource):
 
 
 def plain_keypose_source(suite: str) -> KeyposeSource:
-    """The first of a suite's lists that are for training, or all its episodes; the cube holds all places where the tip may be sent."""
+    """The first of a suite's lists that are for training, or all episodes that can be played so; the cube is where the tip may be sent."""
     found = SUITES[suite]
     if found.reach is None:
         raise EtudeError(f"{suite} does not say where the tip may be sent, which recipes of keyposes need")
-    lower, upper = (np.array(corner) for corner in found.reach)
+    asked = found.reach
+    lower, upper = map(np.array, asked(episode(f"{suite}/{found.keyposed[0]}@{TRAINING[0]}#0").scene) if callable(asked) else asked)
     x, y, z = ((lower + upper) / 2).round(6).tolist()
-    return KeyposeSource(suite, plan=training_plan(suite), centre=(x, y, z), side=round(float((upper - lower).max()), 6))
+    side = round(float((upper - lower).max()), 6)
+    return KeyposeSource(suite, tasks=found.keyposed, plan=training_plan(suite), centre=(x, y, z), side=side)
 
 
 def demonstrated_keyposes(name: str, source: KeyposeSource) -> KeyposeDemonstration:
     """Play an episode with the oracle. One that it does not solve is no demonstration."""
     refuse_tests(name)
-    found = episode(name)
+    found = episode(name).under("keypose")
     simulation = Simulation(found)
     contract = source.contract
     observer = Observer(simulation, contract.cameras, contract.size, contract.modalities)

@@ -63,10 +63,11 @@ def recipe_names(suite: str) -> tuple[str, ...]:
         return (DECIDER,)
     planned = bool(SUITES[suite].asked_every)
     planners = (PLANNER,) if planned else ()
+    keyposes = (HEATMAPS, TOPDOWN, POINTS)
     if SUITES[suite].control == "keypose":
-        return (HEATMAPS, TOPDOWN, POINTS, CHUNKS, *CONTROLLERS, *planners)
+        return (*keyposes, CHUNKS, *CONTROLLERS, *planners)
     strokes = (f"{look}-{conditioning}" for look in LOOK_NAMES for conditioning in CONDITIONINGS)
-    return (*strokes, *CONTROLLERS, *((CHUNKS,) if planned else ()), *planners)
+    return (*strokes, *CONTROLLERS, *(keyposes if SUITES[suite].keyposed else ()), *((CHUNKS,) if planned else ()), *planners)
 
 
 def recipe_named(name: str, settings: Sequence[str] = ()) -> Recipe:

@@ -166,7 +166,7 @@ def mismatches(policy: Contract, episode: Episode) -> list[str]:
     if action == ANSWER:
         return [f"action: policy gives answers, {episode.parsed.suite}/{episode.parsed.task} takes {episode.control!r}, 'ee_delta', …"]
     found = []
-    if action in PRIMITIVES and action != episode.control:
+    if action not in episode.spaces:
         own = f"{episode.control!r}, " if episode.control in PRIMITIVES else ""
         found.append(f"action: policy gives {action!r}, {episode.parsed.suite}/{episode.parsed.task} takes {own}'ee_delta', …")
     found += [words for words, convertible in _differences(policy, action) if not convertible]

@@ -61,8 +61,8 @@ def skill(*kinds: type[G]) -> Callable[[Skill[G]], Skill[G]]:
     return register
 
 
-def planned(*kinds: type[G]) -> Callable[[Plan[G]], Plan[G]]:
-    """Register a function that says with which stroke to work on leaves of these kinds; it serves as their skill too."""
+def planned(*kinds: type[G], steered: bool = True) -> Callable[[Plan[G]], Plan[G]]:
+    """Register a function that says with which stroke to work on leaves of these kinds; where it is ``steered`` by, as their skill too."""
 
     def register(function: Plan[G]) -> Plan[G]:
         def follow(context: Context[G]) -> Aim:
@@ -74,7 +74,8 @@ def planned(*kinds: type[G]) -> Callable[[Plan[G]], Plan[G]]:
                 return held_still(context.watch, context.watch.robot.closed, context.goal.saying(context.node))
             return replace(aim, task=context.goal.saying(context.node))
 
-        skill(*kinds)(functools.wraps(function)(follow))
+        if steered:
+            skill(*kinds)(functools.wraps(function)(follow))
         _PLANS.update(dict.fromkeys(kinds, function))
         return function
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from etude.goals.goal import Goal, GoalNode
+from etude.goals.goal import Always, Goal, GoalNode
 from etude.goals.units import Composed, Control, MoveConstrained, MoveFree, MoveJoint
 from etude.goals.watch import Watch
 from etude.pose import Pose, angle_between
@@ -97,6 +97,12 @@ def _retreat(watch: Watch, home: bool) -> Keypose:
         return Keypose(placed.base * robot.chain.forward(start), False, False, TRAVEL, "Move back")
     tip = watch.tip * Pose((0.0, 0.0, -BACK))
     return Keypose(tip.moved(z=0.05), False, True, GENTLE, "Move back")
+
+
+@planned(Always, steered=False)
+def give_up(context: Context[Always]) -> Keypose:
+    """What had to hold at every moment did not, and nothing can mend that."""
+    return _still(context.watch)
 
 
 @planned(Composed)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from etude.suites.suite import Suite
 
 BASE = 0.15  # m about the robot's base that stays free
+ABOVE = 1.0  # m above the table, and as much below: where keyposes may be, if a suite does not say
 EDGE = 0.1  # m from the edge of a table that things keep, where a suite names no workspace
 
 
@@ -98,6 +99,15 @@ class SceneBuilder:
         return Draft(self.scene, goal, instructions, roles=roles)
 
 
+def reach(suite: Suite, scene: Scene) -> tuple[Vec3, Vec3]:
+    """Where the tip may be sent to keyposes (m, world): what the suite says, or above its workspace and as much below."""
+    if suite.reach is not None:
+        return suite.reach(scene) if callable(suite.reach) else suite.reach
+    lower, upper = workspace(suite, scene)
+    height = scene.table.height if scene.table is not None else 0.0
+    return (*lower, height - ABOVE), (*upper, height + ABOVE)
+
+
 def workspace(suite: Suite, scene: Scene) -> tuple[Vec2, Vec2]:
     """Where things may stand (m, world): the workspace of the suite, or the table up to a hand from its edge."""
     if callable(suite.workspace):
@@ -110,4 +120,4 @@ def workspace(suite: Suite, scene: Scene) -> tuple[Vec2, Vec2]:
     return (x - w / 2 + EDGE, y - d / 2 + EDGE), (x + w / 2 - EDGE, y + d / 2 - EDGE)
 
 
-__all__ = ["SceneBuilder", "Thing", "workspace"]
+__all__ = ["SceneBuilder", "Thing", "reach", "workspace"]

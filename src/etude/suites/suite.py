@@ -162,6 +162,7 @@ MOST_CONCEDED = 5  # for a suite: more would be an excuse
 Novelty = Literal["shape", "texture", "combination"]
 
 Workspace = tuple[Vec2, Vec2]  # lower and upper corner
+Reach = tuple[Vec3, Vec3]  # the same
 Plan = Callable[[], tuple[str, ...]]
 Reword = Callable[[str, EpisodeName, Stream], str | None]
 
@@ -174,10 +175,11 @@ class Suite:
     of a purpose is the default. ``alike``: splits that differ from another one in their seeds only.
 
     ``room`` makes the scene that :meth:`Draw.scene` furnishes; ``workspace`` (m, world) is where things may stand in it, and where pick-
-    and-place actions may lead, or a function that says so of a scene, where rooms differ; ``reach`` (m, world) the box in which the tip may
-    be sent to keyposes. ``cameras`` and ``size`` (width, height) are what policies see unless they ask for something else: all cameras but
-    the onlooker's where none are named. ``views``: the two of them through which planners look, and policies that have two; where none are
-    named, the first that stands in the room, and the one at the hand or the next.
+    and-place actions may lead; ``reach`` (m, world) the box in which the tip may be sent to keyposes; either may be a function that says so
+    of a scene, where rooms differ. ``keyposed``: tasks that the oracle can also play by keyposes, besides those whose ``control`` they are.
+    ``cameras`` and ``size`` (width, height) are what policies see unless they ask for something else: all cameras but the onlooker's where
+    none are named. ``views``: the two of them through which planners look, and policies that have two; in rooms that have no such, the
+    first that stands in the room, and the one at the hand or the next.
 
     ``horizon``, ``control`` and ``options`` are those of a task that does not say; ``order`` is that of its tables. ``plans`` are frozen
     lists of episodes, played as ``--plan SUITE-PLAN``. ``reword`` puts an instruction into other words, None where it cannot. ``modes``
@@ -200,7 +202,8 @@ class Suite:
     alike: Mapping[str, str] = field(default_factory=dict)
     room: Callable[[], Scene] | None = None
     workspace: Workspace | Callable[[Scene], Workspace] | None = None
-    reach: tuple[Vec3, Vec3] | None = None
+    reach: Reach | Callable[[Scene], Reach] | None = None
+    keyposed: tuple[str, ...] = ()
     cameras: tuple[str, ...] = ()
     views: tuple[str, ...] = ()
     size: tuple[int, int] = (128, 128)
@@ -276,11 +279,12 @@ class Suite:
 
         return register
 
-    def two_views(self) -> tuple[str, ...]:
-        """The cameras of ``views``; fewer where its room has fewer."""
-        if self.views:
+    def two_views(self, scene: Scene | None = None) -> tuple[str, ...]:
+        """The cameras of ``views`` in a scene, or in its room; fewer where there are fewer."""
+        room = scene or (self.room() if self.room is not None else Scene())
+        seeing = [camera for camera in room.cameras if camera.name != ONLOOKER]
+        if self.views and {*self.views} <= {camera.name for camera in seeing}:
             return self.views
-        seeing = [camera for camera in (self.room() if self.room is not None else Scene()).cameras if camera.name != ONLOOKER]
         fixed = [camera.name for camera in seeing if camera.mount == "world"]
         second = [camera.name for camera in seeing if camera.mount == "hand"] or fixed[1:]
         return (*fixed[:1], *second[:1]) if fixed else ()

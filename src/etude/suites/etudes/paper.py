@@ -1,6 +1,7 @@
 """What learned policies make of études, as tables: by level, by kind of novelty, alone or told by a planner.
 
-No paper has these tables; they are played and laid out as those of papers are.
+No paper has these tables; they are played and laid out as those of papers are. Who is trained at a table plays there, and who is trained at
+a chest there.
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ from etude.arithmetic import total
 from etude.evaluation.record import Record
 from etude.evaluation.tables import name_of
 from etude.suites.etudes.composing import LEVELS, NOVEL
+from etude.suites.etudes.models import RECIPES
+from etude.suites.etudes.setting import SETTINGS
+from etude.suites.etudes.suite import task_name
 from etude.suites.paper import PaperBlock, PaperCell, PaperCondition, PaperRow, PaperTable, Scores
 
 EPISODES = 50  # of each level and split
@@ -30,19 +34,21 @@ def _scores(records: Sequence[Record]) -> Scores:
     return {(name.task, name.split, name.seed): float(r.success) for r in records for name in [name_of(r)]}
 
 
-def _condition(level: str, split: str, mode: str) -> PaperCondition:
-    key = f"{level}-{split}-{mode.partition(':')[0]}"
-    return PaperCondition(key, "etudes", EPISODES, task=(level,), split=(split,), mode=mode)
+def _condition(task: str, split: str, mode: str) -> PaperCondition:
+    key = f"{task}-{split}-{mode.partition(':')[0]}"
+    return PaperCondition(key, "etudes", EPISODES, task=(task,), split=(split,), mode=mode)
+
+
+def _block(setting: str, level: str, mode: str) -> PaperBlock:
+    conditions = [_condition(task_name(setting, level), split, mode) for split in SPLITS.values()]
+    solved = PaperRow(tuple(PaperCell((one,), _rate, setting, _scores) for one in conditions), "solved")
+    reached = PaperRow(tuple(PaperCell((one,), _progress, setting) for one in conditions), "progress")
+    return PaperBlock(f"{SETTINGS[setting].words}: {level}", (solved, reached))
 
 
 def _table(number: str, title: str, mode: str, note: str) -> PaperTable:
-    blocks = []
-    for level in LEVELS:
-        conditions = [_condition(level, split, mode) for split in SPLITS.values()]
-        solved = PaperRow(tuple(PaperCell((one,), _rate, scores=_scores) for one in conditions), "solved")
-        reached = PaperRow(tuple(PaperCell((one,), _progress) for one in conditions), "progress")
-        blocks.append(PaperBlock(level, (solved, reached)))
-    return PaperTable(number, title, tuple(SPLITS), tuple(blocks), note=note)
+    blocks = tuple(_block(setting, level, mode) for setting in RECIPES for level in LEVELS)
+    return PaperTable(number, title, tuple(SPLITS), blocks, note=note)
 
 
 def tables() -> tuple[PaperTable, ...]:
