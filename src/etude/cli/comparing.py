@@ -179,7 +179,9 @@ def board(
     there = hub_repository(push, "space", private)
     if there is not None:
         refuse_foreign_card(out)
-    found = make_board([read_run(folder) for folder in runs], lambda text: notes.print(f"  {text}", style="dim", highlight=False), replay)
+    found = make_board(
+        [read_run(folder) for folder in runs], lambda text: notes.print(f"  {text}", style="dim", highlight=False, soft_wrap=True), replay
+    )
     files = write_board(found, out, title, "" if there is None else there.name)
     address = None
     if there is not None:
