@@ -12,7 +12,7 @@ from made_runs import record, run_of
 from refusing import refused, told
 
 from etude.evaluation.inference import PairedTable, discordant_share, mcnemar
-from etude.evaluation.needed import episodes_needed
+from etude.evaluation.needed import TYPICAL, episodes_needed
 from etude.evaluation.store import Store
 from etude.names import EtudeError
 
@@ -53,7 +53,34 @@ def test_the_more_alike_outcomes_are_the_fewer_episodes_it_takes():
     measured, unrelated, nested = (row.pairs for row in alike.rows)
     assert nested < measured < unrelated and alike.pairs == measured
     plain = episodes_needed(0.05, 0.6)
-    assert plain.pairs == unrelated and [row.pairs for row in plain.rows] == [unrelated, nested]
+    usual = plain.rows[1]
+    assert plain.pairs == unrelated and [row.pairs for row in plain.rows] == [unrelated, usual.pairs, nested]
+    assert usual.correlation == TYPICAL and nested < usual.pairs < unrelated and not plain.note
+
+
+@pytest.mark.parametrize(
+    ("known", "words"),
+    [
+        (PairedTable(0, 0, 0, 20), "In all 20 pairs both runs fail"),
+        (PairedTable(20, 0, 0, 0), "In all 20 pairs both runs succeed"),
+        (PairedTable(0, 6, 0, 14), "In all 20 pairs one of the runs fails"),
+        (PairedTable(12, 0, 8, 0), "In all 20 pairs one of the runs succeeds"),
+    ],
+)
+def test_pairs_that_tell_nothing_are_said_to_and_not_counted_as_a_correlation(known, words):
+    asked = episodes_needed(0.05, 0.6, known=known)
+    assert asked.note.startswith(words) and "cannot be told" in asked.note
+    assert asked.rows == episodes_needed(0.05, 0.6).rows
+
+
+def test_at_a_rate_of_zero_there_is_one_row():
+    """Every correlation would give the same: the share of pairs that differ is the difference."""
+    for known in (None, PairedTable(0, 0, 0, 20)):
+        found = episodes_needed(0.05, 0.0, known=known)
+        (row,) = found.rows
+        assert row.discordant == pytest.approx(0.05) and "0 or 100 % it makes no difference" in found.note
+    (row,) = episodes_needed(0.3, 0.7).rows
+    assert row.discordant == pytest.approx(0.3)
 
 
 @pytest.mark.parametrize(
@@ -77,6 +104,7 @@ def test_the_command_says_it_in_words_and_as_data(capsys, monkeypatch):
     data = json.loads(told(capsys, monkeypatch, *asked, "--json"))
     assert data["pairs"] == data["rows"][0]["pairs"] == episodes_needed(0.05, 0.6).pairs
     assert f"{data['pairs']:,} episodes, played by both, show with 80 % power that one succeeds in 65 % and the other in 60 %" in said
+    assert "as alike as once measured" in said and "makes no difference" in told(capsys, monkeypatch, "plan", "--baseline", "0")
     assert "say the success rate that is to be beaten (--baseline 60)" in refused(capsys, monkeypatch, "plan")
 
 

@@ -10,10 +10,21 @@ from refusing import refused
 DEMOS = ("demos", "--suite", "clevrskills", "--task", "pick", "--episodes", "1", "--out", "data", "--push")
 
 
+BOARD = ("board", "run", "--out", "site")
+
+
 def test_a_name_that_is_no_repository_is_refused(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     assert "expected OWNER/NAME" in refused(capsys, monkeypatch, *DEMOS, "stacking")
-    assert not (tmp_path / "data").exists()
+    assert "expected OWNER/NAME" in refused(capsys, monkeypatch, *BOARD, "--push", "board")
+    assert not list(tmp_path.iterdir())
+
+
+def test_private_is_for_what_is_pushed(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    for command in (DEMOS[:-1], BOARD):
+        assert "--private is for --push OWNER/NAME" in refused(capsys, monkeypatch, *command, "--private")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.skipif(importlib.util.find_spec("huggingface_hub") is not None, reason="the client of the Hub is installed")

@@ -8,7 +8,7 @@ from etude.evaluation.play import Players, play
 from etude.library import episode
 from etude.names import EtudeError
 from etude.policies.loading import load_planner, load_policy
-from etude.policies.replay import ReplayPolicy, write_actions
+from etude.policies.replay import ReplayPolicy, file_stem, write_actions
 from etude.policies.scripted import confused
 from etude.scene.scene import Body
 
@@ -52,12 +52,21 @@ def test_the_colour_blind_oracle_takes_the_wrong_one_of_two_that_look_alike_but_
 
 
 def test_replayed_actions_lead_to_the_same_end(tmp_path):
-    from etude.policies.replay import file_stem
-
     record, course = play(Players("oracle:noise=0.004"), PICK)
     write_actions(tmp_path / "actions" / f"{file_stem(PICK)}.npz", course.actions, "ee_delta")
     again = outcome(f"replay:{tmp_path}")
     assert (again.steps, again.reward, again.outcome) == (record.steps, record.reward, record.outcome)
+
+
+def test_primitives_are_replayed_each_in_the_space_of_its_task(tmp_path):
+    names = ("vima/rotate@L1#0", "vima/sweep_without_exceeding@L1#0")
+    ended = {}
+    for name in names:
+        ended[name], course = play(Players("oracle"), name)
+        write_actions(tmp_path / "actions" / f"{file_stem(name)}.npz", course.actions, course.episode.control)
+    for name in names:
+        again = outcome(f"replay:{tmp_path}", name)
+        assert (again.steps, again.reward, again.outcome) == (ended[name].steps, ended[name].reward, "success")
 
 
 def test_a_replay_says_what_it_misses(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -83,6 +84,57 @@ def test_a_model_arrives_with_its_card(hub: FakeHub, folder: Path):
     assert set(arrived) == {"README.md", "model.safetensors", "curve.jsonl"} and f"{hub.address}/my-lab/turner" in done.stdout
     assert arrived["model.safetensors"] == (run / "model.safetensors").read_bytes()
     assert RepoCard(arrived["README.md"].decode()).data.pipeline_tag == "robotics"
+
+
+EVALUATE = ("evaluate", "--suite", "clevrskills", "--task", "pick", "--split", "test", "--episodes", "2", "--workers", "1")
+
+
+def test_a_board_arrives_as_a_static_space_whose_rows_were_replayed(hub: FakeHub, folder: Path):
+    for policy in ("oracle", "noop"):
+        keep = ("--record", "all") if policy == "oracle" else ()
+        assert etude(hub, folder, *EVALUATE, "--policy", policy, "--out", policy, *keep).returncode == 0
+    (folder / "site").mkdir()
+    (folder / "site/notes.txt").write_text("of the owner, and for nobody else")
+    done = etude(hub, folder, "board", "oracle", "noop", "--out", "site", "--title", "Pick", "--push", "my-lab/board", "--private")
+    assert done.returncode == 0, done.stderr
+    assert f"pushed to {hub.address}/spaces/my-lab/board" in done.stdout
+    made, arrived = hub.made["spaces/my-lab/board"], hub.files["spaces/my-lab/board"]
+    assert (made["sdk"], made["visibility"]) == ("static", "private")
+    assert set(arrived) == {"README.md", "index.html", "board.json", "1-oracle.html", "2-noop.html"}
+    assert arrived == {name: data for name, data in held(folder / "site").items() if name != "notes.txt"}
+    card = RepoCard(arrived["README.md"].decode())
+    assert (card.data.sdk, card.data.app_file, card.data.title, card.data.license) == ("static", "index.html", "Pick", "apache-2.0")
+    assert "replayed 2 of 2: same ends" in card.content and "claimed" in card.content
+
+
+def test_a_board_that_is_pushed_again_takes_its_own_pages_away(hub: FakeHub, folder: Path):
+    there = hub.files["spaces/my-lab/board"]
+    there |= {"data.csv": b"of the owner", "about.html": b"of the owner"}
+    done = etude(hub, folder, "board", "noop", "--out", "other", "--push", "my-lab/board", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["pushed"] == f"{hub.address}/spaces/my-lab/board"
+    assert set(there) == {"README.md", "index.html", "board.json", "1-noop.html", "data.csv", "about.html"}
+
+
+def test_who_is_not_logged_in_is_told_before_a_board_is_made(hub: FakeHub, folder: Path):
+    done = etude(hub, folder, "board", "noop", "--out", "none", "--push", "my-lab/board", token="")
+    assert done.returncode == 2 and "hf auth login" in done.stderr and not (folder / "none").exists()
+
+
+def test_a_readme_that_is_not_a_boards_is_not_written_over(hub: FakeHub, folder: Path):
+    (folder / "home").mkdir(exist_ok=True)
+    (folder / "home/README.md").write_text("mine")
+    done = etude(hub, folder, "board", "noop", "--out", "home", "--push", "my-lab/board")
+    assert done.returncode == 2 and "is not a board's" in done.stderr and not (folder / "home/index.html").exists()
+
+
+def test_cards_name_their_repository_and_how_to_cite_it(hub: FakeHub):
+    demos, model = (hub.files[place]["README.md"].decode() for place in ("datasets/my-lab/pick", "models/my-lab/turner"))
+    assert 'LeRobotDataset("my-lab/pick")' in demos and "OWNER/NAME" not in demos
+    assert "\n1 episode, " in demos and "1 episodes" not in demos and "It ended in success, and has been" in demos
+    for card, where, title in ((demos, "datasets/my-lab/pick", "Demonstrations in etude"), (model, "my-lab/turner", "turner: a policy")):
+        assert f"howpublished = {{Hugging Face Hub, {where}}}" in card and f"title = {{{{{title}" in card
+        assert "note = {made by etude" in card and "protocol etude-v2" in card and "the *Community* tab" in card
 
 
 def test_cards_are_what_the_hub_reads(hub: FakeHub):

@@ -57,7 +57,7 @@ def escape(text: str) -> str:
 
 
 Push = Annotated[str | None, typer.Option(metavar="OWNER/NAME", help="put it on the Hugging Face Hub (extra 'hub'; log in: hf auth login)")]
-Private = Annotated[bool, typer.Option("--private", help="--push makes a repository that others cannot see")]
+Private = Annotated[bool, typer.Option("--private", help="in a repository that others cannot see, where it is new")]
 
 
 def _tell_version(wanted: bool) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from etude.cli.app import app, console, escape, given, notes, print_json, say
+from etude.cli.app import Private, Push, app, console, escape, given, notes, print_json, say
 from etude.names import EtudeError
 
 if TYPE_CHECKING:
@@ -147,6 +147,8 @@ def plan(
         return
     say(found.table())
     say(str(found))
+    if found.note:
+        say(found.note)
 
 
 def _warn(run: Run) -> None:
@@ -162,23 +164,38 @@ def board(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="folders of runs; the first says which episodes the board is about")],
     out: Annotated[Path, typer.Option(help="a folder for the pages")],
     title: Annotated[str, typer.Option(help="of the page")] = "Leaderboard",
+    replay: Annotated[int, typer.Option(help="of each row, so many episodes whose actions were kept are carried out again", min=0)] = 5,
+    push: Push = None,
+    private: Private = False,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
     """Make a leaderboard: static pages of runs on the same episodes, whose digests are checked. Rows that do not match are refused."""
     from etude.evaluation.store import read_run
+    from etude.evaluation.tables import plural
+    from etude.integrations.hub import hub_repository
+    from etude.report.board import PAGES, refuse_foreign_card, write_board
     from etude.report.board import board as make_board
-    from etude.report.board import write_board
 
-    found = make_board([read_run(folder) for folder in runs], lambda text: notes.print(f"  {text}", style="dim", highlight=False))
-    write_board(found, out, title)
+    there = hub_repository(push, "space", private)
+    if there is not None:
+        refuse_foreign_card(out)
+    found = make_board(
+        [read_run(folder) for folder in runs], lambda text: notes.print(f"  {text}", style="dim", highlight=False, soft_wrap=True), replay
+    )
+    files = write_board(found, out, title, "" if there is None else there.name)
+    address = None
+    if there is not None:
+        address = there.push(out, f"A board of {plural(len(found.rows), 'row')} by etude", only=files, ours=[PAGES])
     if as_json:
-        print_json({"page": str(out / "index.html"), **found.to_data()})
+        print_json({"page": str(out / "index.html"), **found.to_data(), **({} if address is None else {"pushed": address})})
     else:
         for row in found.rows:
-            say(f"{100 * row.tally.rate:5.1f} %  {row.run.plan.policy}  {row.mode}  {row.run.folder}")
+            say(f"{100 * row.tally.rate:5.1f} %  {row.run.plan.policy}  {row.mode}  {row.proof}  {row.run.folder}")
         for folder, reason in found.refused:
             console.print(f"[red]refused[/] {escape(folder)}: {escape(reason)}", highlight=False, soft_wrap=True)
         console.print(f"wrote {out / 'index.html'}", highlight=False, soft_wrap=True)
+        if address is not None:
+            console.print(f"pushed to {address}", highlight=False, soft_wrap=True)
     if found.refused:
         raise typer.Exit(1)
 

@@ -76,12 +76,12 @@ def demos(
 ) -> None:  # fmt: skip
     """Record demonstrations as a data set. Interrupted, it goes on where it stopped."""
     from etude import api
-    from etude.datasets.demos import lerobot_version, summary
+    from etude.datasets.demos import lerobot_version, name_repository, summary
     from etude.datasets.taking import RecordingSpec
     from etude.evaluation.choosing import is_listed
     from etude.evaluation.run import RunSettings
     from etude.evaluation.tables import plural
-    from etude.integrations.hub import HubRepository
+    from etude.integrations.hub import hub_repository
     from etude.suites.suite import SUITES
 
     if recipe is not None and suite == [recipe.partition("/")[0]]:
@@ -96,7 +96,7 @@ def demos(
             raise unknown(f"plan of {named}", plan, SUITES[named].plans)
     if push is not None and len(form or ()) > 1:
         raise EtudeError("--push takes a data set of one --format: several have a folder each, and no card in common")
-    there = None if push is None else HubRepository(push, "dataset", private)
+    there = hub_repository(push, "dataset", private)
     spec = RecordingSpec(
         tuple(camera or ()), recorded_size(size), spaces=every_space, smooth=smooth, modalities=tuple(modality or ()), language=language
     )
@@ -109,6 +109,7 @@ def demos(
         )  # fmt: skip
     address = None
     if there is not None:
+        name_repository(out, (form or ["lerobot"])[0], there.name)
         address = there.push(out, f"{plural(len(made.kept), 'demonstration')} recorded by etude", lerobot_version(out))
     if as_json:
         print_json({**summary(made), **({} if address is None else {"pushed": address})})
@@ -186,8 +187,9 @@ def rerender(
     from etude.datasets.demos import FORMATS
     from etude.datasets.replaying import rerender as make
     from etude.datasets.taking import RecordingSpec
+    from etude.evaluation.tables import plural
 
     pick("format", form, FORMATS)
     spec = RecordingSpec(tuple(camera or ()), recorded_size(size), smooth=smooth, modalities=tuple(modality or ()), language=language)
     count = make(folder, out, spec, form)
-    console.print(f"{count} episodes are in {out}", highlight=False, soft_wrap=True)
+    console.print(f"{plural(count, 'episode')} {'is' if count == 1 else 'are'} in {out}", highlight=False, soft_wrap=True)

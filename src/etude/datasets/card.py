@@ -12,7 +12,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from etude.datasets.take import Take, recorded_in
+from etude.evaluation.citation import LICENCE, ending
 from etude.evaluation.record import Record
+from etude.evaluation.tables import plural
 from etude.names import PROTOCOL, EpisodeName
 from etude.render import fingerprint
 from etude.scene.viewpoints import camera_names
@@ -20,7 +22,6 @@ from etude.scene.viewpoints import camera_names
 SCHEMA = 1
 OWN_CAMERAS = "own_cameras"
 PERSON = "person"  # the source of actions that no policy has chosen
-LICENCE = "apache-2.0"
 PACKAGES = ("etude", "mujoco-core", "numpy", "numba", "av", "pyarrow", "h5py")
 
 
@@ -117,27 +118,29 @@ tags: [{", ".join(marks)}]
 """
 
 
-def _reading(form: str) -> str:
+def _reading(form: str, repository: str) -> str:
     """How one begins with a set of this form."""
     if form.startswith("lerobot"):
+        where = f'"{repository}"' if repository else '"OWNER/NAME", root="FOLDER"'
         version = "lerobot of before v3.0" if form == "lerobot-v2.1" else "lerobot"
         return f"""It is a LeRobotDataset, which {version} reads and trains on, from the Hub by its name and from a folder by `root`:
 
 ```
 from lerobot.datasets.lerobot_dataset import LeRobotDataset
 
-dataset = LeRobotDataset("OWNER/NAME")
+dataset = LeRobotDataset({where})
 ```
 
 What LeRobot has no place for (whole episodes as JSON, exact states, camera parameters, words for every action) is in the tables of
 `etude/`."""
+    download = f"\n\n```\nhf download {repository} --repo-type dataset --local-dir demos\n```" if repository else ""
     if form == "robomimic":
-        return "It is an HDF5 file in robomimic's layout, `demos.hdf5`; states replay in the MJCF models beside them."
-    return "Every episode is a folder of arrays and videos, without pickles."
+        return f"It is an HDF5 file in robomimic's layout, `demos.hdf5`; states replay in the MJCF models beside them.{download}"
+    return f"Every episode is a folder of arrays and videos, without pickles.{download}"
 
 
-def card(form: str, made: Mapping[str, Any]) -> str:
-    """``README.md``."""
+def card(form: str, made: Mapping[str, Any], repository: str = "") -> str:
+    """``README.md``; ``repository`` is where on the Hub it is put (OWNER/NAME)."""
     names = list(map(EpisodeName.parse, made["episodes"]))
     tasks = Counter(f"{n.suite}/{n.task}" for n in names)
     lost = Counter(f"{n.suite}/{n.task}" for n in (EpisodeName.parse(f["episode"]) for f in made["failures"]))
@@ -146,18 +149,19 @@ def card(form: str, made: Mapping[str, Any]) -> str:
     versions = ", ".join(f"{k} {v}" for k, v in made["versions"].items() if v)
     width, height = made["size"]
     beside = f", with {', '.join(made['modalities'])}" if made.get("modalities") else ""
+    begin = "begins" if made.get("recoveries") == 1 else "begin"
     mended = (
-        f"\n{made['recoveries']} of them begin where the oracle takes over from another, or from a mistake."
+        f"\n{made['recoveries']} of them {begin} where the oracle takes over from another, or from a mistake."
         if made.get("recoveries")
         else ""
     )
     title = f"Demonstrations in etude ({', '.join(dict.fromkeys(n.suite for n in names))})"
     driven = made.get("source") == PERSON
     who = f"driven by a person (`{made['policy']}`)" if driven else f"by the policy `{made['policy']}`"
-    ended = f"All but {len(made['unsolved'])} ended in success, and each" if made.get("unsolved") else "Every episode ended in success, and"
+    ended = _ended(len(names), len(made.get("unsolved", ())))
     same = "They were driven by hand, and replay to the same states." if driven else "The same command gives the same bytes."
     mistakes = (
-        "some did not succeed, as `next.success` says at their last frame"
+        "what did not succeed is marked by `next.success` at its last frame"
         if made.get("unsolved")
         else "only successes are kept, so that\nthere is little to learn about mistakes"
     )
@@ -165,7 +169,7 @@ def card(form: str, made: Mapping[str, Any]) -> str:
     return f"""{_front_matter(form, made, title)}
 # {title}
 
-{len(made["episodes"])} episodes, {made["frames"]} frames at {made["fps"]} per second, {who} on
+{plural(len(names), "episode")}, {plural(made["frames"], "frame")} at {made["fps"]} per second, {who} on
 {made["robot"]["arm"]} with {" and ".join(made["robot"]["hands"])}; actions in `{made["control"]}`; cameras {", ".join(made["cameras"])} at
 {width}×{height}{beside}. {ended} has been carried out again from its actions before it was kept.{mended}
 
@@ -175,7 +179,7 @@ def card(form: str, made: Mapping[str, Any]) -> str:
 
 ## Reading it
 
-{_reading(form)}
+{_reading(form, repository)}
 
 ## How it was made
 
@@ -197,4 +201,14 @@ policy does with real arms, cameras or people. Instructions are English sentence
 {people}
 
 Licence: {LICENCE}. Scenes, objects and textures are made by the program itself; nothing of anybody else's is in it.
-"""
+
+{ending(title, "dataset", repository, made["versions"].get("etude") or "", made["protocol"])}"""
+
+
+def _ended(episodes: int, unsolved: int) -> str:
+    """How the recorded episodes ended, up to what is said of each."""
+    if not unsolved:
+        return "It ended in success, and" if episodes == 1 else "Every episode ended in success, and"
+    if unsolved == episodes:
+        return "It did not end in success, and" if episodes == 1 else "None ended in success, and each"
+    return f"All but {unsolved} ended in success, and each"

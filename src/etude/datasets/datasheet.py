@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from etude.datasets.card import LICENCE
 from etude.datasets.describing import ActionSpread, Description, GroupFacts, Spread
+from etude.evaluation.citation import LICENCE
 from etude.evaluation.tables import plural
 from etude.names import PROTOCOL
 

@@ -186,6 +186,11 @@ def read_facts(folder: Path) -> dict[str, Any]:
     return found
 
 
+def name_repository(folder: Path, form: str, repository: str) -> None:
+    """Have the card of a data set say where on the Hub it is (OWNER/NAME)."""
+    write_whole(folder / "README.md", card(form, read_facts(folder), repository))
+
+
 def lerobot_version(folder: Path) -> str:
     """The version of LeRobot's format that a data set is in, by which LeRobot finds it on the Hub; empty for other formats."""
     info = folder / "meta/info.json"

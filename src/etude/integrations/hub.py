@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -12,6 +12,15 @@ from etude.names import EtudeError
 
 HubKind = Literal["dataset", "model", "space"]
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+
+
+def hub_repository(push: str | None, kind: HubKind, private: bool) -> HubRepository | None:
+    """The repository that ``--push`` names; None where nothing is to be pushed."""
+    if push is not None:
+        return HubRepository(push, kind, private)
+    if private:
+        raise EtudeError("--private is for --push OWNER/NAME, which was not given")
+    return None
 
 
 class HubRepository:
@@ -34,21 +43,23 @@ class HubRepository:
             except LocalTokenNotFoundError:
                 raise EtudeError("--push needs somebody who is logged in to the Hub: hf auth login") from None
 
-    def push(self, folder: Path, message: str, tag: str = "") -> str:
-        """Make the repository where there is none, and put a folder into it; gives its address.
+    def push(self, folder: Path, message: str, tag: str = "", only: Sequence[str] = (), ours: Sequence[str] = ()) -> str:
+        """Make the repository where there is none, and put a folder into it, or ``only`` these files of it; gives its address.
 
-        What an earlier push left in sub-folders that the folder has too, and is not in them any more, is removed; everything else stays.
-        ``tag`` is moved to what was pushed.
+        What an earlier push left in sub-folders that the folder has too, or under a pattern of ``ours``, and is not there any more, is
+        removed; everything else stays. ``tag`` is moved to what was pushed.
         """
         from huggingface_hub.errors import RevisionNotFoundError
 
-        within = [f"{path.name}/*" for path in sorted(folder.iterdir()) if path.is_dir()]
+        within = [*ours] if only else [f"{path.name}/*" for path in sorted(folder.iterdir()) if path.is_dir()]
         place = {"repo_id": self.name, "repo_type": self.kind}
         with self._asked(f"to take {folder}"):
             made = self._client.create_repo(
                 **place, private=self._private or None, exist_ok=True, space_sdk="static" if self.kind == "space" else None
             )
-            self._client.upload_folder(**place, folder_path=folder, commit_message=message, delete_patterns=within)
+            self._client.upload_folder(
+                **place, folder_path=folder, commit_message=message, delete_patterns=within, allow_patterns=list(only) or None
+            )
             if tag:
                 with suppress(RevisionNotFoundError):  # at the first push
                     self._client.delete_tag(**place, tag=tag)

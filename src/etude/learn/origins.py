@@ -9,7 +9,7 @@ from typing import Any
 
 from etude.evaluation.record import Record
 from etude.evaluation.store import read_run
-from etude.evaluation.tables import Sum, by, plain
+from etude.evaluation.tables import Sum, by, plain, plural
 from etude.learn.named_recipes import recipe_named, recipe_names
 from etude.learn.recipes import Recipe
 from etude.names import EtudeError
@@ -31,9 +31,8 @@ def trained_on(recipe: Recipe, history: Mapping[str, Any]) -> str:
     tasks = ", ".join(source.tasks) or f"all {len(source.chosen())} tasks"
     perturb = getattr(source, "perturb", "")
     perturbed = f" with {perturb}" if perturb else ""
-    return (
-        f"{episodes:,} episodes of {source.suite}@{source.split}{perturbed} ({tasks}), each drawn {history['drawn'] / episodes:.0f} times"
-    )
+    often = plural(round(history["drawn"] / episodes), "time")
+    return f"{plural(episodes, 'episode')} of {source.suite}@{source.split}{perturbed} ({tasks}), each drawn {often}"
 
 
 def training_command(recipe: Recipe, history: Mapping[str, Any]) -> str:

@@ -8,6 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from etude import __version__
+from etude.evaluation.citation import LICENCE, ending
+from etude.evaluation.tables import plural
 from etude.learn.cards import results_tables
 from etude.learn.header import NAME, checkpoint_bytes, checkpoint_file, digest_of, metadata_in, numbers_in
 from etude.learn.origins import curve_points, family_of, policy_results, trained_on, training_command
@@ -46,10 +49,11 @@ def model_card(recipe: Recipe, history: Mapping[str, Any], about: Mapping[str, A
     suite, name = recipe.data.source.suite, about["repository"].partition("/")[2]
     curve = f"\nLoss by step: {', '.join(f'{step:.0f}: {loss:.2f}' for step, loss in about['curve'])}.\n" if about["curve"] else ""
     measured = results_tables(about["results"], about["tasks"]) or "\nNot evaluated yet.\n"
+    length = f"{plural(history['steps'], 'step')} and {history['seconds'] / 60:.1f} minutes"
     begun = f" It began with the weights of the checkpoint `{recipe.begun}`." if recipe.begun else ""
     pretrained = f" Its words are encoded by `{Path(recipe.language).name}`, which is not in this repository." if recipe.language else ""
     return f"""---
-license: apache-2.0
+license: {LICENCE}
 library_name: etude
 pipeline_tag: robotics
 language: [en]
@@ -58,7 +62,7 @@ tags: [robotics, etude, imitation-learning, simulation, {suite}]
 
 # {name}
 
-A policy for the suite `{suite}` of etude, by the recipe `{suite}/{family_of(recipe)}`: {about["parameters"]:,} parameters, weights
+A policy for the suite `{suite}` of etude, by the recipe `{suite}/{family_of(recipe)}`: {plural(about["parameters"], "parameter")}, weights
 `{about["digest"]}`, protocol `{about["protocol"]}`.
 
 ## Playing it
@@ -71,7 +75,7 @@ etude evaluate --suite {suite} --policy learned:models/{name} --out runs/{name}
 
 ## Training
 
-It learned from {trained_on(recipe, history)}, in {history["steps"]:,} steps and {history["seconds"] / 60:.1f} minutes.{begun}{pretrained}
+It learned from {trained_on(recipe, history)}, in {length}.{begun}{pretrained}
 
 ```
 {training_command(recipe, history)}
@@ -94,8 +98,9 @@ Environments that differ in what can be converted are converted to this contract
 Research on policies that are told what to do. It has been trained and tested in simulation alone, on the tasks of one suite and in
 English from templates: nothing here says how it does with real arms, cameras or people.
 
-Licence: Apache-2.0.
-"""
+Licence: {LICENCE}.
+
+{ending(f"{name}: a policy for {suite}", "model", about["repository"], __version__, about["protocol"])}"""
 
 
 def _index(name: str, suite: str, results: Sequence[Mapping[str, Any]]) -> str:
@@ -105,7 +110,11 @@ def _index(name: str, suite: str, results: Sequence[Mapping[str, Any]]) -> str:
             "task": {"type": "robotics", "name": "language-conditioned manipulation"},
             "dataset": {"type": suite, "name": f"{suite}@{row['split']}{'+' if row['perturbation'] else ''}{row['perturbation']}"},
             "metrics": [
-                {"type": "success_rate", "name": f"success in {row['episodes']} episodes", "value": row["successes"] / row["episodes"]}
+                {
+                    "type": "success_rate",
+                    "name": f"success in {plural(row['episodes'], 'episode')}",
+                    "value": row["successes"] / row["episodes"],
+                }
             ],
         }
         for row in results

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from etude.episodes import ActionSpace
+from etude.episodes import PRIMITIVES, ActionSpace
 from etude.names import EtudeError, digest, unknown
 from etude.policies.contract import Contract
 from etude.policies.policy import Observation, Picture
 from etude.pose import Array
 
-SPACES: tuple[ActionSpace, ...] = ("ee_delta", "ee_pose", "joint")
+SPACES: tuple[ActionSpace, ...] = ("ee_delta", "ee_pose", "joint", "pick_place", "sweep", "keypose")
 
 
 def file_stem(episode: str, mode: str = "vanilla") -> str:
@@ -49,7 +49,8 @@ class ReplayPolicy:
         kept = sorted(self._folder.glob("*.npz"))
         if not kept:
             raise EtudeError(f"{run!r} has no recorded actions to replay; record them with 'etude evaluate --record all'")
-        self.contract = Contract(action=read_actions(kept[0])[1], chunk=100_000)
+        space = read_actions(kept[0])[1]  # primitives are each task's own
+        self.contract = Contract(action=None if space in PRIMITIVES else space, chunk=100_000)
 
     def reset(self, instruction: str, pictures: Sequence[Picture], episode: str) -> None:
         """Take out the actions of this episode."""
