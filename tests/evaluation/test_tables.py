@@ -12,7 +12,8 @@ from made_runs import record, run_of
 from etude.evaluation.inference import wilson
 from etude.evaluation.pairs import compare, comparison, paired_records, perturbation_costs
 from etude.evaluation.record import GivenSubtask, Subgoal
-from etude.evaluation.subgoals import common_words, funnels
+from etude.evaluation.saying import common_words
+from etude.evaluation.subgoals import funnels
 from etude.evaluation.tables import by, errors, faults, groups, odd_returns, p_value, percent, points
 from etude.names import EtudeError
 

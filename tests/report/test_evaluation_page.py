@@ -91,6 +91,7 @@ def test_the_page_is_well_formed_and_every_way_leads_somewhere():
         "perturbations",
         "subgoals",
         "planner",
+        "confusion",
         "comparison",
         "failures",
         "errors",

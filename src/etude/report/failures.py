@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
+from etude.evaluation.decisions import decides
 from etude.evaluation.record import Record
 from etude.evaluation.subgoals import failure_words, is_decision
 from etude.evaluation.tables import FaultRow, errors, faults, level_order, name_of, percent, perturbation_of, plural
@@ -112,11 +113,21 @@ def failures_section(
         if len(listed) < len(failed):
             body += f"<p>{len(listed):,} of {len(failed):,} are listed here, evenly over policies and tasks; all are in episodes.jsonl.</p>"
     lead = f"{_counted(failed)}." if failed else "No episode failed."
-    if any(not is_decision(p.record) for p in failed):
-        lead += " Walk around in any of them, or play it again, with etude view and etude rollout and its name."
-    elif failed:
-        lead += " Look at any of them with etude show and its name."
+    lead += _how_to_look(failed)
     return section("failures", "Failed episodes" if failed else "Films", lead, body)
+
+
+def _how_to_look(failed: Sequence[PlayedEpisode]) -> str:
+    """By which commands, of what there is; a decision has no world, also where an error left it without an answer."""
+    worldless = [is_decision(p.record) or decides(name_of(p.record)) for p in failed]
+    words = ""
+    if not all(worldless):
+        which = "any of the others" if any(worldless) else "any of them"
+        words = f" Walk around in {which}, or play it again, with etude view and etude rollout and its name."
+    if any(worldless):
+        which = "any of them" if all(worldless) else "any decision among them"
+        words = f" Look at {which} with etude show and its name.{words}"
+    return words
 
 
 def _counted(failed: Sequence[PlayedEpisode]) -> str:
