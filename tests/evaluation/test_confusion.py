@@ -44,7 +44,7 @@ def test_deeds_are_causes_beside_the_part_of_the_goal_that_failed_first():
     played = [failed(0, "wrong thing grasped"), failed(1, "wrong thing grasped"), failed(2, "put elsewhere"), record(f"{PICK}#3", True)]
     assert confusions(played) == [
         Confusion("clevrskills", "pick", False, "hold the … cube", "wrong thing grasped", 2, 4),
-        Confusion("clevrskills", "pick", False, "hold the red cube", "put elsewhere", 1, 4),
+        Confusion("clevrskills", "pick", False, "hold the … cube", "put elsewhere", 1, 4),
     ]
 
 

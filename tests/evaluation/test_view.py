@@ -218,6 +218,14 @@ def test_an_end_that_repeats_those_of_its_steps_is_told_by_them():
     assert (spoken["goal.0.0"], spoken["goal.0.1"]) == ("In the end: put", "In the end: shut")
 
 
+def test_ends_that_can_come_about_in_two_ways_are_told_by_their_steps_in_each():
+    ways = [n for k in (0, 1) for n in ((f"goal.0.{k}", "All", ""), (f"goal.0.{k}.0", "Detected", ""), (f"goal.0.{k}.1", "Detected", ""))]
+    between = [("goal.2", "Composed", ""), ("goal.2.0", "JointAt", ""), ("goal.2.1", "M2Joint", "shut")]
+    steps = [n for k in (1, 3) for n in ((f"goal.{k}", "Composed", ""), (f"goal.{k}.0", "Detected", ""), (f"goal.{k}.1", "M1", f"put {k}"))]
+    spoken = spoken_subgoals([("goal", "Composed", ""), ("goal.0", "Either", ""), *ways, *steps[:3], *between, *steps[3:]])
+    assert [spoken[f"goal.0.{k}.{n}"] for k in (0, 1) for n in (0, 1)] == ["In the end: put 1", "In the end: put 3"] * 2
+
+
 def test_pushes_are_told_as_requests_and_by_names_instead_of_numbers():
     pushes = [("goal", "All", ""), ("goal.0", "PushedTowards", "Pushing the cup to (-0.33, -0.02)")]
     pushes += [("goal.1", "PushedTo", "Pushing the cup to (-0.33, -0.02)"), ("goal.2", "AtPosition", "Place the cup on (-0.33, -0.02)")]

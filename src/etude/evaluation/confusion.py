@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from etude.evaluation.record import Record
-from etude.evaluation.saying import common_words, without_looks
+from etude.evaluation.saying import without_looks
 from etude.evaluation.subgoals import first_failures, is_decision
 from etude.evaluation.tables import grouped, name_of
 
@@ -22,7 +22,7 @@ class Confusion:
     """So many ``times`` it was ``instead`` where it should have been ``asked``, ``of`` all the times when that was asked.
 
     ``planner``: these are sub-tasks that a planner said; otherwise episodes that failed, and ``instead`` is their cause. ``task`` is empty
-    for sub-tasks, which tasks of a suite share.
+    for sub-tasks, which tasks of a suite share. Things are told without their looks and numbers, which differ from episode to episode.
     """
 
     suite: str
@@ -42,7 +42,6 @@ def confusions(records: Sequence[Record]) -> list[Confusion]:
 
 
 def _said(records: Sequence[Record]) -> list[Confusion]:
-    """Things are told without their looks and numbers, which differ from episode to episode."""
     times: Counter[tuple[str, str, str]] = Counter()
     asked: Counter[tuple[str, str]] = Counter()
     for record in records:
@@ -60,10 +59,6 @@ def _said(records: Sequence[Record]) -> list[Confusion]:
 def _done(records: Sequence[Record]) -> list[Confusion]:
     found = []
     for (suite, task), members in grouped(records, ("suite", "task")).items():
-        parts: dict[tuple[str, str], list[str]] = {}
-        for failure in first_failures(members):
-            if failure.record.cause:
-                parts.setdefault((failure.place, failure.record.cause), []).append(failure.words)
-        for (_, cause), texts in parts.items():
-            found.append(Confusion(suite, task, False, common_words(texts), cause, len(texts), len(members)))
+        parts = Counter((without_looks(f.words), f.record.cause) for f in first_failures(members) if f.record.cause)
+        found += [Confusion(suite, task, False, asked, cause, times, len(members)) for (asked, cause), times in parts.items()]
     return found

@@ -15,6 +15,7 @@ JOINED = {**dict.fromkeys((*COMPOSED, "Order", "Sequence"), ", then "), "Either"
 """Between the members of a group; "and" where order does not matter."""
 RULES = {"Followed": "Make the next move that is shown, and no other", "InTurn": "Do nothing before its turn"}
 """Leaves that are rules about all the others, and have no words of their own."""
+IN_THE_END = "In the end: "
 JOINING = ("and", "the", "a")
 """Words that say nothing about a sub-task where nothing else stands beside them."""
 
@@ -51,9 +52,9 @@ def spoken_subgoals(nodes: Sequence[tuple[str, str, str]], standing: Mapping[str
             return kinds[path]
         if kinds[above] in COMPOSED:
             last = next(filter(None, (inner(p) for p in reversed(members[above]))), "")
-            return f"In the end: {last}" if last else "In the end"
+            return f"{IN_THE_END}{last}" if last else "In the end"
         if step := step_that_ends(path):
-            return f"In the end: {inner(step)}"
+            return f"{IN_THE_END}{inner(step)}"
         while "." in whole and kinds.get(whole.rpartition(".")[0], COMPOSED[0]) not in COMPOSED and not inner(whole):
             whole = whole.rpartition(".")[0]
         below = [p for p in kinds if p.startswith(f"{whole}.") and bool(members[p]) == bool(members[path])]
@@ -64,14 +65,18 @@ def spoken_subgoals(nodes: Sequence[tuple[str, str, str]], standing: Mapping[str
         return kinds[path], *map(shape, members[path])
 
     def step_that_ends(path: str) -> str:
-        """The step whose own end is repeated here, in the end of the whole; empty where it is none."""
-        end = path.rpartition(".")[0]
+        """The step whose own end is repeated here, in the end of the whole, or in one way to it; empty where it is none."""
+        group = path.rpartition(".")[0]
+        end = group.rpartition(".")[0] if kinds.get(group.rpartition(".")[0]) == "Either" else group
         whole = end.rpartition(".")[0]
         if kinds.get(whole) not in COMPOSED or end != members[whole][0]:
             return ""
-        steps = members[whole][-len(members[end]) :]
-        ends = [members[step][0] if kinds[step] in COMPOSED else step for step in steps]
-        return steps[members[end].index(path)] if [shape(e) for e in ends] == [shape(m) for m in members[end]] else ""
+        steps, found = members[whole][1:], dict[str, str]()
+        for part in reversed(members[group]):
+            while steps and shape(members[steps[-1]][0] if kinds[steps[-1]] in COMPOSED else steps[-1]) != shape(part):
+                steps = steps[:-1]
+            found[part], steps = (steps[-1], steps[:-1]) if steps else ("", [])
+        return found[path] if all(found.values()) else ""
 
     return {path: spoken(path) for path in kinds}
 

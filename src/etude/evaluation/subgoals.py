@@ -9,7 +9,7 @@ from typing import Literal
 
 from etude.arithmetic import total
 from etude.evaluation.record import Record, Subgoal
-from etude.evaluation.saying import COMPOSED, common_words, spoken_subgoals
+from etude.evaluation.saying import COMPOSED, IN_THE_END, common_words, spoken_subgoals
 from etude.evaluation.tables import grouped
 
 QUESTION = "task."
@@ -119,7 +119,14 @@ def _failure(record: Record, by_kind: bool) -> FirstFailure:
     if part.path.startswith(QUESTION):
         return FirstFailure(record, part.path, _question(record, part.path), "wrong answer")
     how: How = "violated" if part.violated else "never reached" if part.reached is None else "reached, then lost"
-    return FirstFailure(record, part.kind if by_kind else part.path, _spoken(record)[part.path], how)
+    words = _spoken(record)[part.path]
+    return FirstFailure(record, _sort(part, words) if by_kind else part.path, words, how)
+
+
+def _sort(part: Subgoal, words: str) -> str:
+    """Parts of one sort are counted together where goals differ: those of one kind that are told with the same verb."""
+    verb = words.removeprefix(IN_THE_END).partition(" ")[0].lower()
+    return f"{part.kind} ({verb})" if verb else part.kind
 
 
 def _question(record: Record, path: str) -> str:
@@ -134,7 +141,8 @@ def _question(record: Record, path: str) -> str:
 class FunnelStep:
     """One sub-goal over the episodes of a task: in how many it was asked for and ever ``reached``, and how many failed here first.
 
-    Where goals differ from episode to episode, it stands for all sub-goals of a ``kind``, and ``episodes`` counts these. ``place`` sorts.
+    Where goals differ from episode to episode, it stands for all sub-goals of a sort, which ``path`` then names, and ``episodes`` counts
+    these. ``place`` says where it stands among the others.
     """
 
     path: str
@@ -164,14 +172,13 @@ def funnels(records: Sequence[Record]) -> list[Funnel]:
     for (suite, task), members in grouped(records, ("suite", "task")).items():
         played = [r for r in members if r.outcome != "error"]
         by_kind = _structures_differ(played)
-        failed = [part for r in played if not r.success and (part := failed_part(r)) is not None]
-        failures = Counter(part.kind if by_kind else part.path for part in failed)
+        failures = Counter(failure.place for failure in first_failures(played))
         seen: dict[str, list[tuple[str, str, bool, tuple[tuple[int, str], ...]]]] = {}
         for record in played:
             spoken, parts = _spoken(record), _asked_for(record)
             for s in parts:
                 leaf = not any(other.path.startswith(f"{s.path}.") for other in record.subgoals)
-                key = s.kind if by_kind else s.path
+                key = _sort(s, spoken[s.path]) if by_kind else s.path
                 if leaf or (key in failures and not by_kind):
                     words = _question(record, s.path) if s.path.startswith(QUESTION) else spoken[s.path]
                     seen.setdefault(key, []).append((s.kind, words, _reached(record, s), _place(record, s.path)))

@@ -33,7 +33,7 @@ def _table(arm: Contestant, found: Sequence[Confusion]) -> str:
     if not found:
         return ""
     planner, several = found[0].planner, len({(row.suite, row.task) for row in found}) > 1
-    asked, instead = ("Right", "Said instead") if planner else ("Asked for", "What was done")
+    asked, instead = ("Right", "Said instead") if planner else ("Asked for", "What became of it")
     columns = [Column("Suite" if planner else "Task")] if several else []
     columns += [Column(asked, kind="long"), Column(instead, kind="long"), Column("Times", numeric=True), Column("Of", numeric=True)]
     rows = []
