@@ -226,6 +226,15 @@ def test_ends_that_can_come_about_in_two_ways_are_told_by_their_steps_in_each():
     assert [spoken[f"goal.0.{k}.{n}"] for k in (0, 1) for n in (0, 1)] == ["In the end: put 1", "In the end: put 3"] * 2
 
 
+def test_what_is_not_to_come_about_is_told_where_it_has_no_words_of_its_own():
+    shut = [("goal", "All", ""), ("goal.0", "Always", "Undo: "), ("goal.0.0", "Not", "Undo: "), ("goal.0.0.0", "JointAt", "")]
+    deed = [("goal.1", "Not", "Undo: "), ("goal.1.0", "Order", "")]
+    deed += [("goal.1.0.0", "Picked", "take it"), ("goal.1.0.1", "Laid", "lay it down")]
+    spoken = spoken_subgoals([*shut, *deed])
+    assert {spoken[path] for path, _, _ in shut[1:]} == {"Leave shut what is to stay shut"}
+    assert spoken["goal.1"] == "Do not: take it, then lay it down"
+
+
 def test_pushes_are_told_as_requests_and_by_names_instead_of_numbers():
     pushes = [("goal", "All", ""), ("goal.0", "PushedTowards", "Pushing the cup to (-0.33, -0.02)")]
     pushes += [("goal.1", "PushedTo", "Pushing the cup to (-0.33, -0.02)"), ("goal.2", "AtPosition", "Place the cup on (-0.33, -0.02)")]

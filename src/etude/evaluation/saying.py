@@ -15,6 +15,8 @@ JOINED = {**dict.fromkeys((*COMPOSED, "Order", "Sequence"), ", then "), "Either"
 """Between the members of a group; "and" where order does not matter."""
 RULES = {"Followed": "Make the next move that is shown, and no other", "InTurn": "Do nothing before its turn"}
 """Leaves that are rules about all the others, and have no words of their own."""
+UNSAID = {"JointAt": "Leave shut what is to stay shut"}
+"""Leaves without words, where they are not to come about."""
 IN_THE_END = "In the end: "
 JOINING = ("and", "the", "a")
 """Words that say nothing about a sub-task where nothing else stands beside them."""
@@ -40,7 +42,10 @@ def spoken_subgoals(nodes: Sequence[tuple[str, str, str]], standing: Mapping[str
     def inner(path: str) -> str:
         """Its own words, or those of its members; empty where none of them has any."""
         below = members[path][1:] if kinds[path] in COMPOSED else members[path]
-        return own[path] or JOINED.get(kinds[path], " and ").join(filter(None, map(inner, below)))
+        joined = JOINED.get(kinds[path], " and ").join(filter(None, map(inner, below)))
+        if kinds[path] == "Not" and not own[path]:
+            return f"Do not: {joined}" if joined else UNSAID.get(kinds[below[0]], "") if below else ""
+        return own[path] or joined
 
     def spoken(path: str) -> str:
         if "." not in path:
@@ -93,7 +98,8 @@ def told(kind: str, words: str, standing: Mapping[str, str]) -> str:
             return f"{to} where {name} stood" if found["word"] == "to" else f"where {name} stood"
         return "in the direction asked for" if to == "towards" else found[0]
 
-    return _PLACE.sub(place, _PUSHING.sub("Push", words.rstrip(" .")))
+    words = words.rstrip(" .")
+    return "" if words == "Undo:" else _PLACE.sub(place, _PUSHING.sub("Push", words))
 
 
 # ------------------------------------------------------------------------------------------------ what several have in common
