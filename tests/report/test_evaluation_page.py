@@ -223,7 +223,7 @@ def test_what_was_taken_for_what_stands_in_small_tables():
     found = page(run_of(played, planner="v"), run_of([record(f"{PICK}#0", False, cause="put elsewhere")], folder=Path("alone")))
     captions = [caption for caption in ("said instead of what was right", "done instead of what was asked") if caption in found.text]
     assert len(captions) == 2 and "put elsewhere" in found.text
-    assert "say" * (SHOWN + 2) in found.text and "2 rarer rows left out" in found.text
+    assert "say" * (SHOWN + 2) in found.text and "2 rows more in the exported tables" in found.text
 
 
 @pytest.mark.parametrize(

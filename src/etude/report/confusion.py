@@ -42,7 +42,7 @@ def _table(arm: Contestant, found: Sequence[Confusion]) -> str:
         cells += [Cell(esc(row.asked)), Cell(esc(row.instead)), Cell(f"{row.times:,}", row.times), Cell(f"{row.of:,}", row.of)]
         rows.append(Row(tuple(cells)))
     what = "said instead of what was right" if planner else "done instead of what was asked"
-    more = f"<p>{plural(len(found) - SHOWN, 'rarer row')} left out; exported tables have all.</p>" if len(found) > SHOWN else ""
+    more = f"<p>{plural(len(found) - SHOWN, 'row')} more in the exported tables.</p>" if len(found) > SHOWN else ""
     return table(f"confusion-{arm.number}-{'said' if planner else 'done'}", f"{arm.label}: {what}", columns, rows) + more
 
 

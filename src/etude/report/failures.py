@@ -18,7 +18,7 @@ from etude.evaluation.tables import FaultRow, errors, faults, level_order, name_
 from etude.evaluation.view import joined, read_view, view_file
 from etude.report import charts
 from etude.report.contestants import Contestant
-from etude.report.markup import Cell, Column, Row, badge, esc, filters, fold, section, table
+from etude.report.markup import Cell, Column, Row, badge, breakable, esc, filters, fold, section, table
 from etude.report.view_page import view_figure
 
 LISTED = 600
@@ -155,17 +155,22 @@ def chosen_views(arms: Sequence[Contestant], count: int) -> list[tuple[PlayedEpi
 
 def _list(arms: Sequence[Contestant], shown: Sequence[PlayedEpisode], beside: Path) -> str:
     several = len(arms) > 1
-    columns = [Column("Episode"), *([Column("Policy")] if several else []), Column("Level"), Column("What failed first", kind="long")]
+    columns = [
+        Column("Episode"),
+        *([Column("Policy", kind="who")] if several else []),
+        Column("Level"),
+        Column("What failed first", kind="long"),
+    ]
     columns += [Column("Progress", numeric=True), Column("Steps", numeric=True), Column("Film", sortable=False)]
     rows = []
     for item in shown:
         r, name = item.record, name_of(item.record)
-        link = _link(item, beside)
+        link, shown_name = _link(item, beside), breakable(r.episode).replace("@", "<wbr>@")
         fault = badge(f"{r.fault} first", r.fault) if r.fault else ""
         words = (badge("error", "bad") if r.outcome == "error" else fault) + esc(failure_words(r))
         policy = [Cell(f"{charts.key(item.arm.number)}{esc(item.arm.label)}", item.arm.label)] if several else []
         cells = (
-            Cell(f"<code>{esc(r.episode)}</code>", r.episode), *policy, Cell(esc(r.level)), Cell(words, failure_words(r)),
+            Cell(f"<code>{shown_name}</code>", r.episode), *policy, Cell(esc(r.level)), Cell(words, failure_words(r)),
             Cell(percent(r.progress), r.progress), Cell(str(r.steps), r.steps), Cell(link),
         )  # fmt: skip
         marks: dict[str, list[str]] = {
