@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from importlib.metadata import version
 from pathlib import Path
 
@@ -98,10 +99,15 @@ def test_bench_json_has_the_documented_form():
 def test_doctor_tells_what_works_and_what_is_missing():
     report = json.loads(etude("doctor", "--json").stdout)
     assert report["packages"]["mujoco-core"] == "4.0.1"
-    assert set(report["extras"]) == {"gl", "graphs", "meshes", "video", "ray", "parquet", "inspect"}
+    declared = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert set(report["extras"]) == set(declared) and all(extra["for"] for extra in report["extras"].values())
+    assert report["extras"]["gl"]["needs"] == ["mujoco-core", "glfw", "pyopengl"]
+    assert report["extras"]["test"]["installed"] and report["extras"]["test"]["missing"] == []
     assert isinstance(report["opengl"]["usable"], bool)
     assert "raster" in report["renderer"] and report["yardstick"]["python_mops"] > 0
-    assert "million operations of compiled code a CPU second" in " ".join(etude("doctor").stdout.split())
+    told = " ".join(etude("doctor").stdout.split())
+    assert "million operations of compiled code a CPU second" in told
+    assert all(f"pip install 'etude[{name}]'" in told for name, extra in report["extras"].items() if not extra["installed"])
 
 
 def test_help_names_every_command():

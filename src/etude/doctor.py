@@ -2,21 +2,56 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import re
 import time
+from collections.abc import Iterator
 
 from etude import machine
 from etude.yardstick import yardstick
 
-# extra → (module it needs, what it is for)
-EXTRAS = {
-    "gl": ("OpenGL", "MuJoCo's own renderer instead of ours (--renderer gl)"),
-    "video": ("av", "films as MP4"),
-    "ray": ("ray", "evaluation on a Ray cluster"),
-    "parquet": ("pyarrow", "export as parquet"),
-    "graphs": ("networkx", "task graphs for networkx"),
-    "meshes": ("coacd", "convex pieces of mesh files"),
-    "inspect": ("inspect_ai", "language models under inspect_ai"),
+PURPOSES = {
+    "datasets": "demonstrations as data sets, with films",
+    "docs": "the site, made from docs/",
+    "gl": "MuJoCo's own renderer instead of ours (--renderer gl)",
+    "graphs": "task graphs for networkx",
+    "hub": "data sets and policies on the Hugging Face Hub (--push)",
+    "inspect": "language models under inspect_ai",
+    "learn": "training, and what was trained (learned:RUN)",
+    "lerobot": "LeRobot's checkpoints, and our tasks in it; Python 3.12",
+    "meshes": "convex pieces of mesh files",
+    "parquet": "export as parquet",
+    "ray": "evaluation on a Ray cluster",
+    "test": "this package's own tests",
+    "video": "films as MP4",
+    "vla-eval": "our episodes in vla-eval",
+    "zoo": "trained policies without torch (zoo:NAME)",
 }
+_REQUIRED = re.compile(r"(?P<name>[\w.-]+)(?:\[(?P<extras>[^]]*)\])?[^;]*(?:;(?P<marker>.*))?")
+_EXTRA = re.compile(r"""\s*extra\s*==\s*["'](?P<extra>[^"']+)["']\s*""")
+
+
+def extras() -> dict[str, dict[str, object]]:
+    """Every extra of the installed package: the packages it needs, which of them are missing, and what it is for."""
+    names = importlib.metadata.metadata("etude").get_all("Provides-Extra") or []
+    found: dict[str, dict[str, object]] = {}
+    for extra in sorted(names):
+        needed = list(dict.fromkeys(_needed("etude", extra)))
+        missing = [name for name in needed if not machine.versions((name,))]
+        found[extra] = {"installed": not missing, "for": PURPOSES.get(extra, ""), "needs": needed, "missing": missing}
+    return found
+
+
+def _needed(package: str, extra: str) -> Iterator[str]:
+    """The packages that an extra of an installed package asks for everywhere; what only some machines need is left out."""
+    for line in importlib.metadata.requires(package) or []:
+        required = _REQUIRED.fullmatch(line)
+        marker = _EXTRA.fullmatch(required["marker"] or "") if required else None
+        if required and marker and marker["extra"] == extra:
+            yield required["name"]
+            for more in filter(None, map(str.strip, (required["extras"] or "").split(","))):
+                if machine.versions((required["name"],)):
+                    yield from _needed(required["name"], more)
 
 
 def examine() -> dict[str, object]:
@@ -42,7 +77,5 @@ def examine() -> dict[str, object]:
     report["yardstick"] = yardstick()
     usable, reason = gl_available()
     report["opengl"] = {"usable": usable, "reason": reason}
-    report["extras"] = {
-        extra: {"installed": machine.installed(module), "for": purpose, "needs": module} for extra, (module, purpose) in EXTRAS.items()
-    }
+    report["extras"] = extras()
     return report

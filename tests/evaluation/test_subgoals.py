@@ -73,6 +73,14 @@ def test_goals_that_differ_from_episode_to_episode_are_counted_by_kind():
     ]
 
 
+def test_sub_goals_of_one_kind_with_different_verbs_are_counted_apart():
+    grasp = (part("goal", "All"), part("goal.0", "Control", "grasp the handle", 3), part("goal.1", "JointAt", "pull it open"))
+    take = (part("goal", "All"), part("goal.0", "JointAt", "pull it open"), part("goal.1", "Control", "pick up the cup"))
+    played = [record(f"{PICK}#{k}", False, subgoals=goal, first_failure=goal[1 + k].path) for k, goal in enumerate((grasp, take))]
+    (funnel,) = funnels(played)
+    assert {(s.words, s.reached) for s in funnel.steps} == {("grasp the handle", 1), ("pick up the cup", 0), ("pull it open", 0)}
+
+
 def test_a_wrong_answer_is_told_as_one():
     asked = (part("task.0", "IsSame", "answer true, given false"), part("task.1", "IsSame", "answer true, given true", 5))
     wrong = record("iwisdm/low@val#0", False, subgoals=asked, first_failure="task.0")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gc
 import json
+import re
 import weakref
 import zlib
 from typing import Any
@@ -19,9 +20,10 @@ from etude.evaluation.plan import Plan
 from etude.evaluation.play import Players
 from etude.evaluation.repeating import repeated
 from etude.evaluation.run import Quiet, RunSettings, evaluate
-from etude.evaluation.saying import spoken_subgoals
+from etude.evaluation.saying import COMPOSED, spoken_subgoals
 from etude.evaluation.view import NEXT, SATISFIED, joined, read_view, view_file, viewed
 from etude.evaluation.viewing import episode_view, run_views
+from etude.goals.units import Composed
 from etude.library import find
 from etude.names import EtudeError
 from etude.render.compact import mesh_data, texture_url
@@ -197,6 +199,59 @@ def test_sub_goals_without_words_are_told_by_their_parts():
 def test_members_without_words_are_numbered_in_what_they_belong_to():
     spoken = spoken_subgoals([("goal", "All", ""), ("goal.0", "Mine", ""), ("goal.1", "Mine", ""), ("goal.2", "Mine", "done")])
     assert spoken["goal.0"] == "The whole task (1 of 3)" and spoken["goal.2"] == "done"
+
+
+def test_what_is_achieved_beside_others_is_told_by_its_steps():
+    spoken = spoken_subgoals([
+        ("goal", "All", ""), ("goal.0", "Achieved", ""), ("goal.0.0", "JointAt", ""), ("goal.0.1", "Control", "grasp the handle"),
+        ("goal.0.2", "M2Joint", "push it shut"), ("goal.1", "Picked", "Pick up the cup"),
+    ])  # fmt: skip
+    assert spoken["goal.0"] == "grasp the handle, then push it shut" and spoken["goal.0.0"] == "In the end: push it shut"
+
+
+def test_an_end_that_repeats_those_of_its_steps_is_told_by_them():
+    steps = [("goal.1", "put"), ("goal.2", "shut")]
+    ends = {"goal.1": "Detected", "goal.2": "JointAt"}
+    nodes = [("goal", "Composed", ""), ("goal.0", "All", ""), ("goal.0.0", "Detected", ""), ("goal.0.1", "JointAt", "")]
+    nodes += [n for p, words in steps for n in ((p, "Composed", ""), (f"{p}.0", ends[p], ""), (f"{p}.1", "M1", words))]
+    spoken = spoken_subgoals(nodes)
+    assert (spoken["goal.0.0"], spoken["goal.0.1"]) == ("In the end: put", "In the end: shut")
+
+
+def test_ends_that_can_come_about_in_two_ways_are_told_by_their_steps_in_each():
+    ways = [n for k in (0, 1) for n in ((f"goal.0.{k}", "All", ""), (f"goal.0.{k}.0", "Detected", ""), (f"goal.0.{k}.1", "Detected", ""))]
+    between = [("goal.2", "Composed", ""), ("goal.2.0", "JointAt", ""), ("goal.2.1", "M2Joint", "shut")]
+    steps = [n for k in (1, 3) for n in ((f"goal.{k}", "Composed", ""), (f"goal.{k}.0", "Detected", ""), (f"goal.{k}.1", "M1", f"put {k}"))]
+    spoken = spoken_subgoals([("goal", "Composed", ""), ("goal.0", "Either", ""), *ways, *steps[:3], *between, *steps[3:]])
+    assert [spoken[f"goal.0.{k}.{n}"] for k in (0, 1) for n in (0, 1)] == ["In the end: put 1", "In the end: put 3"] * 2
+
+
+def test_what_is_not_to_come_about_is_told_where_it_has_no_words_of_its_own():
+    shut = [("goal", "All", ""), ("goal.0", "Always", "Undo: "), ("goal.0.0", "Not", "Undo: "), ("goal.0.0.0", "JointAt", "")]
+    deed = [("goal.1", "Not", "Undo: "), ("goal.1.0", "Order", "")]
+    deed += [("goal.1.0.0", "Picked", "take it"), ("goal.1.0.1", "Laid", "lay it down")]
+    spoken = spoken_subgoals([*shut, *deed])
+    assert {spoken[path] for path, _, _ in shut[1:]} == {"Leave shut what is to stay shut"}
+    assert spoken["goal.1"] == "Do not: take it, then lay it down"
+
+
+def test_pushes_are_told_as_requests_and_by_names_instead_of_numbers():
+    pushes = [("goal", "All", ""), ("goal.0", "PushedTowards", "Pushing the cup to (-0.33, -0.02)")]
+    pushes += [("goal.1", "PushedTo", "Pushing the cup to (-0.33, -0.02)"), ("goal.2", "AtPosition", "Place the cup on (-0.33, -0.02)")]
+    named = spoken_subgoals(pushes, {"(-0.33, -0.02)": "the jug"})
+    assert named["goal.0"] == "Push the cup towards where the jug stood" and named["goal.1"] == "Push the cup to where the jug stood"
+    assert named["goal.2"] == "Place the cup where the jug stood"
+    nameless = spoken_subgoals(pushes)
+    assert nameless["goal.0"] == "Push the cup in the direction asked for" and nameless["goal.1"] == "Push the cup to (-0.33, -0.02)"
+
+
+def test_a_view_names_what_a_push_leads_to():
+    view = episode_view(Players("noop"), "clevrskills/push@train#0")[0]
+    assert re.fullmatch(r"Push the [\w ]+ towards where the [\w ]+ stood", next(part["words"] for part in view["goal"]))
+
+
+def test_every_kind_that_is_composed_is_known_by_its_name():
+    assert set(COMPOSED) == {found.json_kind for found in (Composed, *Composed.__subclasses__())}
 
 
 def test_the_frames_of_a_film_are_let_go_with_it():

@@ -14,6 +14,8 @@ for _module in ("torch", "safetensors"):
 from refusing import told  # noqa: E402
 from toys import SETTINGS  # noqa: E402
 
+from etude.evaluation.store import read_run  # noqa: E402
+
 PAGE = Path(__file__).parent.parent.parent / "docs/tutorial.md"
 SMALL = {"--steps": "2", "--episodes": "1"}
 ONE_WORKER = ("train", "evaluate")
@@ -37,4 +39,6 @@ def test_the_tutorial_leads_from_nothing_to_a_policy_that_is_compared(capsys, mo
     said = {" ".join(words): told(capsys, monkeypatch, *small(words)) for words in commands()}
     assert {words.split()[0] for words in said} == {"doctor", "list", "show", "rollout", "train", "evaluate", "compare", "report"}
     assert (tmp_path / "report.html").exists() and (tmp_path / "runs/small/model.safetensors").exists()
+    (played,) = {r.success for r in read_run(tmp_path / "runs/small-L1").records if not r.name.perturbations}
+    assert played or list((tmp_path / "runs/small-L1/films").iterdir())
     assert "episodes" in said["compare runs/small-L1 runs/random-L1"]

@@ -15,7 +15,10 @@ from browser import Tab, browser
 
 ROUNDS, SECONDS = 5, 8
 DRAWN = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now()))))"
-OPEN = "[...document.querySelectorAll('button')].find(b => b.textContent === 'Walk around')?.click()"
+# Has the page a view? A page of views opens the first by itself, a report waits for a press.
+OPEN = """(() => { if (typeof etudeViewer === 'undefined' || !etudeViewer) return false;
+  if (!etudeViewer.opened) [...document.querySelectorAll('button')].find(b => b.textContent === 'Walk around').click();
+  return true; })()"""
 PLAYED = f"""new Promise(done => {{ const viewer = etudeViewer.viewer; document.querySelector('.view select').value = '0.25';
   if (!viewer.state().playing) viewer.play(); let frames = 0; const begun = performance.now();
   const count = now => {{ frames += 1; if (!viewer.state().playing) viewer.play();
@@ -38,9 +41,8 @@ def main(pages: list[Path]) -> None:
             times = [drawn(tab, page) for _ in range(ROUNDS + 1)][1:]
             words = f"{page}: {page.stat().st_size / 1e6:.2f} MB, drawn after {statistics.median(times):.0f} ms"
             words += f" ({min(times):.0f} to {max(times):.0f})"
-            tab.run(OPEN)
-            if tab.run("typeof etudeViewer !== 'undefined' && Boolean(etudeViewer.opened)"):
-                tab.run("etudeViewer.opened.then(viewer => Boolean(viewer))")
+            if tab.run(OPEN):
+                tab.wait("etudeViewer.viewer && document.querySelector('.view canvas')")
                 rate, width, height = tab.run(PLAYED)
                 words += f", view {rate:.0f} frames a second at {width:.0f} × {height:.0f} pixels"
             print(words)

@@ -12,13 +12,14 @@ from urllib.parse import unquote
 import pytest
 from made_runs import drawn, record, run_of
 
-from etude.evaluation.record import Subgoal
+from etude.evaluation.record import GivenSubtask, Subgoal
 from etude.evaluation.subgoals import failure_words
 from etude.evaluation.view import view_file, write_view
 from etude.names import EtudeError
+from etude.report.confusion import SHOWN
 from etude.report.contestants import contestants
 from etude.report.evaluation import report, write_report
-from etude.report.failures import spread
+from etude.report.failures import failures_section, spread
 
 TASKS = {"pick": "L0", "rotate": "L0", "stack": "L1", "sort": "L2"}
 RATES = {"L0": 0.95, "L1": 0.6, "L2": 0.3}
@@ -91,6 +92,7 @@ def test_the_page_is_well_formed_and_every_way_leads_somewhere():
         "perturbations",
         "subgoals",
         "planner",
+        "confusion",
         "comparison",
         "failures",
         "errors",
@@ -213,6 +215,32 @@ def test_modes_of_one_run_stand_side_by_side():
 def test_a_failure_is_told_in_words(violated, reached, words):
     subgoals = (Subgoal("goal", "Held", "hold it", False, 0.1, violated, reached),)
     assert failure_words(record(f"{PICK}#0", False, subgoals=subgoals, first_failure="goal")) == words
+
+
+def test_what_was_taken_for_what_stands_in_small_tables():
+    stages = [(GivenSubtask("say" * (k + 1), ("hold",), False, True, 0, 5),) * (k + 1) for k in range(SHOWN + 2)]
+    played = [record(f"{PICK}#{k}", True, mode="coupled", stages=said) for k, said in enumerate(stages)]
+    found = page(run_of(played, planner="v"), run_of([record(f"{PICK}#0", False, cause="put elsewhere")], folder=Path("alone")))
+    captions = [caption for caption in ("said instead of what was right", "done instead of what was asked") if caption in found.text]
+    assert len(captions) == 2 and "put elsewhere" in found.text
+    assert "say" * (SHOWN + 2) in found.text and "2 rows more in the exported tables" in found.text
+
+
+@pytest.mark.parametrize(
+    ("names", "said", "unsaid"),
+    [
+        ([PICK], "Walk around in any of them", "etude show"),
+        (["iwisdm/low@val"], "Look at any of them with etude show", "Walk around"),
+        (
+            ["iwisdm/low@val", PICK],
+            "Look at any decision among them with etude show and its name. Walk around in any of the others",
+            "any of them",
+        ),
+    ],
+)
+def test_failures_are_looked_at_by_commands_that_can_show_them(names, said, unsaid):
+    lead = failures_section(contestants([run_of([record(f"{name}#0", "error") for name in names])]), [], 0, Path()).partition("<form")[0]
+    assert said in lead and unsaid not in lead
 
 
 def test_a_choice_is_spread_over_kinds_and_keeps_its_order():

@@ -109,6 +109,7 @@ def test_every_table_is_written_in_every_form_and_again_the_same(tmp_path):
         "understanding",
         "subgoals",
         "faults",
+        "said_instead",
         "errors",
         "comparisons",
     ]

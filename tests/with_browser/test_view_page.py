@@ -27,6 +27,12 @@ pytestmark = [
 ]
 
 NAMES = ("clevrskills/pick@test#0", "vima/rotate@L1#0", "himan/open_drawer@test#0")
+# With those above, as many as a report shows, of every suite that has a world.
+MORE = (
+    "clevrskills/stack@test#0", "clevrskills/throw@test#0", "vima/scene_understanding@L1#0", "vlmbench/pick_color@test_seen#0",
+    "vlmbench/drawer@test_seen#0", "himan/put_in_and_close@test#0", "himan_real/table_item_in_drawer@test#0", "etudes/low@test#0",
+    "etudes/drawers-low@test#0",
+)  # fmt: skip
 PIXELS = """(() => { const v = etudeViewer.viewer, g = v.gl; v.show();
   const w = v.canvas.width, h = v.canvas.height, p = new Uint8Array(4 * w * h); g.readPixels(0, 0, w, h, g.RGBA, g.UNSIGNED_BYTE, p);
   return [w, h, btoa(Array.from(p, c => String.fromCharCode(c)).join(""))]; })()"""
@@ -165,6 +171,21 @@ def test_all_cameras_can_be_seen_at_once(tab, views):
 def test_a_narrow_page_does_not_scroll_sideways(tab):
     tab.size(380, 760)
     tab.wait("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_report_with_views_of_every_suite_stays_below_5_mb_and_is_drawn_whole(shared_tab, views, tmp_path):
+    shown = [*views, *(episode_view(Players("oracle"), name)[0] for name in MORE)]
+    names = [view["episode"] for view in shown]
+    for name, view in zip(names, shown, strict=True):
+        write_view(view_file(tmp_path / "run", name, "vanilla"), {**view, "outcome": "failure"})
+    page = tmp_path / "report.html"
+    write_report([run_of([record(name, False) for name in names], tmp_path / "run")], page)
+    assert page.stat().st_size < 5_000_000
+    shared_tab.size(1280, 900)
+    shared_tab.open(page)
+    assert broken(shared_tab) == []
+    drawn = shared_tab.run("[...document.querySelectorAll('.view img')].map(i => i.complete && i.naturalWidth > 0)")
+    assert drawn == [True] * len(names)
 
 
 def test_a_report_opens_the_view_of_a_failure_and_closes_it(shared_tab, views, tmp_path):

@@ -219,8 +219,8 @@ def doctor(
     gl = report["opengl"]
     table.add_row("OpenGL", "usable (--renderer gl)" if gl["usable"] else f"not usable, not needed: {gl['reason']}")
     for name, extra in report["extras"].items():
-        state = "installed" if extra["installed"] else f"missing ({extra['needs']}): pip install 'etude[{name}]'"
-        table.add_row(f"extra {name}", escape(f"{state}; {extra['for']}"))
+        state = "installed" if extra["installed"] else f"missing ({', '.join(extra['missing'])}): pip install 'etude[{name}]'"
+        table.add_row(f"extra {name}", escape("; ".join(filter(None, (state, extra["for"])))))
     console.print(table)
 
 

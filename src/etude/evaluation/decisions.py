@@ -64,11 +64,11 @@ class Slice:
 
 def decided(records: Iterable[Record]) -> list[Record]:
     """The records of decisions that were made to their end."""
-    return [r for r in records if _is_decision(name_of(r)) and r.outcome != "error"]
+    return [r for r in records if decides(name_of(r)) and r.outcome != "error"]
 
 
-def _is_decision(name: EpisodeName) -> bool:
-    """A run may be older than the suites of today: what is not known is none."""
+def decides(name: EpisodeName) -> bool:
+    """Is it the name of a decision? A run may be older than the suites of today: what is not known is none."""
     task = tasks(name.suite).get(name.task) if name.suite in SUITES else None
     return task is not None and task.control == "answer" and name.split in task.splits
 

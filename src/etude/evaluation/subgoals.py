@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from typing import Literal
 
 from etude.arithmetic import total
 from etude.evaluation.record import Record, Subgoal
-from etude.evaluation.saying import spoken_subgoals
+from etude.evaluation.saying import COMPOSED, IN_THE_END, common_words, spoken_subgoals
 from etude.evaluation.tables import grouped
 
 QUESTION = "task."
@@ -34,7 +33,7 @@ def failed_part(record: Record) -> Subgoal | None:
     part = next((s for s in record.subgoals if s.path == record.first_failure), None)
     while part is not None and not part.words and members[part.path]:
         below = members[part.path]
-        ordered = [*below[1:], below[0]] if part.kind == "Composed" else below
+        ordered = [*below[1:], below[0]] if part.kind in COMPOSED else below
         deeper = next((s for s in ordered if s.violated), None) or next((s for s in ordered if s.reached is None), None)
         if deeper is None:
             deeper = next((s for s in ordered if not s.satisfied), None)
@@ -85,29 +84,49 @@ class FailureGroup:
     episodes: int
 
 
+@dataclass(frozen=True)
+class FirstFailure:
+    """Where and how an episode failed first: ``place`` is the same in all episodes of a task that failed at the same part of the goal."""
+
+    record: Record
+    place: str
+    words: str
+    how: How
+
+
+def first_failures(records: Sequence[Record]) -> list[FirstFailure]:
+    """Those of one task's records that failed. Errors are no failures."""
+    by_kind = _structures_differ(records)
+    return [_failure(r, by_kind) for r in records if r.outcome == "failure"]
+
+
 def failure_groups(records: Sequence[Record]) -> list[FailureGroup]:
-    """All failures among some records, the most frequent kind first: each is counted once. Errors are no failures."""
+    """All failures among some records, the most frequent kind first: each is counted once."""
     found: list[FailureGroup] = []
     for (suite, task), members in grouped(records, ("suite", "task")).items():
-        failed = [r for r in members if r.outcome == "failure"]
-        by_kind = _structures_differ(members)
         parts: dict[tuple[str, How], list[str]] = {}
-        for record in failed:
-            place, words, how = _failure(record, by_kind)
-            parts.setdefault((place, how), []).append(words)
+        for failure in first_failures(members):
+            parts.setdefault((failure.place, failure.how), []).append(failure.words)
         found += [FailureGroup(suite, task, common_words(texts), how, len(texts)) for (_, how), texts in parts.items()]
     return sorted(found, key=lambda group: -group.episodes)
 
 
-def _failure(record: Record, by_kind: bool) -> tuple[str, str, How]:
+def _failure(record: Record, by_kind: bool) -> FirstFailure:
     part = failed_part(record)
     if part is None:
         words = UNASKED if record.first_failure == "silence" else "The whole task"
-        return "", words, "never reached" if record.subgoals and words != UNASKED else "wrong answer"
+        return FirstFailure(record, "", words, "never reached" if record.subgoals and words != UNASKED else "wrong answer")
     if part.path.startswith(QUESTION):
-        return part.path, _question(record, part.path), "wrong answer"
+        return FirstFailure(record, part.path, _question(record, part.path), "wrong answer")
     how: How = "violated" if part.violated else "never reached" if part.reached is None else "reached, then lost"
-    return part.kind if by_kind else part.path, _spoken(record)[part.path], how
+    words = _spoken(record)[part.path]
+    return FirstFailure(record, _sort(part, words) if by_kind else part.path, words, how)
+
+
+def _sort(part: Subgoal, words: str) -> str:
+    """Parts of one sort are counted together where goals differ: those of one kind that are told with the same verb."""
+    verb = words.removeprefix(IN_THE_END).partition(" ")[0].lower()
+    return f"{part.kind} ({verb})" if verb else part.kind
 
 
 def _question(record: Record, path: str) -> str:
@@ -122,7 +141,8 @@ def _question(record: Record, path: str) -> str:
 class FunnelStep:
     """One sub-goal over the episodes of a task: in how many it was asked for and ever ``reached``, and how many failed here first.
 
-    Where goals differ from episode to episode, it stands for all sub-goals of a ``kind``, and ``episodes`` counts these. ``place`` sorts.
+    Where goals differ from episode to episode, it stands for all sub-goals of a sort, which ``path`` then names, and ``episodes`` counts
+    these. ``place`` says where it stands among the others.
     """
 
     path: str
@@ -152,14 +172,13 @@ def funnels(records: Sequence[Record]) -> list[Funnel]:
     for (suite, task), members in grouped(records, ("suite", "task")).items():
         played = [r for r in members if r.outcome != "error"]
         by_kind = _structures_differ(played)
-        failed = [part for r in played if not r.success and (part := failed_part(r)) is not None]
-        failures = Counter(part.kind if by_kind else part.path for part in failed)
+        failures = Counter(failure.place for failure in first_failures(played))
         seen: dict[str, list[tuple[str, str, bool, tuple[tuple[int, str], ...]]]] = {}
         for record in played:
             spoken, parts = _spoken(record), _asked_for(record)
             for s in parts:
                 leaf = not any(other.path.startswith(f"{s.path}.") for other in record.subgoals)
-                key = s.kind if by_kind else s.path
+                key = _sort(s, spoken[s.path]) if by_kind else s.path
                 if leaf or (key in failures and not by_kind):
                     words = _question(record, s.path) if s.path.startswith(QUESTION) else spoken[s.path]
                     seen.setdefault(key, []).append((s.kind, words, _reached(record, s), _place(record, s.path)))
@@ -208,7 +227,7 @@ def _reached(record: Record, part: Subgoal) -> bool:
     if part.reached is not None:
         return True
     above = part.path.rpartition(".")[0]
-    return any(s.path == above and s.kind == "Composed" and s.reached is not None for s in record.subgoals)
+    return any(s.path == above and s.kind in COMPOSED and s.reached is not None for s in record.subgoals)
 
 
 def _place(record: Record, path: str) -> tuple[tuple[int, str], ...]:
@@ -217,7 +236,7 @@ def _place(record: Record, path: str) -> tuple[tuple[int, str], ...]:
     numbers = list(path_order(path))
     parts = path.split(".")
     for k in range(1, len(parts)):
-        if kinds.get(".".join(parts[:k])) == "Composed" and numbers[k][0] == 0:
+        if kinds.get(".".join(parts[:k])) in COMPOSED and numbers[k][0] == 0:
             numbers[k] = (len(record.subgoals), "")
     return tuple(numbers)
 
@@ -225,37 +244,3 @@ def _place(record: Record, path: str) -> tuple[tuple[int, str], ...]:
 def path_order(path: str) -> list[tuple[int, str]]:
     """Sorts "goal.2" before "goal.10"."""
     return [(int(part), "") if part.isdigit() else (-1, part) for part in path.split(".")]
-
-
-def common_words(texts: Sequence[str]) -> str:
-    """What several descriptions have in common: "the red cube is on the tray" and "the bowl is on the tray" give "the … is on the tray"."""
-    split = [tuple(text.split()) for text in dict.fromkeys(texts)]
-    first = split[0]
-    if len(split) == 1:
-        return " ".join(first)
-    kept = _with_gaps(split, functools.reduce(_common, split))
-    # the number of a thing says nothing without the thing
-    kept = ["…" if word.isdigit() and i and kept[i - 1] == "…" else word for i, word in enumerate(kept)]
-    return " ".join(word for i, word in enumerate(kept) if word != "…" or i == 0 or kept[i - 1] != "…")
-
-
-def _common(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
-    """The longest row of words that comes in both, in order."""
-    best: list[list[tuple[str, ...]]] = [[()] * (len(other) + 1) for _ in range(len(one) + 1)]
-    for i, word in enumerate(one):
-        for j, same in enumerate(other):
-            best[i + 1][j + 1] = (*best[i][j], word) if word == same else max(best[i][j + 1], best[i + 1][j], key=len)
-    return best[-1][-1]
-
-
-def _with_gaps(texts: Sequence[tuple[str, ...]], common: tuple[str, ...]) -> list[str]:
-    """The common words, with "…" wherever one of the texts says something in between."""
-    gaps = [False] * (len(common) + 1)
-    for words in texts:
-        start = 0
-        for k, word in enumerate(common):
-            found = words.index(word, start)
-            gaps[k] |= found > start
-            start = found + 1
-        gaps[-1] |= start < len(words)
-    return [part for k, word in enumerate((*common, "")) for part in (["…"] * gaps[k] + [word]) if part]

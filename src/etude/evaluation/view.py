@@ -28,7 +28,7 @@ from etude.scene.capture import Capture
 from etude.scene.materials import SUBSTEPS, TIMESTEP
 from etude.scene.scene import Camera, Lighting
 from etude.scene.visual import HAND, ROBOT, Visual
-from etude.skills.subtasks import describe, plain
+from etude.skills.subtasks import describe, plain, standing
 
 SCHEMA = 1
 PERIOD = SUBSTEPS * TIMESTEP  # s between two moments
@@ -80,7 +80,7 @@ class Viewing:
             "steps": np.array(self._steps, "<u2").tobytes(), **touches,
         }  # fmt: skip
         nodes = [(node.path, node.goal.json_kind, describe(node.goal, episode.scene)) for node in self._simulation.monitor.nodes()]
-        spoken = spoken_subgoals(nodes)
+        spoken = spoken_subgoals(nodes, standing(episode.scene))
         ids = self._simulation.world.segmentation_ids()
         return {
             "schema": SCHEMA, "episode": episode.name, "policy": policy, "outcome": outcome, "moments": len(capture), "period": PERIOD,

@@ -54,7 +54,7 @@ def article(runs: Sequence[Run], cheats: Mapping[tuple[str, str, str], BestCheat
         ("Results", _paragraphs(telling.results(evidence, see)) + shown("levels", "conditions", "tasks", "decisions")),
         ("Beside others", _paragraphs(telling.beside(evidence, see)) + shown("beside")),
         ("Perturbations", _paragraphs(telling.perturbations(evidence, see)) + shown("costs")),
-        ("Failures", _paragraphs(telling.failures(evidence, see)) + shown("failed", "causes", "faults", "errors")),
+        ("Failures", _paragraphs(telling.failures(evidence, see)) + shown("failed", "causes", "faults", "confused", "errors")),
         ("What this does not show", _list(telling.limits(evidence))),
         ("Do it again", _paragraphs(telling.again(evidence)) + "".join(_command(text) for text in _commands(runs, evidence))),
     ]
@@ -89,6 +89,7 @@ def _tables(evidence: PolicyEvidence) -> Iterator[NumberedTable | None]:
     yield tables.failed(evidence)
     yield tables.causes(evidence)
     yield tables.planner_or_policy(evidence)
+    yield tables.confused(evidence)
     yield tables.errors_by_message(evidence)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from etude.evaluation.confusion import confusions
 from etude.evaluation.decisions import ALL, answers_of, breakdowns, decided, unchanged
 from etude.evaluation.matrix import level_conditions
 from etude.evaluation.tables import Tally, by, errors, faults, level_order, name_of, p_value, percent, points, tally
@@ -14,7 +15,7 @@ from etude.report.suite_tables import cause_data
 from etude.report.telling import PolicyEvidence
 
 LONGEST = 15
-"""Kinds of failure in their table; the rest stands in one row, so that it adds up."""
+"""Kinds of failure in their table, the rest of which stands in one row, so that it adds up; and rows of what was taken for what."""
 
 
 @dataclass(frozen=True)
@@ -175,6 +176,17 @@ def causes(evidence: PolicyEvidence) -> NumberedTable | None:
     """What went wrong in the categories of suites that have such."""
     rows = [[esc(str(row["cause"])), f"{row['episodes']:,}"] for row in cause_data([evidence.subject])]
     return _table("causes", "Failed episodes, perturbed ones too, by cause, in the categories of their suite.", ["Cause", "Episodes"], rows)
+
+
+def confused(evidence: PolicyEvidence) -> NumberedTable | None:
+    """What a planner said for what was right; without one, what became of what was asked for."""
+    found = confusions(evidence.subject.plain)
+    planner = bool(found) and found[0].planner
+    shown = [row for row in found if row.planner is planner][:LONGEST]
+    rows = [[esc(row.asked), esc(row.instead), f"{row.times:,}", f"{row.of:,}"] for row in shown]
+    heads = [*(("Right", "Said instead") if planner else ("Asked for", "What became of it")), "Times", "Of"]
+    caption = "What a planner said where something else was right" if planner else "What became of the sub-goal that failed first"
+    return _table("confused", f"{caption}, the most frequent first; looks and numbers of things are left out.", heads, rows, words=2)
 
 
 def planner_or_policy(evidence: PolicyEvidence) -> NumberedTable | None:

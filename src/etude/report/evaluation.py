@@ -18,6 +18,7 @@ from etude.names import EtudeError
 from etude.report import charts
 from etude.report.arms import arms_section
 from etude.report.audits import BestCheat, best_cheats
+from etude.report.confusion import confusion_section
 from etude.report.contestants import Contestant, contestants, with_people
 from etude.report.decisions import decisions_section
 from etude.report.failures import chosen_views, errors_section, failures_section, faults_section
@@ -72,6 +73,7 @@ def report(
         ("Perturbations", perturbations_section(found, costs)),
         ("Sub-goals", funnels_section(found)),
         ("Planner", faults_section(found)),
+        ("Confusion", confusion_section(found)),
         ("Comparison", _comparison_section(found, compared)),
         ("Causes", causes_section(found)),
         ("Failures", failures_section(found, seen, embed_films, beside or runs[0].folder)),

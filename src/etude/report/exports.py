@@ -20,6 +20,7 @@ from etude.evaluation.subgoals import funnels
 from etude.evaluation.tables import Tally, by, errors, faults, groups
 from etude.names import EtudeError
 from etude.report.arms import arm_rows
+from etude.report.confusion import confusion_data
 from etude.report.contestants import Contestant, contestants, with_people
 from etude.report.decisions import decision_rows, shortcut_rows
 from etude.report.suite_tables import cause_data, suite_data
@@ -63,6 +64,8 @@ def collect(runs: Sequence[Run]) -> list[ExportTable]:
         table("recovery", "Success once something has happened", lambda a: [r.to_data() for r in recoveries(a.records).values()]),
         table("subgoals", "Share of episodes in which sub-goals were reached", _subgoal_rows),
         table("faults", "Planning and execution: what went wrong first", _fault_rows),
+        table("said_instead", "What a planner said instead of what was right", lambda a: confusion_data(a, planner=True)),
+        table("done_instead", "What was done instead of what was asked", lambda a: confusion_data(a, planner=False)),
         table("errors", "Errors by message", _error_rows),
         *(_table(*one) for one in suite_data(with_people(found))),
         _table("causes", "What went wrong", cause_data(found)),

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
+from etude.evaluation.decisions import decides
 from etude.evaluation.record import Record
 from etude.evaluation.subgoals import failure_words, is_decision
 from etude.evaluation.tables import FaultRow, errors, faults, level_order, name_of, percent, perturbation_of, plural
 from etude.evaluation.view import joined, read_view, view_file
 from etude.report import charts
 from etude.report.contestants import Contestant
-from etude.report.markup import Cell, Column, Row, badge, esc, filters, fold, section, table
+from etude.report.markup import Cell, Column, Row, badge, breakable, esc, filters, fold, section, table
 from etude.report.view_page import view_figure
 
 LISTED = 600
@@ -112,11 +113,21 @@ def failures_section(
         if len(listed) < len(failed):
             body += f"<p>{len(listed):,} of {len(failed):,} are listed here, evenly over policies and tasks; all are in episodes.jsonl.</p>"
     lead = f"{_counted(failed)}." if failed else "No episode failed."
-    if any(not is_decision(p.record) for p in failed):
-        lead += " Walk around in any of them, or play it again, with etude view and etude rollout and its name."
-    elif failed:
-        lead += " Look at any of them with etude show and its name."
+    lead += _how_to_look(failed)
     return section("failures", "Failed episodes" if failed else "Films", lead, body)
+
+
+def _how_to_look(failed: Sequence[PlayedEpisode]) -> str:
+    """By which commands, of what there is; a decision has no world, also where an error left it without an answer."""
+    worldless = [is_decision(p.record) or decides(name_of(p.record)) for p in failed]
+    words = ""
+    if not all(worldless):
+        which = "any of the others" if any(worldless) else "any of them"
+        words = f" Walk around in {which}, or play it again, with etude view and etude rollout and its name."
+    if any(worldless):
+        which = "any of them" if all(worldless) else "any decision among them"
+        words = f" Look at {which} with etude show and its name.{words}"
+    return words
 
 
 def _counted(failed: Sequence[PlayedEpisode]) -> str:
@@ -144,17 +155,22 @@ def chosen_views(arms: Sequence[Contestant], count: int) -> list[tuple[PlayedEpi
 
 def _list(arms: Sequence[Contestant], shown: Sequence[PlayedEpisode], beside: Path) -> str:
     several = len(arms) > 1
-    columns = [Column("Episode"), *([Column("Policy")] if several else []), Column("Level"), Column("What failed first", kind="long")]
+    columns = [
+        Column("Episode"),
+        *([Column("Policy", kind="who")] if several else []),
+        Column("Level"),
+        Column("What failed first", kind="long"),
+    ]
     columns += [Column("Progress", numeric=True), Column("Steps", numeric=True), Column("Film", sortable=False)]
     rows = []
     for item in shown:
         r, name = item.record, name_of(item.record)
-        link = _link(item, beside)
+        link, shown_name = _link(item, beside), breakable(r.episode).replace("@", "<wbr>@")
         fault = badge(f"{r.fault} first", r.fault) if r.fault else ""
         words = (badge("error", "bad") if r.outcome == "error" else fault) + esc(failure_words(r))
         policy = [Cell(f"{charts.key(item.arm.number)}{esc(item.arm.label)}", item.arm.label)] if several else []
         cells = (
-            Cell(f"<code>{esc(r.episode)}</code>", r.episode), *policy, Cell(esc(r.level)), Cell(words, failure_words(r)),
+            Cell(f"<code>{shown_name}</code>", r.episode), *policy, Cell(esc(r.level)), Cell(words, failure_words(r)),
             Cell(percent(r.progress), r.progress), Cell(str(r.steps), r.steps), Cell(link),
         )  # fmt: skip
         marks: dict[str, list[str]] = {

@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields
 from itertools import product
 
 from etude.episodes import Episode
-from etude.goals.goal import Goal, GoalNode, every
+from etude.goals.goal import Goal, GoalNode, every, spoken_place
 from etude.goals.monitor import Monitor
 from etude.goals.units import Composed
 from etude.goals.watch import Watch
@@ -39,6 +39,12 @@ def plain(text: str, scene: Scene) -> str:
         alike = Counter(_NUMBER.sub("", entity.name) for entity in scene.entities)
         text = _KNOWN.sub(lambda m: f"the {m[1]}" + (m[2] if alike[m[1]] > 1 else ""), text)
     return text.replace("{", "").replace("}", "")
+
+
+def standing(scene: Scene) -> dict[str, str]:
+    """What stands where at the start, both in plain words: ``(0.10, -0.20)`` and ``the red cube``."""
+    bodies = [entity for entity in scene.entities if isinstance(entity, Body)]
+    return {plain(spoken_place(body.pose.position), scene): plain(f"the {{{body.name}}}", scene) for body in bodies}
 
 
 def leaves(goal: Goal) -> list[Goal]:
