@@ -1,4 +1,4 @@
-"""Figures of papers as SVG: bars or lines, a panel for each block, a colour for everybody. What the paper does not print is not drawn."""
+"""Figures of papers as SVG: bars, lines or boxes, a panel for each block, a colour for everybody. What the paper does not print is not drawn."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from etude.report.page import colours
-from etude.report.plots import ceiling
+from etude.report.plots import BoxSummary, boxes, ceiling
 
 if TYPE_CHECKING:
     from etude.papers.filling import FilledLine, FilledTable
@@ -22,6 +22,8 @@ LEFT, TOP, GAP, LEGEND, LETTER = 46, 40, 52, 16, 6.2  # margins; height of a lin
 def drawing(filled: FilledTable) -> str:
     """The figure as a picture that needs nothing else."""
     table, title = filled.table, f"{filled.table.number}. {filled.table.title}"
+    if table.drawn == "boxes":
+        return boxes(title, "", _summaries(filled))
     drawn = [line for line in filled.lines if not line.unprinted]
     series = list(dict.fromkeys(line.label for line in drawn))
     unprinted = dict.fromkeys(line.label for line in filled.lines if line.unprinted)
@@ -51,6 +53,16 @@ def drawing(filled: FilledTable) -> str:
             parts.append(f'<rect x="{LEFT}" y="{y}" width="10" height="10" fill="{_colour(k)}"/>')
         parts.append(f'<text x="{LEFT + 16}" y="{y + 9}">{html.escape(label)}</text>')
     return "".join([*parts, "</svg>\n"])
+
+
+def _summaries(filled: FilledTable) -> list[BoxSummary]:
+    """Of the distributions in its lines, those of one column side by side."""
+    several = len({line.label for line in filled.lines if line.spreads}) > 1
+    found = []
+    for line in filled.lines:
+        group = f"{line.block}, {line.label}" if several else line.block
+        found += [BoxSummary.of(name, group, own) for name, own in zip(filled.table.columns, line.spreads, strict=False) if own]
+    return found
 
 
 def _ceiling(filled: FilledTable, title: str) -> float:
