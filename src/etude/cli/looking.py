@@ -161,6 +161,7 @@ def list_tasks(
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
     """List suites, their tasks, splits and options."""
+    from etude.evaluation.result_table import ResultTable
     from etude.library import tasks
     from etude.perturb.perturbation import known_perturbations
     from etude.suites.suite import SUITES
@@ -175,7 +176,7 @@ def list_tasks(
                         "perturbations": list(known_perturbations()), "horizon": t.horizon,
                     }
                     for t in table.values()
-                ]}
+                ], **({"inventory": [{"title": t.title, "rows": t.rows} for t in counted]} if (counted := SUITES[name].inventory()) else {})}
                 for name, table in found.items()
             }
         })  # fmt: skip
@@ -189,6 +190,10 @@ def list_tasks(
         for t in table.values():
             rows.add_row(t.name, t.level, " ".join(t.splits), str(t.horizon), t.summary)
         console.print(rows)
+        for counted in SUITES[name].inventory() if suite else ():
+            columns = tuple(counted.rows[0])
+            cells = tuple(tuple(str(row[column]) for column in columns) for row in counted.rows)
+            console.print(f"\n{counted.title}\n{ResultTable((), columns, cells)}", highlight=False, soft_wrap=True)
 
 
 @app.command()
