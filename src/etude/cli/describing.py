@@ -26,7 +26,9 @@ def describe(
     episodes: Annotated[int, typer.Option(help="of each task of a suite, that are drawn and played")] = EPISODES,
     no_play: Annotated[bool, typer.Option("--no-play", help="only draw them: no lengths, solvers and actions")] = False,
     tokenizer: Annotated[str | None, typer.Option(help="count tokens too: built-in, or the folder or file of a tokenizer")] = None,
-    out: Annotated[Path | None, typer.Option(help="write the datasheet into this file (Markdown), with its figures (SVG) beside it")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="write the datasheet into this file (Markdown), with its figures (SVG) beside it")
+    ] = None,
     workers: Annotated[int, typer.Option(help="processes; 0: as many as there are cores")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
@@ -60,7 +62,7 @@ def describe(
 
 
 def _drawn(found: Description, page: Path) -> dict[str, str]:
-    """Figures beside the page, by what they show: lengths and solvers by level, and the actions of each task (ClevrSkills, Figures 3, 8)."""
+    """Figures beside the page, by what they show: lengths and solvers by level, actions of each task (ClevrSkills, Figures 3, 8)."""
     from etude.evaluation.tables import plural
     from etude.report.plots import bars, courses
 

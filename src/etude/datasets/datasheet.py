@@ -47,7 +47,9 @@ def _motivation(found: Description) -> str:
     """What it is for (ClevrSkills H.1)."""
     about = found.about
     if _of_decisions(found):
-        purpose = "to find out who understands instructions about what is shown over time, and how much can be put together of what was learned"
+        purpose = (
+            "to find out who understands instructions about what is shown over time, and how much can be put together of what was learned"
+        )
     else:
         purpose = (
             "to find out whether policies that have learned some tasks can do others that are put together from the same skills, and to"
@@ -155,9 +157,7 @@ def _labels(found: Description) -> str:
         labels = "Labels are right answers: they are computed from the graph of the task and what is shown, by the program itself."
         return f"## Preprocessing, cleaning and labelling\n\nNothing is preprocessed or left out. {labels}"
     cleaning = (
-        "Episodes that the oracle does not solve are counted and left out; nothing else is."
-        if found.kind == "suite"
-        else _cleaned(found)
+        "Episodes that the oracle does not solve are counted and left out; nothing else is." if found.kind == "suite" else _cleaned(found)
     )
     labels = (
         "Labels are made, not annotated: the actions themselves, and beside each the sub-task and the step in words, as the one who acts"

@@ -210,7 +210,8 @@ def _spread(task: str, control: str, episodes: Sequence[NDArray[Any]]) -> Action
     whole = np.vstack(episodes)
     low, high = whole.min(0), whole.max(0)
     rows = (low, high, whole.std(0), _coverage(episodes, low, high))
-    return ActionSpread(task, control, len(episodes), *(tuple(round(float(v), 4) for v in row) for row in rows))
+    least, most, deviation, coverage = (tuple(round(float(v), 4) for v in row) for row in rows)
+    return ActionSpread(task, control, len(episodes), least, most, deviation, coverage)
 
 
 def _course(actions: NDArray[Any]) -> NDArray[Any]:

@@ -1,4 +1,7 @@
-"""Figures of papers as SVG: bars, lines or boxes, a panel for each block, a colour for everybody. What the paper does not print is not drawn."""
+"""Figures of papers as SVG: bars, lines or boxes, a panel for each block, a colour for everybody.
+
+What the paper does not print is not drawn.
+"""
 
 from __future__ import annotations
 

@@ -36,7 +36,9 @@ def people(policy: object) -> AnsweredStudy | None:
     found: dict[str, tuple[Record, ...]] = {}
     for run in map(read_run, runs):
         if not run.plan.policy.startswith(HUMAN):
-            raise EtudeError(f"{str(run.folder)!r} was played by {run.plan.policy}, not by people: give that policy, or replay:{run.folder}")
+            raise EtudeError(
+                f"{str(run.folder)!r} was played by {run.plan.policy}, not by people: give that policy, or replay:{run.folder}"
+            )
         for record in (one for one in run.records if one.outcome != "error"):
             found[record.episode] = (*found.get(record.episode, ()), record)
     return AnsweredStudy(folder, found)

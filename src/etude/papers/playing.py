@@ -184,8 +184,8 @@ def policy_lines(
 ) -> list[PolicyLine]:
     """The lines that are added: one for all policies that say what they were trained on (``L1=ADDRESS``), one for each of the others."""
     told, plain = _by_word("policy", policies, tables)
-    alone = sum(map(is_people, plain)) == 1  # then no other line can be taken for the paper's
-    also = {text: PEOPLE for text in plain if is_people(text) and alone}
+    studies = [text for text in plain if is_people(text)]
+    also = {text: PEOPLE for text in studies if len(studies) == 1}  # several would stand in one line of the paper
     found = [PolicyLine(text, {ANY: text}, also=also.get(text, ()), planners=planners or {}) for text in plain]
     names = " ".join(f"{word}={address}" for word, address in told.items())
     return [*found, PolicyLine(names, told, planners=planners or {})] if told else found

@@ -145,7 +145,7 @@ def _lengths(number: str, title: str) -> PaperTable:
         digits=0,
         note="control steps of successful episodes of those who demonstrate: --policy oracle. Solvers: about so many, as the text has it"
         " (5.3)",
-        missing="our solvers, which are no part of records: etude describe clevrskills --split test_seen --episodes 20 --out FILE draws them",
+        missing="our solvers, which no record has: etude describe clevrskills --split test_seen --episodes 20 --out FILE draws them",
     )
 
 
