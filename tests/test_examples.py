@@ -33,6 +33,7 @@ RUNS = {
     "measure_robots.py": (
         ("runs", "1", "oracle", "clevrskills/touch"), ("runs/clevrskills/run.json",), ("touch@train | 1/1 | 1/1 | 1/1 |",),
     ),
+    "order_objects.py": (("vima/rearrange@train#0",), (), ("default, step 0: ", "permuted, step 0: ", "permuted, step 1: ")),
     "planner_or_policy.py": (
         ("run", "himan/open_drawer@test#0"), ("run/episodes.jsonl",), ("| rule | 1 | 0 | 0 |",),
     ),

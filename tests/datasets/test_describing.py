@@ -95,3 +95,40 @@ def test_a_datasheet_keeps_its_tables_whole(sets):
     for block in page.split("\n\n"):
         rows = [line.count("|") for line in block.splitlines() if line.startswith("|")]
         assert len(set(rows)) <= 1
+
+
+def test_actions_are_counted_for_each_task_and_for_all_together():
+    first, second = episode(NAMES[0]), episode(NAMES[1])
+    low, high = np.full((30, 7), -0.5), np.full((50, 7), 0.5)
+    both = describe("x", "dataset", [facts_of(first, low), facts_of(second, high), facts_of(second, low)])
+    found = {one.task: one for one in both.actions}
+    assert list(found) == ["", "clevrskills/pick", "clevrskills/touch"] and found[""].courses is None
+    assert found["clevrskills/pick"].high == (-0.5,) * 7 and found[""].high == found["clevrskills/touch"].high == (0.5,) * 7
+    assert found["clevrskills/touch"].courses.shape == (2, 40, 7) and set(found["clevrskills/touch"].courses[0].flat) == {0.5}
+    assert [row["task"] for row in both.to_data()["actions"]] == list(found) and "courses" not in both.to_data()["actions"][1]
+    page = datasheet(both)
+    assert "all tasks, 3 episodes" in page and "| clevrskills/touch | 2 | 10 % |" in page
+
+
+def test_figures_stand_beside_the_page_a_panel_of_each_number_and_a_line_of_each_episode(tmp_path):
+    page = tmp_path / "sheet.md"
+    names = ["--task", "pick", "--task", "match_pose"]
+    done = CliRunner().invoke(app, ["describe", "clevrskills", *names, "--episodes", "2", "--workers", "1", "--out", str(page)])
+    assert done.exit_code == 0 and "with 4 figures beside it" in done.stdout, done.output
+    text = page.read_text(encoding="utf-8")
+    drawn = {path.name: path.read_text(encoding="utf-8") for path in tmp_path.glob("*.svg")}
+    assert all(f"({name})" in text for name in drawn) and len(drawn) == 4
+    curves = drawn["sheet-actions-clevrskills-pick-ee_delta.svg"]
+    assert curves.count("number ") == curves.count("<path") == 7 and curves.count("M") == 14
+    assert drawn["sheet-solvers.svg"].count("clevrskills L0") == 1
+
+
+def test_the_share_of_recoveries_is_stated_in_words(tmp_path):
+    names = [f"clevrskills/place@train#{seed}" for seed in range(4)]
+    folder = made(order(names, policy="mishap:0.7:ee_delta"), tmp_path / "mended")
+    came = json.loads((folder / "meta/etude.json").read_text())["recoveries"]
+    page = CliRunner().invoke(app, ["describe", str(folder)]).stdout
+    assert "## Motivation" in page and "## Preprocessing, cleaning and labelling" in page
+    assert "in 70 % of the episodes, drawn from their names, the oracle was to fail a grasp" in page
+    count = json.loads((folder / "meta/info.json").read_text())["total_episodes"]
+    assert 0 < came < count and f"; {came} of {count} episodes ({100 * came / count:.3g} %) begin after such a mistake" in page

@@ -15,6 +15,7 @@ from etude.evaluation.hand import announced
 from etude.evaluation.plan import Plan, refuse_foreign_modes
 from etude.evaluation.play import Players, Rollout, play
 from etude.evaluation.record import GivenSubtask, Record
+from etude.evaluation.subgoals import failure_groups, failure_words
 from etude.library import episode, tasks
 from etude.names import EtudeError
 from etude.policies.contract import Contract
@@ -160,6 +161,17 @@ def test_offline_a_planner_is_scored_on_the_oracles_frames():
     assert not bad.success and bad.fault == "planning"
     assert [s.expected for s in good.stages] == [s.expected for s in bad.stages]
     assert len(good.stages) >= 2
+
+
+def test_offline_nothing_is_said_of_a_world_in_which_the_oracle_acts():
+    """It got everything done: the dirt is in the dustpan although the planner named the wrong thing every time."""
+    record = play(Players("oracle", "oracle:wrong=1.0"), "himan/rubbish_in_dustpan@train#0", "offline")[0]
+    assert record.progress == 1.0 and record.outcome == "failure" and record.fault == "planning"
+    assert (record.cause, record.first_failure, record.unreachable) == (None, None, 0)
+    count = len(record.stages)
+    assert failure_words(record) == f"A sub-task was named wrongly: {count} of {count} answers"
+    (group,) = failure_groups([record])
+    assert (group.words, group.how) == ("A sub-task was named wrongly", "wrong answer")
 
 
 def test_the_first_stage_whose_right_sub_task_was_never_done_decides():

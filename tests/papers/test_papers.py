@@ -70,6 +70,9 @@ def test_published_numbers_are_the_printed_ones():
     assert published("vlmbench", "Table 8", "Wipe", "Vision-Only") == [[99.2, 19.4, 19.8, 96.0, 21.2, 20.8]]
     assert published("himan", "Table 6", "Rule-based planner", "3D-Diffuser-Actor-RP")[0][6:] == [0.898, 0.335]
     assert published("himan", "Table 11", "Success by factor", "π0.5-RP")[7][-1] == 0.069
+    assert published("himan", "Figure 6", "L4", "RVT2-RP") == [[0.43, 0.32]]  # unseen, seen
+    assert published("himan", "Figure 6", "L4", "π0.5-RP") == [[0.07, 0.18]]
+    assert published("clevrskills", "Figure 3", "Mean number of solvers", "Oracle, about") == [[NOT_PRINTED, 9, 11]]
     assert {NOT_PRINTED} == set(published("iwisdm", "Figure 2a", "Accuracy", "GPT-4V")[0])
 
 

@@ -91,7 +91,13 @@ def test_sub_tasks_speak_of_things_as_the_instruction_does_and_number_only_those
     assert re.fullmatch(r"Balance the scale with (the yellow and purple stripe cylinder \d(, | and )?){4}", both)
 
 
-@pytest.mark.parametrize("name", ["stack@train#1", "stack_topple@train#1", "sort_stack@train#1"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "stack@train#1", "stack_topple@train#1", "sort_stack@train#1", "stack@train#4", "stack_reversed@train#0", "stack_reversed@train#12",
+        "stack_topple@train#0", "stack_topple@train#16", "stack_topple@train#19", "sort_stack@train#4", "sort_stack@train#12",
+    ],
+)  # fmt: skip
 def test_no_sub_task_of_a_tower_is_said_again_when_the_tower_sways(name):
     simulation, oracle, said = Simulation(etude.episode(f"clevrskills/{name}")), OraclePolicy(), []
     oracle.reset("", (), simulation.episode.name)

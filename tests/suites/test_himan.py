@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 from itertools import pairwise
@@ -11,8 +12,10 @@ import made_runs
 import pytest
 from every import every
 from gymnasium.utils.env_checker import check_env
+from typer.testing import CliRunner
 
 import etude
+from etude.cli import app
 from etude.envs.simulation import Simulation
 from etude.evaluation.play import Players, play
 from etude.evaluation.record import GivenSubtask, Record
@@ -24,7 +27,8 @@ from etude.pose import axis_quat
 from etude.report.contestants import contestants
 from etude.report.suite_tables import over_runs, suite_data, suite_sections
 from etude.skills.subtasks import describe, leaves, vocabulary
-from etude.suites.himan.recipes import ATOMIC, COMPOSITIONAL, FACTORS, MISSING, SEEN, factors
+from etude.suites.himan.recipes import ATOMIC, COMPOSITIONAL, FACTORS, MISSING, SEEN, factors, training
+from etude.suites.himan.recipes import LEVELS as DATA_LEVELS
 from etude.suites.himan.stage import LEVELS
 from etude.suites.himan.suite import himan
 from etude.suites.himan.tables import composed_rows, cost_rows
@@ -243,3 +247,14 @@ def test_a_block_that_still_moves_with_its_drawer_is_not_taken_out_again():
 def test_a_drawer_that_is_opened_can_be_closed(name):
     """With the cabinet turned away and far out, the wrist could not get before the open drawer."""
     assert play(Players("oracle"), f"himan/{name}")[0].success
+
+
+def test_tasks_by_factor_and_demonstrations_by_level_are_those_of_the_paper():
+    factors, levels = himan.inventory()
+    assert factors.rows[-1] == {"factor": "together", "A": 114, "C": 144}  # HiMan-Bench 3.1
+    assert [row["together"] for row in levels.rows] == [len(training(level)) for level in DATA_LEVELS]
+    assert levels.rows[-1] == {"level": "L4", "A": 200, "AP": 104, "C": 20, "CP": 44, "together": 368}
+    told = CliRunner().invoke(app, ["list", "himan"]).stdout
+    assert "background_texture  10   12" in told and "L4     200  104  20  44  368" in told
+    data = json.loads(CliRunner().invoke(app, ["list", "--json"]).stdout)["suites"]
+    assert data["himan"]["inventory"][1]["rows"] == levels.rows and "inventory" not in data["vima"]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from etude.datasets.describing import Description
 
 EPISODES = 5
+KEPT = ("command", "policy", "protocol", "renderer", "cameras", "size", "robot", "recoveries", "unsolved")  # of what a set says of itself
 
 
 @app.command()
@@ -25,12 +26,15 @@ def describe(
     episodes: Annotated[int, typer.Option(help="of each task of a suite, that are drawn and played")] = EPISODES,
     no_play: Annotated[bool, typer.Option("--no-play", help="only draw them: no lengths, solvers and actions")] = False,
     tokenizer: Annotated[str | None, typer.Option(help="count tokens too: built-in, or the folder or file of a tokenizer")] = None,
-    out: Annotated[Path | None, typer.Option(help="write the datasheet into this file (Markdown)")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="write the datasheet into this file (Markdown), with its figures (SVG) beside it")
+    ] = None,
     workers: Annotated[int, typer.Option(help="processes; 0: as many as there are cores")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
     """Describe a suite or a data set: lengths, solvers, actions, instructions, what is covered; as a datasheet."""
     from etude.datasets.datasheet import datasheet
+    from etude.evaluation.tables import plural
 
     if out is not None:
         refuse_place("--out", out)
@@ -41,16 +45,46 @@ def describe(
         found = _dataset(folder, tokenizer or "")
     else:
         found = _suite(what, task or [], split, episodes, no_play, tokenizer or "", workers)
-    page = datasheet(found)
+    figures: dict[str, str] = {}
     if out is not None:
         out.parent.mkdir(parents=True, exist_ok=True)
+        figures = _drawn(found, out)
+    page = datasheet(found, figures)
+    if out is not None:
         out.write_text(page, encoding="utf-8")
     if as_json:
         print_json(found.to_data())
     elif out is None:
         say(page)
     else:
-        console.print(f"the datasheet of {found.episodes} episodes is in {out}", highlight=False, soft_wrap=True)
+        beside = f", with {plural(len(figures), 'figure')} beside it" if figures else ""
+        console.print(f"the datasheet of {plural(found.episodes, 'episode')} is in {out}{beside}", highlight=False, soft_wrap=True)
+
+
+def _drawn(found: Description, page: Path) -> dict[str, str]:
+    """Figures beside the page, by what they show: lengths and solvers by level, actions of each task (ClevrSkills, Figures 3, 8)."""
+    from etude.evaluation.tables import plural
+    from etude.report.plots import bars, courses
+
+    drawings: dict[str, tuple[str, str]] = {}
+    lengths = [(one.name, one.length.median) for one in found.levels if one.length is not None]
+    solvers = [(one.name, one.solvers.mean) for one in found.levels if one.solvers is not None]
+    for name, title, unit, rows in (
+        ("lengths", "Length of an episode by level", "median", lengths), ("solvers", "Solvers in an episode by level", "mean", solvers)
+    ):  # fmt: skip
+        if rows:
+            drawings[title] = name, bars(title, unit, rows)
+    for one in found.actions:
+        if one.courses is not None:
+            title = f"Actions of {one.task}, {one.control}: {plural(len(one.courses), 'episode')} from beginning to end"
+            numbers = [f"number {k}, coverage {100 * v:.0f} %" for k, v in enumerate(one.coverage)]
+            drawings[title] = f"actions-{one.task.replace('/', '-')}-{one.control}", courses(title, numbers, one.courses)
+    figures = {}
+    for title, (name, drawing) in drawings.items():
+        path = page.with_name(f"{page.stem}-{name}.svg")
+        path.write_text(drawing, encoding="utf-8")
+        figures[title] = path.name
+    return figures
 
 
 def _dataset(folder: Path, tokenizer: str) -> Description:
@@ -61,7 +95,7 @@ def _dataset(folder: Path, tokenizer: str) -> Description:
     about: dict[str, Any] = {}
     if (folder / FACTS).exists():
         made = read_facts(folder)
-        about = {key: made.get(key) for key in ("command", "policy", "protocol", "renderer", "cameras", "size", "robot")}
+        about = {key: made.get(key) for key in KEPT}
     return count(str(folder), "dataset", dataset_facts(folder), tokenizer, about)
 
 

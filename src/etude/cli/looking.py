@@ -12,7 +12,10 @@ from etude.cli.app import app, console, escape, given, notes, print_json, read_s
 from etude.names import EtudeError, from_json, pick, read_text, unknown
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from etude.bench.result import Result
+    from etude.suites.suite import InventoryTable, Task
 
 
 @app.command()
@@ -155,30 +158,34 @@ def _scene(what: str, seed: int, camera: str | None) -> Any:
     return scene if camera is None else replace(scene, cameras=(with_cameras(scene, [camera]).camera(*camera_names([camera])),))
 
 
+def _listed(tasks: Mapping[str, Task], counted: Sequence[InventoryTable]) -> dict[str, Any]:
+    """A suite's tasks, and what is counted in its lists."""
+    from etude.perturb.perturbation import known_perturbations
+
+    rows = [
+        {
+            "task": t.name, "splits": list(t.splits), "levels": [t.level] if t.level else list(t.splits),
+            "perturbations": list(known_perturbations()), "horizon": t.horizon,
+        }
+        for t in tasks.values()
+    ]  # fmt: skip
+    inventory = [{"title": one.title, "rows": one.rows} for one in counted]
+    return {"tasks": rows, **({"inventory": inventory} if inventory else {})}
+
+
 @app.command("list")
 def list_tasks(
     suite: Annotated[str | None, typer.Argument(help="one suite; all when none is given")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
     """List suites, their tasks, splits and options."""
+    from etude.evaluation.result_table import ResultTable
     from etude.library import tasks
-    from etude.perturb.perturbation import known_perturbations
     from etude.suites.suite import SUITES
 
     found = {name: tasks(name) for name in ([suite] if suite else SUITES)}
     if as_json:
-        print_json({
-            "suites": {
-                name: {"tasks": [
-                    {
-                        "task": t.name, "splits": list(t.splits), "levels": [t.level] if t.level else list(t.splits),
-                        "perturbations": list(known_perturbations()), "horizon": t.horizon,
-                    }
-                    for t in table.values()
-                ]}
-                for name, table in found.items()
-            }
-        })  # fmt: skip
+        print_json({"suites": {name: _listed(table, SUITES[name].inventory()) for name, table in found.items()}})
         return
     from rich.table import Table
 
@@ -189,6 +196,10 @@ def list_tasks(
         for t in table.values():
             rows.add_row(t.name, t.level, " ".join(t.splits), str(t.horizon), t.summary)
         console.print(rows)
+        for one in SUITES[name].inventory() if suite else ():
+            columns = tuple(one.rows[0])
+            cells = tuple(tuple(str(row[column]) for column in columns) for row in one.rows)
+            console.print(f"\n{one.title}\n{ResultTable((), columns, cells)}", highlight=False, soft_wrap=True)
 
 
 @app.command()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from etude.perturb.tokenizer import Tokenizer, built_in, local_tokenizer, tokeni
 
 TENTHS = 10  # parts of an episode, however long it is
 BINS = 20  # of the range of an action's number
+CURVES, POINTS = 100, 40  # episodes of a task whose actions are drawn, and moments of each
 
 
 @dataclass(frozen=True)
@@ -46,17 +47,25 @@ class Spread:
 
 @dataclass(frozen=True)
 class ActionSpread:
-    """How diverse the actions of one space are. For each number: its range, its deviation, and its ``coverage``.
+    """How diverse the actions of a task in one space are; with an empty ``task``, those of all tasks in that space. For each number: its
+    range, its deviation, and its ``coverage``.
 
     Coverage: at each tenth of an episode, the share of twenty equal parts of the whole range in which some episode is then; on average.
+    ``courses`` (E, points, A) are the actions of the first episodes of a task, each at as many moments; none where tasks are together.
     """
 
+    task: str
     control: str
     episodes: int
     low: tuple[float, ...]
     high: tuple[float, ...]
     deviation: tuple[float, ...]
     coverage: tuple[float, ...]
+    courses: NDArray[Any] | None = field(default=None, repr=False, compare=False)
+
+    def to_data(self) -> dict[str, Any]:
+        """As plain JSON data; courses are for drawings."""
+        return {key: list(v) if isinstance(v, tuple) else v for key, v in vars(self).items() if key != "courses"}
 
 
 @dataclass(frozen=True)
@@ -106,7 +115,7 @@ class Description:
         return {
             "what": self.what, "kind": self.kind, "episodes": self.episodes, "unsolved": self.unsolved, "tokenizer": self.tokenizer or None,
             "tasks": [group(one) for one in self.tasks], "levels": [group(one) for one in self.levels],
-            "actions": [{key: list(v) if isinstance(v, tuple) else v for key, v in vars(one).items()} for one in self.actions],
+            "actions": [one.to_data() for one in self.actions],
             "shapes": self.shapes, "textures": self.textures, "verbs": self.verbs, "about": self.about,
         }  # fmt: skip
 
@@ -181,20 +190,33 @@ def _groups(
 
 
 def _spreads(every: Sequence[EpisodeFacts]) -> Iterable[ActionSpread]:
-    spaces: dict[tuple[str, int], list[NDArray[Any]]] = {}
+    """Of all tasks that act in a space together, where there are several, and of each."""
+    spaces: dict[tuple[str, int], dict[str, list[NDArray[Any]]]] = {}
     for one in every:
         if one.actions is not None and len(one.actions):
-            spaces.setdefault((one.control, one.actions.shape[1]), []).append(np.asarray(one.actions, float))
-    for (control, _), episodes in spaces.items():
-        if control == "ee_delta":  # as the simulation takes them
-            episodes = [np.clip(actions, -1.0, 1.0) for actions in episodes]
-        whole = np.vstack(episodes)
-        low, high = whole.min(0), whole.max(0)
-        yield ActionSpread(
-            control,
-            len(episodes),
-            *(tuple(round(float(v), 4) for v in row) for row in (low, high, whole.std(0), _coverage(episodes, low, high))),
-        )
+            actions = np.asarray(one.actions, float)
+            if one.control == "ee_delta":  # as the simulation takes them
+                actions = np.clip(actions, -1.0, 1.0)
+            spaces.setdefault((one.control, actions.shape[1]), {}).setdefault(f"{one.suite}/{one.task}", []).append(actions)
+    for (control, _), tasks in spaces.items():
+        if len(tasks) > 1:
+            yield _spread("", control, [actions for episodes in tasks.values() for actions in episodes])
+        for task, episodes in tasks.items():
+            courses = np.stack([_course(actions) for actions in episodes[:CURVES]])
+            yield replace(_spread(task, control, episodes), courses=courses)
+
+
+def _spread(task: str, control: str, episodes: Sequence[NDArray[Any]]) -> ActionSpread:
+    whole = np.vstack(episodes)
+    low, high = whole.min(0), whole.max(0)
+    rows = (low, high, whole.std(0), _coverage(episodes, low, high))
+    least, most, deviation, coverage = (tuple(round(float(v), 4) for v in row) for row in rows)
+    return ActionSpread(task, control, len(episodes), least, most, deviation, coverage)
+
+
+def _course(actions: NDArray[Any]) -> NDArray[Any]:
+    """Of an episode (N, A), the actions at as many moments (points, A), from the first to the last."""
+    return np.asarray(actions[np.linspace(0, len(actions) - 1, POINTS).round().astype(int)])
 
 
 def _coverage(episodes: Sequence[NDArray[Any]], low: NDArray[Any], high: NDArray[Any]) -> NDArray[Any]:

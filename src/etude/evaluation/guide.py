@@ -170,7 +170,9 @@ class Guide:
         return tuple(self._stages)
 
     def fault(self, success: bool) -> Fault | None:
-        """Whose fault it was that the episode failed; known when it is finished."""
+        """Whose fault it was that the episode failed; known when it is finished. Where nobody follows the planner, it can only be his."""
+        if not self.follows:
+            return None if success else "planning"
         return fault_of(self._stages, success, self._patience)
 
 

@@ -10,11 +10,13 @@ from typing import Literal
 from etude.arithmetic import total
 from etude.evaluation.record import Record, Subgoal
 from etude.evaluation.saying import COMPOSED, IN_THE_END, common_words, spoken_subgoals
-from etude.evaluation.tables import grouped
+from etude.evaluation.tables import grouped, plural
 
 QUESTION = "task."
 """Paths of the questions of a decision begin so; those of a goal with "goal"."""
 UNASKED = "Answered where nothing was asked"
+MISNAMED = "A sub-task was named wrongly"
+"""By a planner that was asked about frames, and not followed."""
 
 How = Literal["never reached", "reached, then lost", "violated", "wrong answer"]
 
@@ -48,6 +50,8 @@ def failure_words(record: Record) -> str:
     if record.outcome == "error":
         return record.error or "no message"
     part = failed_part(record)
+    if record.mode == "offline":
+        return f"{MISNAMED}: {sum(not stage.right for stage in record.stages)} of {plural(len(record.stages), 'answer')}"
     if part is None:
         return UNASKED if record.first_failure == "silence" else record.first_failure or "not reached"
     what = _spoken(record)[part.path]
@@ -113,6 +117,8 @@ def failure_groups(records: Sequence[Record]) -> list[FailureGroup]:
 
 def _failure(record: Record, by_kind: bool) -> FirstFailure:
     part = failed_part(record)
+    if record.mode == "offline":
+        return FirstFailure(record, "", MISNAMED, "wrong answer")
     if part is None:
         words = UNASKED if record.first_failure == "silence" else "The whole task"
         return FirstFailure(record, "", words, "never reached" if record.subgoals and words != UNASKED else "wrong answer")

@@ -1,12 +1,16 @@
-"""Figures of papers as SVG: bars or lines, a panel for each block, a colour for everybody. What the paper does not print is not drawn."""
+"""Figures of papers as SVG: bars, lines or boxes, a panel for each block, a colour for everybody.
+
+What the paper does not print is not drawn.
+"""
 
 from __future__ import annotations
 
 import html
-import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from etude.report.page import colours
+from etude.report.plots import BoxSummary, boxes, ceiling
 
 if TYPE_CHECKING:
     from etude.papers.filling import FilledLine, FilledTable
@@ -21,6 +25,8 @@ LEFT, TOP, GAP, LEGEND, LETTER = 46, 40, 52, 16, 6.2  # margins; height of a lin
 def drawing(filled: FilledTable) -> str:
     """The figure as a picture that needs nothing else."""
     table, title = filled.table, f"{filled.table.number}. {filled.table.title}"
+    if table.drawn == "boxes":
+        return boxes(title, "", _summaries(filled))
     drawn = [line for line in filled.lines if not line.unprinted]
     series = list(dict.fromkeys(line.label for line in drawn))
     unprinted = dict.fromkeys(line.label for line in filled.lines if line.unprinted)
@@ -31,14 +37,13 @@ def drawing(filled: FilledTable) -> str:
     pitch = PANEL + GAP + (round(LETTER * longest * 0.72) if slant else 0)
     width = max(LEFT + group * len(table.columns) + 24, round(LETTER * max(map(len, [title, *legend])) * 1.15) + LEFT)
     height = TOP + pitch * len(table.blocks) + LEGEND * len(legend) + 12
-    top = _ceiling(filled)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
         f'font-family="sans-serif" font-size="11" fill="{INK}"><rect width="{width}" height="{height}" fill="#fff"/>',
         f'<text x="12" y="20" font-weight="bold">{html.escape(title)}</text>',
     ]
     for k, block in enumerate(table.blocks):
-        y = TOP + pitch * k + 18
+        y, top = TOP + pitch * k + 18, _ceiling(filled, block.title)
         parts.append(f'<text x="{LEFT}" y="{y - 6}">{html.escape(block.title)}</text>')
         parts += _axes(table.columns, y, group, top, slant)
         for line in drawn:
@@ -53,13 +58,27 @@ def drawing(filled: FilledTable) -> str:
     return "".join([*parts, "</svg>\n"])
 
 
-def _ceiling(filled: FilledTable) -> float:
-    """The top of the scale: 100 for percentages, 1 for shares, else a round number above everything."""
-    most = max((float(v) for line in filled.lines for v in line.values if isinstance(v, float | int)), default=1.0)
+def _summaries(filled: FilledTable) -> list[BoxSummary]:
+    """Of the distributions in its lines, those of one column side by side."""
+    several = len({line.label for line in filled.lines if line.spreads}) > 1
+    found = []
+    for line in filled.lines:
+        group = f"{line.block}, {line.label}" if several else line.block
+        found += [BoxSummary.of(name, group, own) for name, own in zip(filled.table.columns, line.spreads, strict=False) if own]
+    return found
+
+
+def _ceiling(filled: FilledTable, title: str) -> float:
+    """The top of the scale: 100 for percentages, 1 for shares, else a round number above everything in the panel."""
+    most = _most(filled.lines)
     for whole in (1.0, 100.0):
         if most <= whole and (whole == 1.0) == (filled.table.digits >= 2):
             return whole
-    return 10.0 ** math.ceil(math.log10(most))
+    return ceiling(_most([line for line in filled.lines if line.block == title]))
+
+
+def _most(lines: Sequence[FilledLine]) -> float:
+    return max((float(v) for line in lines for v in line.values if isinstance(v, float | int)), default=1.0)
 
 
 def _axes(columns: tuple[str, ...], y: float, group: float, top: float, slant: bool) -> list[str]:

@@ -24,7 +24,8 @@ NONE = "–"
 class FilledLine:
     """One line: under which title, whose, which row of a block. ``episodes`` stand behind what was played here, None behind the paper's.
 
-    Of means of successes there are 95 % ``intervals``, and ``differences`` to the same models in the block it is compared with.
+    Of means of successes there are 95 % ``intervals``, and ``differences`` to the same models in the block it is compared with; of
+    distributions all numbers, ``spreads``.
     """
 
     block: str
@@ -34,6 +35,7 @@ class FilledLine:
     episodes: int | None = None
     intervals: tuple[tuple[float, float] | None, ...] = ()
     differences: tuple[Effect | None, ...] = ()
+    spreads: tuple[tuple[float, ...], ...] = ()
 
     @property
     def label(self) -> str:
@@ -115,15 +117,18 @@ def _line(block: PaperBlock, row: PaperRow, other: PaperRow | None, one: PolicyL
     behind: set[tuple[str, tuple[str, str]]] = set()
     intervals: list[tuple[float, float] | None] = []
     differences: list[Effect | None] = []
+    spreads: list[tuple[float, ...]] = []
     for cell, reference in zip(row.cells, other.cells if other is not None else [None] * len(row.cells), strict=True):
         records = _records(cell, one, played)
         values.append(None if cell is None or not one.has(cell.trained) else cell.count([record for _, record in records]))
         behind |= {(address, record.key) for address, record in records}
+        if cell is not None and cell.values is not None:
+            spreads.append(tuple(cell.values([record for _, record in records])))
         own = _scores(cell, records)
         intervals.append(interval(own))
         differences.append(compared(own, _scores(reference, _records(reference, one, played))) if reference is not None else None)
     who = HERE.format(one.name_in(block))
-    return FilledLine(block.title, who, row.label, tuple(values), len(behind), tuple(intervals), tuple(differences))
+    return FilledLine(block.title, who, row.label, tuple(values), len(behind), tuple(intervals), tuple(differences), tuple(spreads))
 
 
 def _records(cell: PaperCell | None, one: PolicyLine, played: Played) -> list[tuple[str, Record]]:

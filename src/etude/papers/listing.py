@@ -14,6 +14,8 @@ def listing(suite: str) -> ResultTable:
     rows = []
     for table in tables_of(suite):
         who = "--models MODELS" if all(block.models_only for block in table.blocks) else "--policy P"
+        if table.blocks and all(block.people_only for block in table.blocks):
+            who = "--policy human:RUN"
         played = f'etude paper {suite} {who} --out DIR --tables "{table.number}"' if table.blocks else ""
         planned = any(one.mode in PLANNED for one in table.conditions)
         command = f"{played} --planner Q" if played and planned else played or table.command

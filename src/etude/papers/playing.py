@@ -19,6 +19,7 @@ from etude.evaluation.run import Progress, RunSettings, merge, refuse_misfits
 from etude.evaluation.store import PLAN, Store, read_run
 from etude.evaluation.tables import plural
 from etude.names import EpisodeName, EtudeError, pick, unknown
+from etude.papers.people import AnsweredStudy, is_people, people
 from etude.policies.loading import address_of, halves_of, load_policy
 from etude.policies.policy import Planner, Policy
 from etude.suites.paper import PaperBlock, PaperCondition, PaperTable, checked_tables
@@ -26,6 +27,7 @@ from etude.suites.suite import SUITES
 
 ANY = ""  # stands for whatever a policy may have been trained on
 ORACLE = "oracle"
+PEOPLE = ("Humans", "People")  # as papers call them
 ACTED = ("offline", "planner")  # modes in which the oracle acts
 PART = "shard-part"  # a folder of shards of a part: those of the whole lie beside it
 T = TypeVar("T")
@@ -79,6 +81,8 @@ class PolicyLine:
             return False
         if block.models_only and ANY in self.policies:
             return False
+        if block.people_only:
+            return is_people(self.policies.get(ANY))
         asked = ((cell.trained, one.mode) for cell in block.cells for one in cell.conditions)
         return not (self.declared or block.models_only) or any(self.players(*one) is not None for one in asked)
 
@@ -180,7 +184,9 @@ def policy_lines(
 ) -> list[PolicyLine]:
     """The lines that are added: one for all policies that say what they were trained on (``L1=ADDRESS``), one for each of the others."""
     told, plain = _by_word("policy", policies, tables)
-    found = [PolicyLine(text, {ANY: text}, planners=planners or {}) for text in plain]
+    studies = [text for text in plain if is_people(text)]
+    also = {text: PEOPLE for text in studies if len(studies) == 1}  # several would stand in one line of the paper
+    found = [PolicyLine(text, {ANY: text}, also=also.get(text, ()), planners=planners or {}) for text in plain]
     names = " ".join(f"{word}={address}" for word, address in told.items())
     return [*found, PolicyLine(names, told, planners=planners or {})] if told else found
 
@@ -241,7 +247,8 @@ def play(
     ``episodes``: seeds of everything by table, instead of as many as the paper has; a condition of several tables is played as often as
     the most demanding asks. ``task`` leaves all other tasks out. With a ``shard``, only every n-th episode; without, shards that are
     there are joined first. What is on the ``shelf`` is not played again, and what is played is put there. A condition that refuses a
-    policy, or needs a planner that is not given, is noted; when all do, that is an error.
+    policy, or needs a planner that is not given, is noted; when all do, that is an error. Of people (``human:FOLDER``) the answers of a
+    study are read.
     """
     found, wanted, counts = Played(), _wanted(tables, lines), _counts(tables, episodes or {})
 
@@ -256,6 +263,11 @@ def play(
         names, refused = _named(conditions, counts, task, part)
         if mode in PLANNED and not who.planner:
             names, refused = {}, dict.fromkeys(conditions, f"the mode {mode} needs --planner")
+        if (study := people(who.policy)) is not None:
+            told(f"{address} ({number} of {len(wanted)}): {plural(len(names), 'condition')}, from what was answered")
+            found.folders[address, mode] = study.folder
+            _read(found, address, study, names, refused)
+            continue
         folder, records = out / who.folder, dict(shelf.known(who)) if shelf is not None else dict[str, Record]()
         while missing := dict.fromkeys(name for some in names.values() for name in some if name not in records):
             if shelf is not None and (why := shelf.absent(who)):
@@ -281,6 +293,17 @@ def play(
     if not found.records:
         raise EtudeError(next(iter(found.refused.values()), "nothing of these tables can be played"))
     return found
+
+
+def _read(found: Played, address: str, study: AnsweredStudy, names: Names, refused: Reasons) -> None:
+    """What people have answered of these conditions; nobody is asked anew."""
+    for one, some in names.items():
+        answered = [name for name in some if name in study.records]
+        if len(answered) < len(some):
+            refused[one] = f"{len(some) - len(answered)} of {plural(len(some), 'trial')} were not answered"
+        if answered:
+            found.records[address, one.key] = tuple(record for name in answered for record in study.records[name])
+    found.refused |= {(address, one.key): why for one, why in refused.items()}
 
 
 Wanted = dict[tuple[str, str], tuple[PaperPlayers, tuple[PaperCondition, ...], bool]]

@@ -13,6 +13,8 @@ from etude.scene.manipulator import DELTA_POSITION, DELTA_ROTATION
 TRAVEL = 0.015  # m for each control step, through free space
 GENTLE = 0.008  # m, close to things
 CREEP = 0.0025  # m, until something is touched
+NOTHING = "Do nothing"  # the step of one who waits
+AWAY = "Move back."  # of one who has let go of what is where it should be
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,9 @@ from etude.goals.monitor import Monitor
 from etude.goals.watch import Watch
 from etude.names import EtudeError, Stream, rng
 from etude.scene.world import World
-from etude.skills.aim import GENTLE, Aim
+from etude.skills.aim import GENTLE, NOTHING, Aim
 from etude.skills.journeys import Keypose
+from etude.skills.steady import LeafWords
 from etude.skills.strokes import Stroke
 
 T = TypeVar("T")
@@ -43,7 +44,6 @@ class Context(Generic[G_co]):
 
 Skill = Callable[[Context[G]], Aim]
 Plan = Callable[[Context[G]], Stroke | Keypose]
-NOTHING = "Do nothing"  # the step of one who waits
 _SKILLS: dict[type[Goal], Skill[Any]] = {}
 _PLANS: dict[type[Goal], Plan[Any]] = {}
 
@@ -94,7 +94,7 @@ class Oracle:
         self._visits = 0
         self._parent: GoalNode | None = None
         self._looked = False
-        self._task = ""
+        self._words = LeafWords()
 
     def aim(self, node: GoalNode | None = None, parent: GoalNode | None = None) -> Aim:
         """What to do next: for this leaf, or for the one that comes next in the goal. ``parent``: for one that is no part of it."""
@@ -105,10 +105,7 @@ class Oracle:
         if node is None:
             return Aim(robot.tip(), robot.closed, task="Done", step=NOTHING)
         aim = _function(_SKILLS, "skill", node.goal)(self._context(node, parent))
-        if node.reached and aim.step == NOTHING and not told:  # waiting for what was done before belongs to what was done last
-            return named(aim, self._task or aim.task)
-        self._task = aim.task
-        return aim
+        return aim if told else self._words.of(node, aim)
 
     def _next_leaf(self) -> GoalNode | None:
         """The leaf that comes next in the goal; or the one at work, where what was done before it only sways under it."""

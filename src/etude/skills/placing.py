@@ -9,10 +9,11 @@ from etude.goals.placing import AtPose, AtPosition, Inside, OnTop, Picked, Stack
 from etude.goals.watch import Watch
 from etude.names import EtudeError
 from etude.pose import Pose, Vec3
-from etude.skills.aim import Aim
+from etude.skills.aim import NOTHING, Aim
 from etude.skills.carrying import pick, place
-from etude.skills.oracle import NOTHING, Context, held_still, named, skill
+from etude.skills.oracle import Context, held_still, named, skill
 from etude.skills.spots import centre_of_mass, resting_place
+from etude.skills.steady import SETTLING, SteadyWords
 
 PATIENCE = 40  # control steps for a thing to come to rest
 AWAY = 0.005  # m by which the next try goes elsewhere, at most
@@ -94,21 +95,31 @@ def _put_on(context: Context[Goal], top: str, bottom: str, task: str) -> Aim:
 @skill(Stacked)
 def build(context: Context[Stacked]) -> Aim:
     """Build one tower: the tallest there is grows, by what is nearest to the hand."""
+    aim, thing = _building(context)
+    words: SteadyWords = context.hints.setdefault("words", SteadyWords())
+    same = context.hints.get("said of") == thing  # of one thing, what is below it, or whether it was put down, may be lost for a moment
+    context.hints["said of"] = thing
+    back = aim.step.startswith("Pick") and words.step.startswith("Place")
+    return words.of(aim, SETTLING if same and (back or aim.task != words.task) else 0)
+
+
+def _building(context: Context[Stacked]) -> tuple[Aim, str]:
+    """What to do for a tower, and with which thing."""
     goal, watch = context.goal, context.watch
     below = goal.carriers(watch)
     above = {b: t for t, b in below.items()}
     for thing in below:  # a tower that sways is left alone
         if watch.held is None and not watch.static(thing):
             top = _upwards(thing, above)[-1]
-            return _leave(watch, top, OnTop(top, below[top]).words())
+            return _leave(watch, top, OnTop(top, below[top]).words()), top
     towers = [_upwards(thing, above) for thing in goal.things if thing not in below and not watch.grasped(thing)]
     tower = max(towers, key=lambda t: (len(t), -abs(watch.from_base(*watch.position(t[0])[:2].tolist())[0] - COMFORTABLE), t[0]))
     loose = [t[-1] for t in towers if t is not tower]
     if not loose and watch.held not in goal.things:  # all of it stands, and has only to come to rest
-        return _leave(watch, tower[-1], OnTop(tower[-1], below[tower[-1]]).words())
+        return _leave(watch, tower[-1], OnTop(tower[-1], below[tower[-1]]).words()), tower[-1]
     thing = watch.held if watch.held in goal.things else min(loose, key=lambda t: (_from_tip(watch, t), t))
     assert thing is not None
-    return _put_on(context, thing, tower[-1], OnTop(thing, tower[-1]).words())
+    return _put_on(context, thing, tower[-1], OnTop(thing, tower[-1]).words()), thing
 
 
 def _upwards(thing: str, above: dict[str, str]) -> list[str]:

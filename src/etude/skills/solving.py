@@ -21,7 +21,7 @@ from etude.goals.watch import Watch
 from etude.names import EtudeError, Stream
 from etude.pose import Array, Pose, axis_quat, matrix, rotate
 from etude.scene.scene import Fixture, Particles
-from etude.skills.aim import GENTLE, TRAVEL
+from etude.skills.aim import AWAY, GENTLE, TRAVEL
 from etude.skills.grips import flipped, grips, preference, standing, suitable
 from etude.skills.journeys import Keypose
 from etude.skills.planning import MARGINS, FreeSpace, straight
@@ -227,7 +227,7 @@ class Solver:
             drawn = self._drawn(unit, state)
             if drawn is None:
                 return None
-            keyposes.append(Keypose(drawn.tip, True, True, GENTLE, unit.steps[1]))
+            keyposes.append(Keypose(drawn.tip, True, True, GENTLE, "Move out."))
             state = drawn
         if unit.lift:
             raised = self._raised(state, state.tip)
@@ -301,7 +301,7 @@ class Solver:
                     away = tip * Pose((0.0, 0.0, -BACK))
                     if self._reach(away, joints, near=True) is None:
                         continue
-                    poses.append(Keypose(away, False, True, GENTLE, "Move back."))
+                    poses.append(Keypose(away, False, True, GENTLE, AWAY))
             if straight and not unit.contact:
                 legs = self._legs(tip, state)
                 if not legs:

@@ -55,12 +55,14 @@ class PaperCell:
 
     ``trained`` is a word of the paper for what its rows or columns tell apart that cannot be played, such as a level of training data.
     Where the number is a mean of successes, ``scores`` tells those of the episodes: intervals and paired differences are made of them.
+    Where it stands for a distribution, ``values`` are all of it, for figures of boxes.
     """
 
     conditions: tuple[PaperCondition, ...]
     count: Count
     trained: str = ""
     scores: Read | None = None
+    values: Callable[[Sequence[Record]], Sequence[float]] | None = None
 
 
 @dataclass(frozen=True)
@@ -74,13 +76,15 @@ class PaperRow:
 @dataclass(frozen=True)
 class PaperBlock:
     """Lines of a table under one title. ``published``: by model, numbers for each row and column. ``against``: the title of the block of
-    the same table that differences are taken to. ``models_only``: it is about models that were trained for it, and nobody else."""
+    the same table that differences are taken to. ``models_only``: it is about models that were trained for it, and nobody else;
+    ``people_only``: about people in a study."""
 
     title: str
     rows: tuple[PaperRow, ...]
     published: Mapping[str, Sequence[Sequence[Printed]]] = field(default_factory=dict)
     against: str = ""
     models_only: bool = False
+    people_only: bool = False
 
     @property
     def cells(self) -> list[PaperCell]:
@@ -100,7 +104,7 @@ class PaperTable:
     title: str
     columns: tuple[str, ...] = ()
     blocks: tuple[PaperBlock, ...] = ()
-    drawn: Literal["", "bars", "lines"] = ""
+    drawn: Literal["", "bars", "lines", "boxes"] = ""
     digits: int = 1
     shares: bool = False
     note: str = ""

@@ -149,6 +149,14 @@ class RunsTable:
 
 
 @dataclass(frozen=True)
+class InventoryTable:
+    """What is in a suite's lists, counted: shown with its tasks by ``etude list``."""
+
+    title: str
+    rows: Rows
+
+
+@dataclass(frozen=True)
 class Conceded:
     """A cheat that may be above chance in a task, and why: a page of the paper, or a proof."""
 
@@ -186,7 +194,7 @@ class Suite:
     are those it has beyond everybody's; ``asked_every``: control steps from one question to a planner to the next, by level.
     ``cause`` says what went wrong in an episode that failed, in the suite's own categories.
     ``tables``, ``paper_tables`` (those of its paper, and its figures), ``paper_models`` (those to be trained for them), ``paper_claims``
-    (its conclusions) and ``benches`` are loaded when they are asked for. ``layout``: a
+    (its conclusions), ``inventory`` and ``benches`` are loaded when they are asked for. ``layout``: a
     format of data sets that is the suite's own.
     ``novel`` says of splits what of their things no training split may have; ``exceptions`` are cheats that an audit shall let pass.
 
@@ -220,6 +228,7 @@ class Suite:
     paper_tables: Callable[[], Sequence[PaperTable]] = tuple
     paper_models: Callable[[], Sequence[PaperModel]] = tuple
     paper_claims: Callable[[], Sequence[PaperClaim]] = tuple
+    inventory: Callable[[], Sequence[InventoryTable]] = tuple
     benches: Mapping[str, Callable[[], list[Result]]] = field(default_factory=dict)
     layout: str = ""
     novel: Mapping[str, Novelty] = field(default_factory=dict)

@@ -197,7 +197,12 @@ def tables() -> tuple[PaperTable, ...]:
     return (
         PaperTable("Figure 1", "Overview", missing="an illustration; the numbers of its part (c) are those of table 6"),
         PaperTable("Table 1", "Benchmarks", missing="a comparison with the work of others, which asks nothing of a policy"),
-        PaperTable("Figure 2", "Tasks and levels of training data", missing=picture, command="etude list himan"),
+        PaperTable(
+            "Figure 2",
+            "Tasks and levels of training data",
+            missing="the drawing: tasks by factor and demonstrations by level are counted from the lists",
+            command="etude list himan",
+        ),
         PaperTable("Figure 3", "The evaluation paradigm", missing=picture),
         _figure_4(),
         _figure_5(),

@@ -62,6 +62,7 @@ himan = Suite(
     paper_tables=later("etude.suites.himan.paper", "tables"),
     paper_models=later("etude.suites.himan.models", "MODELS"),
     paper_claims=later("etude.suites.himan.conclusions", "CLAIMS"),
+    inventory=later("etude.suites.himan.inventory", "inventory"),
     benches={"perturb": _bench},
 )
 

@@ -15,6 +15,7 @@ from etude.evaluation.record import Record
 from etude.evaluation.tables import name_of
 from etude.suites.iwisdm.benchmarks import SWEPT
 from etude.suites.iwisdm.levels import LEVELS
+from etude.suites.iwisdm.tables import response_times
 from etude.suites.paper import NOT_PRINTED, PaperBlock, PaperCell, PaperCondition, PaperRow, PaperTable, Printed
 
 TRIALS = 100  # of each list, as the released files have
@@ -76,6 +77,32 @@ def _figure_2b() -> PaperTable:
         shown: list[Printed] = [NOT_PRINTED if one else None for one in lists]
         blocks.append(PaperBlock(title, (PaperRow(tuple(cells)),), {model: [shown] for model in MODELS}))
     return PaperTable("Figure 2b-e", "Accuracy by property", ("location", "category", "identity", "all"), tuple(blocks), "bars", digits=2)
+
+
+def _seconds(records: Sequence[Record], level: str, right: bool) -> list[float]:
+    return response_times(records).get((level, right), [])
+
+
+def _median_seconds(records: Sequence[Record], level: str, right: bool) -> float | None:
+    found = _seconds(records, level, right)
+    return statistics.median(found) if found else None
+
+
+def _figure_10() -> PaperTable:
+    blocks = []
+    for title, right in (("Answered rightly", True), ("Answered wrongly", False)):
+        cells = [
+            PaperCell(
+                (one,),
+                functools.partial(_median_seconds, level=one.key, right=right),
+                values=functools.partial(_seconds, level=one.key, right=right),
+            )
+            for one in ALL
+        ]
+        blocks.append(PaperBlock(title, (PaperRow(tuple(cells)),), _unprinted(len(LEVELS), ("Humans",)), people_only=True))
+    study = "etude study --task low --task medium --task high --trials 100 --person 1 --person 2 --out RUN"
+    note = f"medians, in seconds; the figure has whole distributions, as boxes. People are asked by {study}"
+    return PaperTable("Figure 10", "Response times of people", tuple(LEVELS), tuple(blocks), "boxes", digits=1, note=note)
 
 
 def _figure_11() -> PaperTable:
@@ -141,12 +168,7 @@ def tables() -> tuple[PaperTable, ...]:
             for k, level in zip((6, 7, 8), LEVELS, strict=True)
         ),
         PaperTable("Figure 9", "A trial with distractors", missing=picture, command=example.format("temporal_attention")),
-        PaperTable(
-            "Figure 10",
-            "Response times of people",
-            missing="people; etude report RUN has their times by level and correctness",
-            command="etude study --task low --task medium --task high --person 1 --out RUN",
-        ),
+        _figure_10(),
         _figure_11(),
         _counted(
             "Figure 12",

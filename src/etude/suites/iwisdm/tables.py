@@ -31,14 +31,19 @@ def confusion_rows(modes: Modes) -> Rows:
     ]
 
 
-def time_rows(modes: Modes) -> Rows:
-    """How long trials took, by level and correctness: seconds at some quantiles."""
+def response_times(records: Sequence[Record]) -> dict[tuple[str, bool], list[float]]:
+    """Seconds that trials took, by level, and those answered rightly and wrongly apart."""
     times: dict[tuple[str, bool], list[float]] = {}
-    for record in _decided(modes):
+    for record in records:
         if "seconds" in record.timings:
             times.setdefault((record.level, record.success), []).append(record.timings["seconds"])
+    return times
+
+
+def time_rows(modes: Modes) -> Rows:
+    """How long trials took, by level and correctness: seconds at some quantiles."""
     rows = Rows()
-    for (level, right), found in sorted(times.items(), key=lambda item: (_rank(item[0][0]), not item[0][1])):
+    for (level, right), found in sorted(response_times(_decided(modes)).items(), key=lambda item: (_rank(item[0][0]), not item[0][1])):
         at = {name: f"{_quantile(found, share):.2f}" for name, share in QUANTILES.items()}
         rows.append({"level": level, "answered": "rightly" if right else "wrongly", "trials": len(found), **at})
     return rows

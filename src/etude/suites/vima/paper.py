@@ -282,7 +282,12 @@ def _body() -> tuple[PaperTable, ...]:
             missing="four pictures of two tasks; ours are shown one by one",
             command="etude show 'vima/visual_manipulation@L1#0?difficulty=distracting' --out scene.png",
         ),
-        PaperTable("Figure 4", "Objects in another order", missing=f"{PICTURE}: it shows what permute_objects does"),
+        PaperTable(
+            "Figure 4",
+            "Objects in another order",
+            missing=f"{PICTURE}: the orders of an episode, default and permuted, are printed",
+            command="python examples/order_objects.py 'vima/rearrange@train#0?difficulty=distracting'",
+        ),
         _by_level(
             "Table 8",
             "Object tokens permuted",

@@ -6,9 +6,11 @@ name; a seed that was not is replaced by one of the same variation (:mod:`etude.
 
 from __future__ import annotations
 
+from collections import Counter
+
 from etude.names import EpisodeName
 from etude.suites.replacing import listed
-from etude.suites.suite import Purpose
+from etude.suites.suite import InventoryTable, Purpose, Rows
 
 SPLITS: dict[str, Purpose] = {
     "train": "training", "valid_seen": "validation", "valid_unseen": "validation", "test_seen": "test", "test_unseen": "test",
@@ -55,3 +57,11 @@ def names(split: str) -> tuple[str, ...]:
     return tuple(
         listed(EpisodeName("vlmbench", task, split, seed), REPLACED) for task, sizes in SIZES.items() for seed in range(sizes[column])
     )
+
+
+def inventory() -> tuple[InventoryTable, ...]:
+    """How many episodes of each task the lists have (VLMbench, Table 7)."""
+    counts = {split: Counter(EpisodeName.parse(name).task for name in names(split)) for split in SPLITS}
+    rows: Rows = [{"task": task, **{split: counts[split][task] for split in SPLITS}} for task in SIZES]
+    rows.append({"task": "together", **{split: counts[split].total() for split in SPLITS}})
+    return (InventoryTable("Episodes of the frozen lists", rows),)

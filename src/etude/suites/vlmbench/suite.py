@@ -56,5 +56,6 @@ vlmbench = Suite(
     paper_tables=later("etude.suites.vlmbench.paper", "tables"),
     paper_models=later("etude.suites.vlmbench.models", "MODELS"),
     paper_claims=later("etude.suites.vlmbench.conclusions", "CLAIMS"),
+    inventory=later("etude.suites.vlmbench.lists", "inventory"),
     benches={"vlmbench": _bench},
 )
