@@ -73,7 +73,7 @@ def test_a_camera_of_the_scene_written_out_sees_the_same_pixels():
 class Watching:
     """Looks from the side, and does nothing."""
 
-    contract = Contract(action="ee_delta", cameras=(SIDE,), size=(32, 32))
+    contract = Contract.etude("ee_delta", cameras=(SIDE,), size=(32, 32))
 
     def reset(self, instruction, pictures, episode):
         pass

@@ -49,7 +49,7 @@ class ReplayPolicy:
         kept = sorted(self._folder.glob("*.npz"))
         if not kept:
             raise EtudeError(f"{run!r} has no recorded actions to replay; record them with 'etude evaluate --record all'")
-        self.contract = Contract(action=read_actions(kept[0])[1], chunk=100_000)
+        self.contract = Contract.etude(read_actions(kept[0])[1], chunk=100_000)
 
     def reset(self, instruction: str, pictures: Sequence[Picture], episode: str) -> None:
         """Take out the actions of this episode."""
