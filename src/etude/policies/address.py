@@ -182,11 +182,9 @@ class Address:
         if introduction is not None:
             found = Agreement(self._declared(introduction), declared=True, resets=introduction.get("reset") is True)
             if open_fields := undeclared(found.contract):
+                who = f"the policy server at {self.shown}"
                 example = f"as etude has them: {self.shown}?{owned(found.contract, '&')}" if found.contract.action else EXAMPLE
-                raise EtudeError(
-                    f"the policy server at {self.shown} declares a contract without {', '.join(open_fields)}: say them there, or in the URL;"
-                    f" {example}"
-                )
+                raise EtudeError(f"{who} declares a contract without {', '.join(open_fields)}: say them there, or in the URL; {example}")
         elif self.stated or self.layout:
             found = Agreement(Contract.from_data(self.stated), declared=False, resets=False)
             if open_fields := undeclared(found.contract):
