@@ -6,7 +6,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 ZOO := $(wildcard zoo/src/etude_zoo/*.onnx) # trained policies: where one ships, it is installed with what plays it
 
-.PHONY: demo test test-bytes test-hub test-lerobot test-ray test-sb3 test-view test-vla-eval test-wheel docs lint browser clean
+.PHONY: demo test test-bytes test-hub test-lerobot test-ray test-sb3 test-view test-vla-eval test-wheel docs lint browser screen clean
 
 # Where the trained policy ships, the first page says what it has understood, and the oracle on every suite has a page of its own.
 LEARNED := $(patsubst zoo/src/etude_zoo/%.onnx,zoo:%,$(wildcard zoo/src/etude_zoo/vima-objects.onnx))
@@ -28,7 +28,7 @@ endif
 	@echo "Open out/report.html"
 
 # A file's tests are played by one worker: many share a run, a data set, a cluster or made shapes. Long files first (tests/conftest.py).
-test: $(VENV)/.tested lint browser
+test: $(VENV)/.tested lint browser screen
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 # Whole episodes under every BLAS kernel this CPU can run, without SIMD, for a generic CPU, with other threads and hash seeds: all equal.
@@ -50,7 +50,7 @@ test-ray: $(VENV)/.tested
 
 # The vector environment in the real Stable-Baselines3, in an environment of its own: it needs torch, and brings matplotlib and pandas. There too:
 # the wrappers of Gymnasium that need other packages.
-test-sb3: $(VENV)-sb3/.installed
+test-sb3: $(VENV)-sb3/.installed screen
 	$(VENV)-sb3/bin/python -m pytest tests/with_sb3 tests/test_examples.py tests/envs/test_wrappers.py -k 'sb3 or train_ or need_a_package'
 
 # Our episodes in the real vla-eval, against a server whose actions are all zero, and one that knows better.
@@ -76,6 +76,13 @@ browser:
 	  { apt-get -qq install -y --no-install-recommends chromium >/dev/null 2>&1 || \
 	    { apt-get -qq update >/dev/null 2>&1 && apt-get -qq install -y --no-install-recommends chromium >/dev/null 2>&1; }; } || \
 	  echo "no Chromium here: tests of pages in a browser are skipped"; }
+
+# Windows are opened on a screen that nobody sees: Xvfb, installed in the same way.
+screen:
+	@command -v Xvfb >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
+	  { apt-get -qq install -y --no-install-recommends xvfb >/dev/null 2>&1 || \
+	    { apt-get -qq update >/dev/null 2>&1 && apt-get -qq install -y --no-install-recommends xvfb >/dev/null 2>&1; }; } || \
+	  echo "no Xvfb here: tests of windows are skipped"; }
 
 lint: $(VENV)/.tested
 	$(BIN)/ruff check src tests examples docs
@@ -107,7 +114,7 @@ $(VENV)-hub/.installed: pyproject.toml
 
 $(VENV)-sb3/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)-sb3
-	$(VENV)-sb3/bin/python -m pip install --quiet --disable-pip-version-check -e . array-api-compat hypothesis moviepy opencv-python-headless pytest 'stable-baselines3>=2.7'
+	$(VENV)-sb3/bin/python -m pip install --quiet --disable-pip-version-check -e . array-api-compat hypothesis moviepy opencv-python-headless pygame pytest 'stable-baselines3>=2.7'
 	touch $@
 
 $(VENV)-vla-eval/.installed: pyproject.toml

@@ -10,7 +10,7 @@ import etude
 class Lowering:
     """Brings the open hand down in chunks of four actions, whatever it sees and is told."""
 
-    contract = etude.Contract(action="ee_delta", cameras=("base",), size=(64, 64), chunk=4)
+    contract = etude.Contract.etude("ee_delta", cameras=("base",), size=(64, 64), chunk=4)
 
     def reset(self, instruction, pictures, episode):
         self.instruction = instruction  # "Touch the …": a real policy would encode it here, once

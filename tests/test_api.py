@@ -26,7 +26,7 @@ PICK = "clevrskills/pick@train#7"
 class Still:
     """Stays where it is."""
 
-    contract = Contract(action="ee_delta", size=(16, 16), cameras=("base",))
+    contract = Contract.etude("ee_delta", size=(16, 16), cameras=("base",))
 
     def reset(self, instruction, pictures, episode):
         pass

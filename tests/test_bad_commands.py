@@ -39,7 +39,7 @@ LOOKING = [
     (["show", "clevrskills/match_pose@train#1?goals=²"], "goals=² is not possible"),
     (["describe", "himn"], "there is no folder 'himn'; taken as a suite: unknown suite 'himn'; did you mean 'himan'"),
     (["show", f"{LOW}?stimuli=pictures"], "there is no folder 'pictures'; taken as a name: unknown stimulus set 'pictures'"),
-    (["show", f"{LOW}?switch=1"], "unknown option of iwisdm/low 'switch'; valid: delay, distractors, stimuli"),
+    (["show", f"{LOW}?switch=1"], "unknown option of iwisdm/low 'switch'; valid: delay, distractors, salt, stimuli"),
     (["show", "clevrskills/pick@train#1?robot=pandda"], "unknown arm 'pandda'; did you mean 'panda'"),
     (["show", "x" * 100_000], "(100000 characters); valid:"),
     (["show", "nowhere.json"], "there is no file 'nowhere.json'"),
@@ -50,6 +50,11 @@ LOOKING = [
 PLAYING = [
     (["rollout", PICK, "--policy", "noop", "--video", f"{NOWHERE}.webp"], "--video '/dev/null/x.webp' cannot be written"),
     (["rollout", LOW, "--video", "x.webp", "--policy", "noop"], "iwisdm/low@val#0 is a decision, which cannot be filmed"),
+    (["rollout", PICK, "--policy", "noop", "--camera", "base"], "--camera says where the film is taken from: add --video FILE"),
+    (
+        ["rollout", PICK, "--policy", "noop", "--video", "x.webp", "--camera", "bas"],
+        "unknown camera of clevrskills 'bas'; did you mean 'base'",
+    ),
     (["rollout", PICK, "--policy", ""], "unknown policy ''"),
     (["rollout", PICK, "--policy", "oracle:noise=nan"], "the oracle's noise must not be negative but a number of metres, got nan"),
     (["rollout", PICK, "--policy", "oracle:wrong=2"], "the share of wrong answers must be from 0 to 1, got 2"),

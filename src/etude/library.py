@@ -17,7 +17,8 @@ from etude.suites.shuffling import ORDERS, shuffled
 from etude.suites.suite import SUITES, Draft, Draw, Task
 
 RESAMPLES = 20  # layouts tried before an episode is given up
-EVERYWHERE = ("prompt", "order", "robot", "salt")  # options that every task with a scene has
+PRIVATE = "salt"  # the option that every task has
+EVERYWHERE = ("prompt", "order", "robot", PRIVATE)  # options that every task with a scene has
 
 
 def tasks(suite: str) -> dict[str, Task]:
@@ -45,7 +46,7 @@ def find_task(name: EpisodeName) -> Task:
         find_perturbation(one)
     for key, _ in name.options:
         if key not in (*EVERYWHERE, *found.options):
-            general = () if found.control == "answer" else EVERYWHERE
+            general = (PRIVATE,) if found.control == "answer" else EVERYWHERE
             raise unknown(f"option of {name.suite}/{name.task}", key, (*general, *found.options))
     return found
 
@@ -56,7 +57,7 @@ def find(name: str | EpisodeName) -> Episode | Trial:
     found = find_task(parsed)
     draft = _sampled(found, parsed)
     if isinstance(draft, Trial):
-        for what in (*parsed.perturbations, *(key for key, _ in parsed.options if key not in found.options)):
+        for what in (*parsed.perturbations, *(key for key, _ in parsed.options if key not in (PRIVATE, *found.options))):
             raise EtudeError(f"{what!r} does not apply to {parsed.suite}: a decision has no scene to change and no prompts to choose from")
         return draft
     return _episode(found, parsed, draft)

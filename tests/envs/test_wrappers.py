@@ -11,7 +11,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium import wrappers
-from gymnasium.vector import SyncVectorEnv
+from gymnasium.vector import SyncVectorEnv, VectorWrapper
 from gymnasium.wrappers import vector as batched
 
 import etude
@@ -125,33 +125,124 @@ def test_statistics_of_episodes_are_kept_under_their_own_name(env):
     assert info["episode"]["l"] == 3 and info["episode_name"] == "clevrskills/touch@train#1"
 
 
+def batched_picture(envs):
+    space, single = envs.observation_space["base"], envs.single_observation_space["base"]
+    return batched.TransformObservation(envs, lambda seen: seen["base"], space, single)
+
+
+def batched_vector(envs):
+    return batched.FlattenObservation(batched.FilterObservation(envs, ["proprioception"]))
+
+
+def standing(envs):
+    flat = batched_vector(envs)
+    return batched.VectorizeTransformObservation(flat, wrappers.ReshapeObservation, shape=(*flat.single_observation_space.shape, 1))
+
+
+def halved(action):
+    return action * np.float32(0.5)
+
+
 BATCHED = {
+    "ClipAction": batched.ClipAction,
     "ClipReward": lambda envs: batched.ClipReward(envs, 0.0, 0.1),
     "DictInfoToList": batched.DictInfoToList,
+    "DtypeObservation": lambda envs: batched.DtypeObservation(batched_picture(envs), np.int32),
     "FilterObservation": lambda envs: batched.FilterObservation(envs, ["proprioception"]),
-    "FlattenObservation": lambda envs: batched.FlattenObservation(batched.FilterObservation(envs, ["proprioception"])),
-    "NormalizeObservation": lambda envs: batched.NormalizeObservation(BATCHED["FlattenObservation"](envs)),
+    "FlattenObservation": batched_vector,
+    "GrayscaleObservation": lambda envs: batched.GrayscaleObservation(batched_picture(envs)),
+    "NormalizeObservation": lambda envs: batched.NormalizeObservation(batched_vector(envs)),
     "NormalizeReward": batched.NormalizeReward,
     "RecordEpisodeStatistics": batched.RecordEpisodeStatistics,
     "RescaleAction": lambda envs: batched.RescaleAction(envs, np.float32(-5), np.float32(5)),
+    "RescaleObservation": lambda envs: batched.RescaleObservation(batched_picture(envs), np.uint8(0), np.uint8(1)),
+    "ReshapeObservation": lambda envs: batched.ReshapeObservation(batched_picture(envs), (*SIZE[::-1], 3, 1)),
+    "TransformAction": lambda envs: batched.TransformAction(envs, halved),
+    "TransformObservation": batched_picture,
+    "TransformReward": lambda envs: batched.TransformReward(envs, lambda rewards: rewards - 1.0),
+    "VectorizeTransformAction": lambda envs: batched.VectorizeTransformAction(
+        envs, wrappers.TransformAction, func=halved, action_space=envs.single_action_space
+    ),
+    "VectorizeTransformObservation": standing,
+    "VectorizeTransformReward": lambda envs: batched.VectorizeTransformReward(
+        envs, wrappers.TransformReward, func=lambda reward: reward - 1.0
+    ),
 }
+BATCHED_WITHOUT_SENSE = {"ArrayConversion", "JaxToNumpy", "JaxToTorch"}
+
+
+class WithoutTexts(VectorWrapper):
+    """Infos of numbers alone: a wrapper that makes tensors of all that it finds stops at a text."""
+
+    def reset(self, **how):
+        seen, infos = self.env.reset(**how)
+        return seen, {key: value for key, value in infos.items() if isinstance(value, np.ndarray) and value.dtype.kind in "biuf"}
+
+
+def test_every_wrapper_of_batches_has_been_thought_of():
+    public = {name for name in batched.__all__ if name[0].isupper()}
+    assert public <= BATCHED.keys() | ELSEWHERE.keys() | BATCHED_WITHOUT_SENSE
+
+
+def a_batch():
+    return etude.make_vec(TOUCH, 2, workers=0, cameras=("base",), size=SIZE, max_episode_steps=2, render_mode="rgb_array")
 
 
 @pytest.fixture(scope="module")
 def envs():
-    return etude.make_vec(TOUCH, 2, workers=0, cameras=(), max_episode_steps=2)
+    return a_batch()
 
 
-@pytest.mark.parametrize("name", BATCHED)
-def test_wrappers_of_batches_go_around_many_worlds(name, envs):
-    wrapped = BATCHED[name](envs)
+@pytest.fixture(scope="module")
+def bare():
+    """The rewards of two steps, and the observation after them, in the same worlds without a wrapper."""
+    return played_together(a_batch())
+
+
+def played_together(wrapped):
+    wrapped.action_space.seed(0)
     seen, _ = wrapped.reset(seed=0)
+    assert wrapped.observation_space.contains(seen)
     for _ in range(2):
         seen, rewards, _, truncations, infos = wrapped.step(wrapped.action_space.sample())
         assert wrapped.observation_space.contains(seen) and rewards.shape == (2,)
     assert truncations.all()
+    return seen, rewards, infos
+
+
+@pytest.mark.parametrize("name", BATCHED)
+def test_wrappers_of_batches_go_around_many_worlds(name, envs, bare):
+    seen, rewards, infos = played_together(BATCHED[name](envs))
+    plain, paid, _ = bare
+    assert ("Observation" in name) is not (isinstance(seen, dict) and seen.keys() == plain.keys())
+    if name.endswith("TransformReward"):
+        assert np.allclose(rewards, paid - 1.0)
     if name == "RecordEpisodeStatistics":
         assert infos["episode"]["l"].tolist() == [2, 2]
+    if name == "DictInfoToList":
+        assert [one["episode_name"] for one in infos] == [f"clevrskills/touch@train#{k}" for k in range(2)]
+    if name in ("TransformObservation", "DtypeObservation", "ReshapeObservation"):
+        assert np.array_equal(np.reshape(seen, plain["base"].shape), plain["base"])
+
+
+@pytest.mark.parametrize("name", [name for name in ELSEWHERE if name != "HumanRendering"])
+def test_wrappers_of_batches_that_need_a_package_work_with_it(name, tmp_path):
+    pytest.importorskip(ELSEWHERE[name])
+    if name == "NumpyToTorch":
+        pytest.importorskip("array_api_compat")
+    envs = a_batch()
+    if name == "RecordVideo":
+        wrapped = batched.RecordVideo(envs, str(tmp_path), episode_trigger=lambda k: True)
+        played_together(wrapped)
+        wrapped.close()
+        assert list(tmp_path.glob("*.mp4"))
+    elif name == "ResizeObservation":
+        assert played_together(batched.ResizeObservation(batched_picture(envs), (20, 24)))[0].shape == (2, 20, 24, 3)
+    else:
+        wrapped = batched.NumpyToTorch(WithoutTexts(batched.FilterObservation(envs, ["proprioception"])))
+        seen, infos = wrapped.reset(seed=1)
+        assert type(seen["proprioception"]).__module__ == type(infos["progress"]).__module__ == "torch"
+        assert len(seen["proprioception"]) == 2
 
 
 # ------------------------------------------------------------------------------------------ what tools ask for
@@ -229,20 +320,69 @@ def test_without_a_screen_one_line_says_what_to_do():
     assert 'render_mode="rgb_array"' in done.stderr.splitlines()[-1]
 
 
-@pytest.mark.skipif(shutil.which("Xvfb") is None, reason="no virtual screen here: apt install xvfb")
-def test_people_see_episodes_and_trials_in_a_window():
+@pytest.fixture(scope="module")
+def screen():
+    """The name of a screen that nobody sees."""
+    if shutil.which("Xvfb") is None:
+        pytest.skip("no virtual screen here: apt install xvfb")
     read, write = os.pipe()
-    screen = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-nolisten", "tcp"], pass_fds=[write], stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-nolisten", "tcp"], pass_fds=[write], stderr=subprocess.DEVNULL)
     os.close(write)
-    try:
-        with os.fdopen(read) as told:
-            display = f":{told.readline().strip()}"
-        for name, settings in ((TOUCH, {"cameras": ()}), ("etude/iwisdm.low-v1", {"size": 128})):
-            done = watched(name, settings, DISPLAY=display)
-            assert done.returncode == 0, done.stderr
-    finally:
-        screen.terminate()
-        screen.wait()
+    with os.fdopen(read) as told:
+        number = told.readline().strip()
+    yield f":{number}"
+    process.terminate()
+    process.wait()
+
+
+@pytest.mark.parametrize(("name", "settings"), [(TOUCH, {"cameras": ()}), ("etude/iwisdm.low-v1", {"size": 128})])
+def test_people_see_episodes_and_trials_in_a_window(name, settings, screen):
+    done = watched(name, settings, DISPLAY=screen)
+    assert done.returncode == 0, done.stderr
+
+
+RENDERED = {
+    "one": """
+import gymnasium, numpy, pygame
+from gymnasium.wrappers import HumanRendering
+import etude
+plain = gymnasium.make("etude/clevrskills.touch-v1", cameras=(), render_mode="rgb_array")
+wrapped = HumanRendering(plain)
+wrapped.metadata["render_fps"] = 1000
+wrapped.reset(seed=0)
+first = pygame.surfarray.array3d(wrapped.window)
+for _ in range(8):
+    wrapped.step(wrapped.action_space.sample())
+shown = pygame.surfarray.array3d(wrapped.window)
+assert pygame.display.get_driver() == "x11"
+assert numpy.array_equal(shown.transpose(1, 0, 2), plain.render()) and not numpy.array_equal(shown, first)
+wrapped.close()
+""",
+    "many": """
+import cv2, numpy, pygame
+from gymnasium.wrappers.vector import HumanRendering
+import etude
+envs = etude.make_vec("clevrskills/touch", 2, workers=0, cameras=(), render_mode="rgb_array")
+envs.reset(seed=0)
+height, width, _ = envs.render()[0].shape
+wrapped = HumanRendering(envs, screen_size=(2 * width, height))
+wrapped.metadata["render_fps"] = 1000
+wrapped.reset(seed=0)
+wrapped.step(wrapped.action_space.sample())
+shown = pygame.surfarray.array3d(wrapped.window).transpose(1, 0, 2)
+assert pygame.display.get_driver() == "x11" and numpy.array_equal(shown, numpy.concatenate(envs.render(), 1))
+wrapped.close()
+""",
+}
+
+
+@pytest.mark.parametrize("number", RENDERED)
+def test_windows_of_gymnasium_that_need_a_package_show_what_is_rendered(number, screen):
+    pytest.importorskip("pygame")
+    if number == "many":
+        pytest.importorskip("cv2")
+    done = subprocess.run([sys.executable, "-c", RENDERED[number]], env={**os.environ, "DISPLAY": screen}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_batch_has_no_window():

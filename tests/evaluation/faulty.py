@@ -18,7 +18,7 @@ BAD = "clevrskills/touch@test#1"
 class Faulty:
     """Does nothing, but for one episode in which it does something it should not."""
 
-    contract = Contract(chunk=4)
+    contract = Contract.etude("ee_delta", chunk=4)
 
     def __init__(self, fault: str) -> None:
         self._fault = fault
@@ -69,7 +69,7 @@ class Heavy:
 class WrongRate:
     """Acts seven times a second, which no number of control steps is."""
 
-    contract = Contract(rate=7.0)
+    contract = Contract.etude("ee_delta", rate=7.0)
 
     def reset(self, instruction, pictures, episode):
         pass
@@ -81,7 +81,9 @@ class WrongRate:
 class Looking:
     """Wants pictures and a multimodal instruction, and refuses to act without them."""
 
-    contract = Contract(cameras=("base", "hand_view"), size=(48, 32), modalities=("rgb", "depth"), told="multimodal", chunk=50, execute=5)
+    contract = Contract.etude(
+        "ee_delta", cameras=("base", "hand_view"), size=(48, 32), modalities=("rgb", "depth"), told="multimodal", chunk=50, execute=5
+    )
 
     def reset(self, instruction, pictures, episode):
         assert instruction.count("{image:") == len(pictures) > 0

@@ -24,7 +24,7 @@ from etude.report.exports import collect
 class Pointing:
     """Sends the hand to one place, again and again."""
 
-    contract = Contract(action="keypose")
+    contract = Contract.etude("keypose")
 
     def __init__(self, place):
         self._action = np.array([*place, 0.0, 1.0, 0.0, 0.0, -1.0])

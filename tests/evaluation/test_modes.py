@@ -140,7 +140,7 @@ def test_the_policy_is_told_the_sub_task_where_a_planner_speaks():
     told = []
 
     class Listening:
-        contract = Contract()
+        contract = Contract.etude("ee_delta")
 
         def reset(self, instruction, pictures, episode):
             told.append(instruction)

@@ -131,7 +131,7 @@ def test_a_planner_is_asked_with_the_robots_pictures_and_its_mistakes_are_planni
 
 def test_the_policy_sees_what_its_contract_asks_for_in_its_own_conventions(tmp_path):
     class Looking(Remembered):
-        contract = Contract(
+        contract = Contract.etude(
             cameras=("front", "wrist"), size=(24, 16), called=("outside", "inside"), orientation="rotated_180", modalities=("rgb", "depth")
         )
 
@@ -216,7 +216,7 @@ class Judge:
 
 
 class Policy:
-    contract = Contract()
+    contract = Contract.etude()
     actions = json.loads((HERE / "actions.json").read_text())
 
     def reset(self, instruction, pictures, episode):
@@ -282,9 +282,9 @@ def test_what_cannot_be_played_on_a_robot_is_refused_before_it_moves(tmp_path):
         refused("--mode offline needs the true state", policy, mode="offline", planner="rule")
         refused("--record is for simulations", policy, settings=etude_settings(keep="all"))
         refused("unknown value of --advance 'wrist'", policy, advance="wrist")
-        policy.contract = Contract(cameras=("base",))
+        policy.contract = Contract.etude(cameras=("base",))
         refused("camera: policy wants 'base'", policy)
-        policy.contract = Contract(action="pick_place")
+        policy.contract = Contract.etude("pick_place")
         refused("policy gives 'pick_place'", policy)
         assert robot.simulation is None and not judge.shown
         with pytest.raises(EtudeError, match="is not a judge: it needs the methods ready, heard, subtask and episode"):

@@ -108,7 +108,7 @@ import helping
 from etude.policies.contract import Contract
 
 class Mine:
-    contract = Contract()
+    contract = Contract.etude("ee_delta")
     def reset(self, instruction, pictures, episode):
         import lazily
     def act(self, observation):

@@ -16,6 +16,7 @@ from etude.learn.cards import ZooCard, zoo_page
 from etude.learn.named_recipes import recipe_named
 from etude.learn.zoo import cards_in
 from etude.names import EtudeError
+from etude.policies.contract import Contract
 from etude.policies.loading import halves_of, load_policy
 
 ROOT = Path(__file__).parents[2]
@@ -52,7 +53,7 @@ def test_without_onnxruntime_the_command_that_installs_it_is_told(package, monke
 def test_the_half_beside_a_simulation_is_made_of_the_card_alone(package):
     (package / "toy-objects.onnx").unlink()
     halves = halves_of("zoo:toy-objects")
-    assert halves.eyes().contract.to_data() == toy_card().contract and not halves.shared()
+    assert halves.eyes().contract == Contract.from_data(toy_card().contract).as_etude() and not halves.shared()
 
 
 def test_a_card_of_a_policy_that_learned_decisions_is_refused(package):

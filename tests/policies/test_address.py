@@ -100,7 +100,8 @@ def test_a_contract_that_nobody_stated_is_asked_for_with_an_example(query: str) 
 
 def test_the_contract_a_server_declares_is_used() -> None:
     assert Address.parse("ws://host").agreed(introduced(FULL.to_data())) == Agreement(FULL, declared=True, resets=True)
-    assert Address.parse("ws://host").agreed(introduced({}, reset=False)) == Agreement(Contract(), declared=True, resets=False)
+    own = Contract.etude("joint")
+    assert Address.parse("ws://host").agreed(introduced(own.to_data(), reset=False)) == Agreement(own, declared=True, resets=False)
 
 
 def test_a_url_may_repeat_what_the_server_declares() -> None:
@@ -108,8 +109,23 @@ def test_a_url_may_repeat_what_the_server_declares() -> None:
 
 
 def test_a_url_may_state_what_the_server_leaves_open() -> None:
-    found = Address.parse("ws://host?execute=3&rate=20").agreed(introduced({"chunk": 4})).contract
-    assert found == Contract(chunk=4, execute=3, rate=20.0)
+    found = (
+        Address.parse("ws://host?execute=3&rate=10&closes=-1").agreed(introduced({"action": "joint", "scale": 0.5, "chunk": 4})).contract
+    )
+    assert found == Contract("joint", scale=0.5, rate=10.0, closes=-1, chunk=4, execute=3)
+
+
+def test_a_server_that_leaves_conventions_open_is_refused_with_what_to_write() -> None:
+    partial = {"action": "ee_delta", "cameras": ["base"], "rotation": "axis_angle"}
+    with pytest.raises(EtudeError, match="declares a contract without rate, closes, frame, scale, orientation: say them there") as caught:
+        Address.parse("ws://host:1").agreed(introduced(partial))
+    line = str(caught.value)
+    assert "\n" not in line
+    found = Address.parse(line.rsplit("as etude has them: ", 1)[1]).agreed(introduced(partial)).contract  # what it says works as it stands
+    assert found == Contract.etude("ee_delta", cameras=("base",))
+    for nothing in ({}, {"cameras": ["base"]}):
+        with pytest.raises(EtudeError, match="declares a contract without action, rate"):
+            Address.parse("ws://host:1").agreed(introduced(nothing))
 
 
 @pytest.mark.parametrize(

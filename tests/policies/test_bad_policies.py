@@ -73,7 +73,7 @@ def test_lists_and_numpy_numbers_in_a_contract_mean_the_same() -> None:
 class Still:
     """Does nothing, and nothing wrong."""
 
-    contract: Any = Contract()
+    contract: Any = Contract.etude("ee_delta")
 
     def reset(self, instruction, pictures, episode):
         pass
@@ -84,6 +84,22 @@ class Still:
 
 class Mapped(Still):
     contract = {"action": "ee_delta"}  # noqa: RUF012
+
+
+class Bare(Still):
+    contract = Contract()
+
+
+class Partial(Still):
+    contract = Contract(action="ee_delta", cameras=("base",))
+
+
+class Partly(Still):
+    contract = Contract("ee_pose", "base", scale=0.5)
+
+
+class Owning(Still):
+    contract = Contract(own=True, cameras=("base",))
 
 
 class Typed(Still):
@@ -149,6 +165,12 @@ made = Still()
     [
         ("Mapped", "is a dict, expected a Contract of etude.policies.contract; Contract.from_data(…) makes one of a dict"),
         ("Typed", "is the class Contract, expected a Contract"),
+        ("Bare", "names no action space: one of 'ee_delta', 'ee_pose', 'joint', "),
+        ("Bare", 'a policy that is written for etude says Contract.etude("ee_delta", …)'),
+        ("Partial", "leaves open: rate, closes, frame, rotation, scale, orientation; say them as the model has them, or, if as etude has"),
+        ("Partial", "write Contract.etude(\"ee_delta\", cameras=('base',), …)"),
+        ("Partly", "leaves open: rate, closes, rotation; say them"),
+        ("Owning", "leaves open: orientation; say them as the model has them, or, if as etude has them (orientation=upright), write"),
         ("Guarded", "KeyError: 'contract' (in the policy: "),
         ("Mute", "is not a policy: it has no 'act'; a policy has contract, reset, act"),
         ("Short", ".reset takes (instruction), but is called with (instruction, pictures, episode)"),
@@ -261,6 +283,8 @@ def test_a_planner_that_cannot_plan_is_refused_when_it_is_loaded(planner: str, w
 
 class Giving(Still):
     """Gives what it was made with."""
+
+    contract = Contract.etude()  # robots and questions alike
 
     def __init__(self, given: Any) -> None:
         self.given = given

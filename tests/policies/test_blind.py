@@ -15,7 +15,7 @@ class Looking:
 
     def __init__(self):
         self.about = {"weights": "0123"}
-        self.contract = Contract(
+        self.contract = Contract.etude(
             cameras=("front", "top"), size=(64, 32), modalities=("rgb", "depth", "segmentation", "objects"), told="views"
         )
 

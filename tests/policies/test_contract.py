@@ -46,6 +46,7 @@ def test_all_mismatches_are_named_at_once():
     "contract",
     [
         Contract(),
+        Contract.etude(),
         Contract(frame="tip", rotation="axis_angle", scale=0.1, closes=1, rate=20.0, orientation="upright", cameras=("base", "hand_view")),
         Contract(action="ee_pose", frame="world", rotation="quaternion_wxyz", scale=1.0),
         Contract(action="joint", frame="joints", rotation="joint_angles"),
@@ -77,7 +78,7 @@ class Listening:
     """Does nothing, and keeps what it was told and shown."""
 
     def __init__(self, **wanted):
-        self.contract, self.heard, self.pictures = Contract(**wanted), [], ()
+        self.contract, self.heard, self.pictures = Contract.etude(**wanted), [], ()
 
     def reset(self, instruction, pictures, episode):
         self.heard.append(instruction)

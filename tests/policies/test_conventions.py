@@ -12,15 +12,17 @@ from hypothesis import strategies as st
 
 import etude
 from etude.envs.simulation import Simulation
+from etude.episodes import PRIMITIVES
 from etude.library import episode
 from etude.names import EtudeError
-from etude.policies.contract import Contract, converted, mismatches, undeclared
+from etude.policies.contract import SPACES, Contract, converted, mismatches, undeclared
 from etude.policies.conventions import ActionConversion, ContractObserver, action_conversion, quaternion
 from etude.policies.scripted import OraclePolicy, Takeover
 from etude.pose import Pose, angle_between, axis_quat, conjugate, euler_quat, matrix, multiply, rotate, rotation_vector
 
 NAME = "clevrskills/touch@train#0"
 EPISODE = episode(NAME)
+EVERYWHERE = (NAME, "vima/rotate@L1#0", "vima/sweep_without_touching@L4#0", "himan/open_drawer@test#0")
 numbers = st.floats(-0.9, 0.9)
 
 
@@ -206,12 +208,35 @@ def test_what_is_still_open_is_named():
     assert undeclared(Contract("ee_pose", "base", "quaternion_xyzw", 1.0, rate=10.0, hand=(0.0, 1.0))) == []
 
 
+def test_what_is_etudes_own_is_said_in_one_word():
+    said = Contract("ee_delta", "tip", "axis_angle", 0.1, 1, 20.0, ("base",), orientation="upright", chunk=4)
+    assert Contract.etude("ee_delta", cameras=("base",), chunk=4) == said
+    assert Contract.etude("joint") == Contract("joint", scale=1.0, closes=1, rate=20.0)
+    assert Contract.etude("ee_pose", hand=(0.0, 1.0)) == Contract("ee_pose", "world", "quaternion_wxyz", 1.0, rate=20.0, hand=(0.0, 1.0))
+    assert Contract.etude("ee_delta", frame="base", rate=10.0).frame == "base"
+    assert Contract.etude(cameras=("base",)) == Contract(own=True, cameras=("base",), orientation="upright")
+    for contract in (said, Contract.etude(), Contract.etude("answer"), Contract(privileged=True), *map(Contract.etude, SPACES)):
+        assert undeclared(contract) == [] and contract.as_etude() == contract
+
+
+@pytest.mark.parametrize("space", SPACES)
+def test_what_is_etudes_own_differs_from_no_environment_and_is_not_converted(space):
+    found = next(found for found in map(episode, EVERYWHERE) if space not in PRIMITIVES or found.control == space)
+    contract = Contract.etude(space, cameras=(found.scene.cameras[0].name,))
+    assert mismatches(contract, found) == [] and converted(contract, found) == []
+
+
+def test_a_contract_is_not_of_one_space_and_of_the_tasks_own():
+    with pytest.raises(EtudeError, match="of the task's own action space or of 'joint', not of both"):
+        Contract("joint", own=True)
+
+
 def test_an_oracle_does_not_take_over_in_a_language_that_is_not_its_own():
     with pytest.raises(EtudeError, match="the oracle that takes over acts as well"):
         Takeover(Abroad(), 0.5)
 
 
 def test_contracts_of_earlier_runs_are_still_the_same_data():
-    assert "hand" not in Contract().to_data() and "called" not in Contract().to_data()
+    assert not {"hand", "called", "joints", "own"} & Contract().to_data().keys()
     said = Contract(cameras=("base",), called=("image",), hand=(0.0, 1.0))
     assert Contract.from_data(json.loads(json.dumps(said.to_data()))) == said

@@ -8,6 +8,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
@@ -319,7 +320,8 @@ def test_an_observation_that_cannot_be_sent_does_not_end_the_episode() -> None:
 
 # ------------------------------------------------------------------------------------------------ a server that declares its contract
 
-OURS = {"etude": {"contract": {"cameras": ["base"], "chunk": 2}, "reset": True}}
+DECLARED = Contract.etude("ee_delta", cameras=("base",), chunk=2)
+OURS = {"etude": {"contract": DECLARED.to_data(), "reset": True}}
 
 
 def recorder(heard: list[dict[str, Any]], ok: bool = True) -> Behaviour:
@@ -336,7 +338,7 @@ def test_a_server_that_announces_it_is_told_of_every_episode() -> None:
     with server(recorder(heard), metadata=OURS) as url, playing(url) as policy:
         policy.act(observation())
         policy.reset("Put {image:0} away", [picture], "suite/task@test#1")
-        assert policy.contract == Contract(cameras=("base",), chunk=2)
+        assert policy.contract == DECLARED
     assert [message.get("__ctrl__") for message in heard] == ["reset", None, "reset"]
     assert heard[0] == {"__ctrl__": "reset", "instruction": "Stack the cubes", "pictures": [], "episode": "suite/task@test#0"}
     assert heard[2]["instruction"] == "Put {image:0} away" and np.array_equal(plain(heard[2]["pictures"][0]), picture)
@@ -394,7 +396,7 @@ def test_only_an_answer_is_waited_for_within_a_time_and_a_pause_may_last() -> No
 
 
 def test_a_server_that_comes_back_with_another_contract_is_refused() -> None:
-    other = {"etude": {"contract": {"cameras": ["base"], "chunk": 5}, "reset": True}}
+    other = {"etude": {"contract": replace(DECLARED, chunk=5).to_data(), "reset": True}}
     with server(dies, metadata=[OURS, other]) as url:
         policy = RemotePolicy(url)
         with pytest.raises(PolicyError, match="without a word"):

@@ -36,7 +36,7 @@ Array = np.ndarray[Any, Any]
 class Counting:
     """Its action is how often it acted in this episode. Keeps all it was told and shown."""
 
-    contract = Contract(cameras=("base",), size=(8, 8), chunk=2, execute=1)
+    contract = Contract.etude("ee_delta", cameras=("base",), size=(8, 8), chunk=2, execute=1)
 
     def __init__(self) -> None:
         self.told: list[tuple[str, list[Array], str]] = []
@@ -538,7 +538,7 @@ from etude.policies.contract import Contract
 from etude.policies.server import serve
 
 class Still:
-    contract = Contract()
+    contract = Contract.etude("ee_delta")
     def reset(self, instruction, pictures, episode): pass
     def act(self, observation): return np.zeros(7)
 

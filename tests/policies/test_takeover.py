@@ -38,7 +38,7 @@ def test_at_once_it_is_the_oracle_itself():
 class Chunks:
     """Keeps still, for three steps at a time, and counts how often it is asked."""
 
-    contract = Contract(action="ee_delta", chunk=4, execute=3)
+    contract = Contract.etude("ee_delta", chunk=4, execute=3)
     asked = 0
 
     def reset(self, instruction, pictures, episode):

@@ -118,7 +118,7 @@ def test_every_perturbation_of_ours_says_what_it_varies_and_others_are_called_by
 class Still:
     """Looks at nothing, and moves nothing."""
 
-    contract = Contract()
+    contract = Contract.etude("pick_place")
 
     def reset(self, instruction, pictures, episode):
         pass

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
+import av
 import gymnasium
 import numpy as np
 import pytest
@@ -14,10 +16,14 @@ from refusing import refused, told
 import etude
 from etude.datasets.replaying import replay, rerender
 from etude.datasets.taking import RecordingSpec
+from etude.envs.simulation import Simulation
+from etude.evaluation.film import Filming
+from etude.evaluation.run import RunSettings
 from etude.names import EtudeError
 from etude.policies.address import Address
 from etude.policies.contract import Contract, mismatches
 from etude.pose import rotate
+from etude.render.studio import Studio
 from etude.scene.scene import Camera, look_at
 from etude.scene.viewpoints import camera_text, own_camera
 
@@ -73,7 +79,7 @@ def test_a_camera_of_the_scene_written_out_sees_the_same_pixels():
 class Watching:
     """Looks from the side, and does nothing."""
 
-    contract = Contract(action="ee_delta", cameras=(SIDE,), size=(32, 32))
+    contract = Contract.etude("ee_delta", cameras=(SIDE,), size=(32, 32))
 
     def reset(self, instruction, pictures, episode):
         pass
@@ -88,6 +94,57 @@ def test_a_policy_brings_its_cameras_and_the_run_keeps_them(tmp_path):
     (record,) = run.records
     assert record.outcome == "failure" and record.id == etude.episode(NAME).id
     assert json.loads((tmp_path / "run/run.json").read_text())["contract"]["policy"]["cameras"] == [SIDE]
+
+
+class Fallen(Watching):
+    """Leans over, without looking."""
+
+    contract = Contract.etude("ee_delta")
+
+    def act(self, observation):
+        return np.array([0.0, 0.3, 0.3, 0.0, 0.2, 0.0, -1.0])
+
+
+def test_films_are_taken_with_a_camera_of_ones_choice(tmp_path):
+    texts = ("", SIDE, "base", "render")
+    runs = [
+        etude.evaluate(Fallen(), [NAME], out=tmp_path / str(k), settings=RunSettings(1, keep="all", camera=text))
+        for k, text in enumerate(texts)
+    ]
+    assert len({replace(run.records[0], timings={}, film=None).to_line() for run in runs}) == 1  # what films show changes no result
+    simulation = Simulation(etude.episode(NAME).seen_by([SIDE]))
+    firsts = []
+    for name in ("", "side", "base", "render"):
+        filming = Filming("nobody", 1, name)
+        filming.begin(simulation)
+        firsts.append(filming._film.frames[0][:, :384])
+    assert np.array_equal(firsts[0], firsts[2])  # "base" is what shows most
+    assert np.array_equal(firsts[1], Studio(simulation.world).shoot("side", (384, 384), supersample=True).rgb)
+    for run, shown in zip(runs, firsts, strict=True):
+        kept = first_frame(run.folder / run.records[0].film)[:, :384].astype(float)
+        near = [float(np.abs(kept - other).mean()) for other in firsts]
+        assert near.index(min(near)) == [np.array_equal(other, shown) for other in firsts].index(True)
+
+
+def first_frame(film):
+    with av.open(str(film)) as container:
+        return next(container.decode(video=0)).to_ndarray(format="rgb24")
+
+
+@pytest.mark.parametrize(
+    ("what", "settings", "words"),
+    [
+        (NAME, {"camera": "wrong"}, "--camera says where films are taken from: add --record failures, or all"),
+        (NAME, {"camera": "side=1:2", "keep": "all"}, "'side=1:2' is not a camera; the form is NAME=X:Y:Z"),
+        (NAME, {"camera": "bas", "keep": "all"}, "unknown camera of clevrskills 'bas'; did you mean 'base'"),
+        (NAME, {"camera": SIDE.replace("side", "base"), "keep": "all"}, "clevrskills has a 'base' already; give it another name"),
+        ("iwisdm/low@val#0", {"camera": SIDE, "keep": "all"}, "decisions are not filmed"),
+    ],
+)
+def test_a_camera_that_films_cannot_be_taken_with_is_refused_before_the_first_step(what, settings, words, tmp_path):
+    with pytest.raises(EtudeError) as caught:
+        etude.evaluate("noop", [what], out=tmp_path / "run", settings=RunSettings(1, **settings))
+    assert words in str(caught.value)
 
 
 def test_names_that_are_taken_and_names_given_twice_are_refused():

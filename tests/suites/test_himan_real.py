@@ -122,7 +122,7 @@ def test_a_failure_has_a_cause():
     class Still:
         from etude.policies.contract import Contract
 
-        contract = Contract()
+        contract = Contract.etude()
 
         def reset(self, *told):
             pass

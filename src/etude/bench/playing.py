@@ -24,7 +24,7 @@ ACTION = np.array([0.05, 0.0, 0.0, 0, 0, 0, -1.0])
 class _Still:
     """A policy that costs nothing, so that what is measured is the way there and back."""
 
-    contract = Contract(action="ee_delta", cameras=("base", "hand_view"))
+    contract = Contract.etude("ee_delta", cameras=("base", "hand_view"))
 
     def reset(self, instruction: str, pictures: Sequence[Picture], episode: str) -> None:
         """Nothing to begin."""

@@ -32,6 +32,11 @@ MODE = (
 )
 
 
+FilmCamera = Annotated[
+    str, typer.Option(help="where films are taken from: a name, or NAME=X:Y:Z:TO_X:TO_Y:TO_Z:FOV", show_default="what shows most")
+]
+
+
 @app.command()
 def rollout(
     name: Annotated[str, typer.Argument(metavar="EPISODE", help="SUITE/TASK@SPLIT#SEED")],
@@ -39,13 +44,14 @@ def rollout(
     planner: Annotated[str, typer.Option(help=PLANNER)] = "",
     mode: Annotated[str, typer.Option(help=MODE)] = "vanilla",
     video: Annotated[Path | None, typer.Option(help="a film: .mp4 (extra 'video'), .webp or .gif")] = None,
+    camera: FilmCamera = "",
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
     """Play one episode, and film it."""
     from etude import api
     from etude.decisions.showing import told
     from etude.episodes import Episode
-    from etude.evaluation.film import Filming
+    from etude.evaluation.film import Filming, camera_called, refuse_camera
     from etude.evaluation.play import beginning
     from etude.evaluation.repeating import repeated
     from etude.evaluation.subgoals import failure_words
@@ -59,11 +65,15 @@ def rollout(
         if not isinstance(found, Episode):
             raise EtudeError(f"{name} is a decision, which cannot be filmed: leave --video out")
         refuse_place("--video", video)
+        if camera:
+            refuse_camera(camera, [found])
+    elif camera:
+        raise EtudeError("--camera says where the film is taken from: add --video FILE")
     played = api.rollout(policy, name, planner=planner, mode=mode)
     record, trajectory = played.record, played.trajectory
     if video is not None and trajectory.episode is not None:
-        filming = Filming(policy, every=1)
-        repeated(trajectory.episode, trajectory.actions, trajectory.words, [filming.begin], beginning(mode))
+        filming = Filming(policy, 1, camera_called(camera))
+        repeated(trajectory.episode.seen_by([camera]), trajectory.actions, trajectory.words, [filming.begin], beginning(mode))
         filming.write(video)
     if as_json:
         print_json({
@@ -125,6 +135,7 @@ def evaluate(
     timeout: Timeout = 600.0,
     memory: Annotated[float | None, typer.Option(help="GiB for one worker; an even share of the machine's when not given")] = None,
     record: Annotated[str, typer.Option(help="keep films and actions of: none, failures, all")] = "none",
+    camera: FilmCamera = "",
     executor: ExecutorName = "local",
     ray_address: RayAddress = "",
     gpus: Annotated[float, typer.Option(help="of a Ray cluster for each worker; 0.25: four of them share one")] = 0.0,
@@ -143,7 +154,7 @@ def evaluate(
     from etude.evaluation.worker import KEEP
 
     keep = pick("value of --record", record, {k: k for k in KEEP})
-    settings = RunSettings(workers, timeout, memory, keep, executor, ray_address, retry_errors, allow_mixed, gpus)
+    settings = RunSettings(workers, timeout, memory, keep, executor, ray_address, retry_errors, allow_mixed, gpus, camera=camera)
     tasks, options = with_graph(suite, task, option, graph)
     with ProgressBar(out) as shown:
         run = api.evaluate(

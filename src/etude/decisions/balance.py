@@ -10,6 +10,7 @@ from typing import TypeVar
 from etude.names import EtudeError, rng
 
 T = TypeVar("T")
+PRIVATE = "\n"  # what follows it in the name of a list is its salt, which no message tells
 
 
 def wanted(options: Sequence[T], name: str, seed: int) -> T:
@@ -20,7 +21,7 @@ def wanted(options: Sequence[T], name: str, seed: int) -> T:
 def turn(options: Sequence[T], name: str, seed: int) -> tuple[T, int]:
     """The option for a seed, and how often it came before."""
     if not options:
-        raise EtudeError(f"{name}: there is nothing to choose from")
+        raise EtudeError(f"{name.partition(PRIVATE)[0]}: there is nothing to choose from")
     block, place = divmod(seed, len(options))
     return options[_order(name, block, len(options))[place]], block
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from etude.decisions.balance import unrepeated
+from etude.decisions.balance import PRIVATE, unrepeated
 from etude.decisions.compose import Showing
 from etude.decisions.solver import Domain, bits
 from etude.decisions.space import SORTS, SeenThing
 from etude.decisions.trial import Trial
 from etude.names import Stream, rng
+from etude.salt import salt_of
 
 BOOLEAN = ("true", "false")
 
@@ -29,17 +30,21 @@ class TrialDraw:
 
     @property
     def list(self) -> str:
-        """The name of the list."""
-        return f"{self.suite}/{self.task}@{self.split}"
+        """What the turns of the list are drawn from: its name, and of private seeds their salt (:mod:`etude.salt`)."""
+        return f"{self.suite}/{self.task}@{self.split}{self._salt}"
 
     @property
     def name(self) -> str:
         """The name of the trial, without options: variants of a trial are drawn alike."""
-        return f"{self.list}#{self.seed}"
+        return f"{self.suite}/{self.task}@{self.split}#{self.seed}"
+
+    @property
+    def _salt(self) -> str:
+        return "".join(f"{PRIVATE}{salt_of(value)}" for key, value in self.options if key == "salt")
 
     def stream(self, purpose: str = "trial") -> Stream:
         """The random stream for a purpose."""
-        return rng(self.name, purpose)
+        return rng(f"{self.name}{self._salt}", purpose)
 
     def showing(self, level: str) -> Showing:
         """How trials of this list are shown."""

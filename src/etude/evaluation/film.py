@@ -12,12 +12,14 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from etude.envs.simulation import Simulation
+from etude.episodes import Episode
 from etude.evaluation.repeating import Noting, main_camera
 from etude.library import told_in
-from etude.names import EtudeError
+from etude.names import EtudeError, unknown
 from etude.prompts.instruction import Words, one_scale
 from etude.prompts.pictures import Picture, part_picture
 from etude.render.studio import Studio
+from etude.scene.viewpoints import camera_names, own_camera
 from etude.skills.subtasks import plain
 
 SIDE, PANEL, LINE = 384, 400, 18
@@ -28,8 +30,8 @@ FRAMES_PER_SECOND = 20
 class Film:
     """Collects frames of a running simulation."""
 
-    def __init__(self, simulation: Simulation, policy_name: str) -> None:
-        self._simulation, self._policy = simulation, policy_name
+    def __init__(self, simulation: Simulation, policy_name: str, camera: str = "") -> None:
+        self._simulation, self._policy, self._camera = simulation, policy_name, camera
         self._studio = Studio(simulation.world)
         self._prompt = self._told()
         self._rewards: list[float] = []
@@ -63,7 +65,7 @@ class Film:
         simulation = self._simulation
         status = simulation.status
         self._rewards.append(status.reward)
-        view = self._studio.shoot(main_camera(simulation), (SIDE, SIDE), supersample=True).rgb
+        view = self._studio.shoot(self._camera or main_camera(simulation), (SIDE, SIDE), supersample=True).rgb
         panel = Image.new("RGB", (PANEL, SIDE), PAPER)
         pen = ImageDraw.Draw(panel)
         small, normal = ImageFont.load_default(12), ImageFont.load_default(14)
@@ -92,6 +94,24 @@ class Film:
             pen.line(points, fill=ACCENT, width=2)
 
 
+def camera_called(text: str) -> str:
+    """The name of a camera that may be one's own; empty where none is wished for."""
+    return "".join(camera_names([text]))
+
+
+def refuse_camera(camera: str, episodes: Sequence[Episode]) -> None:
+    """Refuse to film with a camera that these episodes do not have, or have another of."""
+    name, own = camera_called(camera), own_camera(camera) is not None
+    if not episodes:
+        raise EtudeError("--camera says where films are taken from, and decisions are not filmed: leave it out")
+    for episode in episodes:
+        there, suite = [c.name for c in episode.scene.cameras], episode.parsed.suite
+        if own and name in there:
+            raise EtudeError(f"--camera {camera}: {suite} has a {name!r} already; give it another name")
+        if not own and name not in there:
+            raise unknown(f"camera of {suite}", name, there)
+
+
 def film_kind() -> tuple[str, int]:
     """The kind of film that runs keep here, and how many control steps a frame lasts: .mp4 with the extra ``video``; without, .webp, whose
     frames take more room."""
@@ -99,15 +119,15 @@ def film_kind() -> tuple[str, int]:
 
 
 class Filming:
-    """An onlooker with a camera."""
+    """An onlooker with a camera: the one of this name, or what shows most."""
 
-    def __init__(self, policy_name: str, every: int = 2) -> None:
-        self._policy, self._every = policy_name, every
+    def __init__(self, policy_name: str, every: int = 2, camera: str = "") -> None:
+        self._policy, self._every, self._camera = policy_name, every, camera
         self._count, self._said = 0, ("", "")
 
     def begin(self, simulation: Simulation) -> Noting:
         """Take the first frame."""
-        self._film = Film(simulation, self._policy)
+        self._film = Film(simulation, self._policy, self._camera)
         self._film.take()
         return self._note
 

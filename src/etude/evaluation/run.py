@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from etude import machine
+from etude.decisions.trial import Trial
 from etude.episodes import Episode
 from etude.evaluation.plan import Plan, refuse_foreign_modes
 from etude.evaluation.play import Players
@@ -25,6 +26,7 @@ from etude.names import EpisodeName, EtudeError, unknown
 from etude.plugins import named
 from etude.policies.contract import Contract, converted, refuse_mismatches
 from etude.policies.loading import halves_of
+from etude.scene.viewpoints import own_camera
 
 if TYPE_CHECKING:
     from etude.evaluation.robot_play import RobotExecutor
@@ -49,7 +51,7 @@ class RunSettings:
     """How a plan is worked off; none of it can change a result.
 
     ``allow_mixed``: go on although the policy's code has changed, and mark the run. ``gpus``: for each worker of a cluster, also a part of
-    one. ``plugins``: modules that workers import first.
+    one. ``plugins``: modules that workers import first. ``camera``: where films are taken from, by name or one's own.
     """
 
     workers: int = 0
@@ -62,6 +64,7 @@ class RunSettings:
     allow_mixed: bool = False
     gpus: float = 0.0
     plugins: tuple[str, ...] = field(default_factory=named)
+    camera: str = ""
 
     def __post_init__(self) -> None:
         for what, value, valid in (("executor", self.executor, EXECUTORS), ("value of --record", self.keep, KEEP)):
@@ -70,6 +73,11 @@ class RunSettings:
         for option, idle in (("--ray-address", self.address), ("--gpus", self.gpus)):
             if idle and self.executor != "ray":
                 raise EtudeError(f"{option} is used by --executor ray, which was not asked for")
+        if self.camera and self.keep == "none":
+            raise EtudeError(
+                "--camera says where films are taken from: add --record failures, or all; what a policy sees stands in its contract"
+            )
+        own_camera(self.camera)
         if self.workers < 0:
             raise EtudeError(f"--workers must not be negative, got {self.workers}")
         if not self.timeout > 0:
@@ -124,12 +132,16 @@ def evaluate(
         if store.missing:
             refuse_other_standards(store)
             own = (plan.policy, str(folder.resolve()), plan.planner, plan.renderer, plan.patience)
-            job = make_job(*own, keep=settings.keep, plugins=settings.plugins)
+            job = make_job(*own, keep=settings.keep, plugins=settings.plugins, camera=settings.camera)
             here = nullcontext(Here(job, players)) if players is not None else None
             with on or here or make_executor(job, settings, len(store.missing)) as executor:
                 said = executor.hello()
                 names = store.plan.names
                 adapted = _told(on.adapted(names)) if on is not None else refuse_misfits(names, said["contracts"])
+                if settings.camera:
+                    from etude.evaluation.film import refuse_camera
+
+                    refuse_camera(settings.camera, [s for s in _samples(names) if isinstance(s, Episode)])
                 introduce(store, said["contracts"], said["code"], settings.allow_mixed, settings.plugins, adapted, said.get("robot"))
                 _work_off(store, executor, progress.ended)
         store.seal()
@@ -181,12 +193,7 @@ def _work_off(store: Store, executor: Executor, seen: Callable[[Record], None]) 
 
 def refuse_misfits(names: Sequence[str], contracts: dict[str, Any]) -> dict[str, list[str]]:
     """Check the contracts against every task before the first step; gives what will be converted, by role, and says so."""
-    parsed = [EpisodeName.parse(name) for name in names]
-    firsts = {(p.suite, p.task, p.perturbations): p for p in reversed(parsed)}
-    samples = []
-    for name in firsts.values():  # a perturbation that does not apply is refused here
-        with suppress(UnmadeEpisode):  # to be recorded as an error when its turn comes: other seeds may be whole
-            samples.append(find(name))
+    samples = _samples(names)
     adapted: dict[str, list[str]] = {}
     for role, data in contracts.items():
         if data is not None:
@@ -195,6 +202,17 @@ def refuse_misfits(names: Sequence[str], contracts: dict[str, Any]) -> dict[str,
             if words := list(dict.fromkeys(one for episode in played for one in converted(contract, episode))):
                 adapted[role] = words
     return _told(adapted)
+
+
+def _samples(names: Sequence[str]) -> list[Episode | Trial]:
+    """An episode of every task under every perturbation."""
+    parsed = [EpisodeName.parse(name) for name in names]
+    firsts = {(p.suite, p.task, p.perturbations): p for p in reversed(parsed)}
+    samples: list[Episode | Trial] = []
+    for name in firsts.values():  # a perturbation that does not apply is refused here
+        with suppress(UnmadeEpisode):  # to be recorded as an error when its turn comes: other seeds may be whole
+            samples.append(find(name))
+    return samples
 
 
 def _told(adapted: dict[str, list[str]]) -> dict[str, list[str]]:

@@ -16,6 +16,7 @@ from etude.evaluation.schema import SCHEMA
 from etude.evaluation.standards import standards
 from etude.evaluation.store import Run, Store
 from etude.names import EtudeError
+from etude.policies.contract import Contract
 from etude.render import fingerprint
 
 CHANGES = ("machine", "command", "code")  # what may change from one sitting to the next
@@ -58,7 +59,7 @@ def introduce(
             **({"converted": adapted} if adapted else {}), **({"robot": robot} if robot else {}), **told, "sittings": [],
         })  # fmt: skip
         return
-    if earlier.get("contract") != contracts:
+    if _said(earlier.get("contract") or {}) != _said(contracts):
         raise EtudeError(f"{str(store.folder)!r} was begun with another contract; results are not mixed: choose another --out")
     if earlier.get("robot") != (robot or None):
         raise EtudeError(f"{str(store.folder)!r} was begun on another robot; results are not mixed: choose another --out")
@@ -87,8 +88,8 @@ def joined(runs: Sequence[Run], plan: str, allow_mixed: bool) -> dict[str, Any]:
     sittings = list(first.info.get("sittings") or ())
     for k, other in enumerate(runs[1:], 1):
         for what in ("standards", "contract", "robot"):
-            if first.info.get(what) != other.info.get(what):
-                one, two = (run.info.get(what) or {} for run in (first, other))
+            one, two = (run.info.get(what) or {} for run in (first, other))
+            if one != two and (what != "contract" or _said(one) != _said(two)):
                 part = next((key for key in {**one, **two} if one.get(key) != two.get(key)), what)
                 raise EtudeError(f"{first.folder} and {other.folder} cannot be joined: their {what} differ in {part}")
         changed = _changed(_codes([run.info for run in runs[:k]]), other.info.get("code") or {})
@@ -105,6 +106,12 @@ def joined(runs: Sequence[Run], plan: str, allow_mixed: bool) -> dict[str, Any]:
         found[what] = {name: one for run in reversed(runs) for name, one in (run.info.get(what) or {}).items()}
     found["plugins"] = list({one["module"]: one for run in runs for one in run.info.get("plugins") or ()}.values())
     return {**found, "plan": plan, "sittings": sittings, **({"mixed": list(mixed)} if mixed else {})}
+
+
+def _said(contracts: Mapping[str, Any]) -> dict[str, Any]:
+    """Contracts as they are meant: of earlier runs, what a policy had left open was as etude has it."""
+    policy = contracts.get("policy")
+    return {**contracts, "policy": Contract.from_data(policy).as_etude() if policy is not None else None}
 
 
 def _codes(infos: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -33,9 +33,9 @@ ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_
 class Job:
     """All that a worker is told, as plain data: a plan without its names, and what to do besides playing.
 
-    ``folder`` is the run's, ``keep`` says which episodes are filmed, ``plugins`` are modules to import before anything else,
-    ``mind`` is where the process is that decides for all workers. Where more than playing is asked for, a subclass says what in
-    :meth:`perform`.
+    ``folder`` is the run's, ``keep`` says which episodes are filmed, ``plugins`` are modules to import before anything else, ``mind`` is
+    where the process is that decides for all workers, ``camera`` whose eyes films are taken with. Where more than playing is asked for, a
+    subclass says what in :meth:`perform`.
     """
 
     policy: str
@@ -46,6 +46,7 @@ class Job:
     keep: Keep = "none"
     plugins: tuple[str, ...] = ()
     mind: str = ""
+    camera: str = ""
 
     def players(self) -> Players:
         """Those who play; whatever goes wrong is one line for the user, for nothing has been played yet."""
@@ -71,7 +72,7 @@ class Job:
 
     def _kept(self, episode: Episode, trajectory: Trajectory, record: Record) -> str:
         """Write the actions, and a film and a view of the same trajectory; gives the film's place in the run folder."""
-        from etude.evaluation.film import Filming, film_kind
+        from etude.evaluation.film import Filming, camera_called, film_kind
         from etude.evaluation.repeating import repeated
         from etude.evaluation.view import Viewing, sees_robot, view_file, write_view
 
@@ -80,8 +81,9 @@ class Job:
         write_actions(folder / "actions" / f"{stem}.npz", trajectory.actions, episode.control)
         kind, every = film_kind()
         film = Path("films") / f"{stem}{kind}"
-        filming, viewing = Filming(self.policy, every), Viewing(sees_robot(episode))
-        repeated(episode, trajectory.actions, trajectory.words, [filming.begin, viewing.begin], beginning(record.mode))
+        filming, viewing = Filming(self.policy, every, camera_called(self.camera)), Viewing(sees_robot(episode))
+        shown = episode.seen_by([self.camera])
+        repeated(shown, trajectory.actions, trajectory.words, [filming.begin, viewing.begin], beginning(record.mode))
         filming.write(folder / film)
         write_view(view_file(folder, record.episode, record.mode), viewing.data(self.policy, record.outcome))
         return film.as_posix()

@@ -101,7 +101,8 @@ def learned_halves(text: str, plans: bool = False) -> Halves:
         if recipe.plans is not plans:
             way = ("plans", "--planner") if recipe.plans else ("acts", "--policy")
             raise EtudeError(f"{path} holds what {way[0]}: play it with {way[1]} learned:{path}")
-        return pick("kind of recipe", recipe.json_kind, EYES)(recipe, Contract.from_data(parse_json(metadata["contract"])))
+        contract = Contract.from_data(parse_json(metadata["contract"]))
+        return pick("kind of recipe", recipe.json_kind, EYES)(recipe, contract if plans else contract.as_etude())
 
     def mind() -> Mind:
         found: Mind = _torch("checkpoint").learned_mind(file, device, language, vision)

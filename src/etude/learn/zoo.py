@@ -81,7 +81,7 @@ def zoo_halves(name: str) -> Halves:
         recipe = Recipe.from_data(card.recipe)
         if not isinstance(recipe, StrokeRecipe):
             raise EtudeError(f"zoo:{name} has learned {recipe.json_kind}; policies of the zoo are of {StrokeRecipe.json_kind}")
-        return StrokeEyes(recipe, Contract.from_data(card.contract))
+        return StrokeEyes(recipe, Contract.from_data(card.contract).as_etude())
 
     def mind() -> Mind:
         try:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from etude.arithmetic import norm
 from etude.names import EtudeError, pick, unknown
-from etude.policies.contract import Contract, undeclared
+from etude.policies.contract import Contract, owned, undeclared
 from etude.policies.policy import Observation
 from etude.pose import Array
 
@@ -113,7 +113,7 @@ _READERS: dict[str, tuple[Callable[[str], Any], str]] = {
     "timeout": (_some_seconds, "a number of seconds above 0"),
     "connect": (_seconds, "a number of seconds"),
 }
-_FIELDS = tuple(f.name for f in fields(Contract) if f.name != "privileged")
+_FIELDS = tuple(f.name for f in fields(Contract) if f.name not in ("privileged", "own"))
 
 
 def stated(query: str, where: str, more: Sequence[str], among: Sequence[str] = _FIELDS) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -181,6 +181,10 @@ class Address:
         introduction = metadata.get("etude")
         if introduction is not None:
             found = Agreement(self._declared(introduction), declared=True, resets=introduction.get("reset") is True)
+            if open_fields := undeclared(found.contract):
+                who = f"the policy server at {self.shown}"
+                example = f"as etude has them: {self.shown}?{owned(found.contract, '&')}" if found.contract.action else EXAMPLE
+                raise EtudeError(f"{who} declares a contract without {', '.join(open_fields)}: say them there, or in the URL; {example}")
         elif self.stated or self.layout:
             found = Agreement(Contract.from_data(self.stated), declared=False, resets=False)
             if open_fields := undeclared(found.contract):

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeVar
 
 from etude.foreign import called
 from etude.names import EtudeError
-from etude.policies.contract import Contract
+from etude.policies.contract import Contract, refuse_undeclared
 from etude.policies.policy import AdaptingPlanner, BatchPolicy, ForkingPolicy, Planner, Policy, SessionPolicy
 
 T = TypeVar("T")
@@ -29,8 +29,10 @@ def fitting(what: Literal["policy", "planner"], name: str, found: T) -> T:
     contract = called(what, getattr, found, "contract")
     if not isinstance(contract, Contract):
         kind = "the class Contract" if contract is Contract else f"a {type(contract).__name__}"
-        hint = "Contract.from_data(…) makes one of a dict" if isinstance(contract, dict) else "Contract() has a default for everything"
+        hint = "Contract.from_data(…) makes one of a dict" if isinstance(contract, dict) else "Contract.etude(…) makes one"
         raise EtudeError(f"the contract of {name} is {kind}, expected a Contract of etude.policies.contract; {hint}")
+    if what == "policy":
+        refuse_undeclared(contract, f"the contract of {name}")
     for protocol in MAY[what]:
         methods |= {m: arguments for m, arguments in _methods(protocol).items() if called(what, hasattr, found, m)}
     for method, arguments in methods.items():

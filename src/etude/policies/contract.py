@@ -1,15 +1,16 @@
 """What a policy expects and what it gives, typed, so that a mismatch is found before the first step and not in the success rate.
 
 Conventions that differ in silence cost more success than most models differ by: a rotation layout, a gripper sign, a frame, a control rate.
-A policy states its own. :func:`converted` says which of them differ from the environment's and are converted
-(:mod:`etude.policies.conventions`), :func:`mismatches` which cannot be: those are refused.
+A policy states its own, all of them: :func:`undeclared` says which are open, and who leaves one open does not play.
+:meth:`Contract.etude` is the short way to say them as etude has them. :func:`converted` says which of them differ from the environment's
+and are converted (:mod:`etude.policies.conventions`), :func:`mismatches` which cannot be: those are refused.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, get_type_hints
 
 from etude.episodes import MODALITIES, PRIMITIVES, ActionSpace, Episode, picture_size
@@ -36,19 +37,21 @@ RATE = 20.0  # control steps for each second of simulated time
 
 @dataclass(frozen=True)
 class Contract:
-    """A policy's side of the agreement. Fields that are ``None`` are left to the environment.
+    """A policy's side of the agreement. A policy says all its conventions; :meth:`etude` says those that are not given as etude has them.
 
-    ``action``: the space of its actions, the task's own if not given. ``frame``, ``rotation``: in what they are expressed. ``scale``: what
-    a 1 stands for, in metres and radians (0.1 for ``ee_delta``, 1 for ``ee_pose``). ``closes``: the sign of the last number that closes
-    the hand. ``rate``: actions for each second. ``cameras``, ``size`` (width, height; the suite's own if not given), ``modalities``,
-    ``orientation``: the pictures it wants, from cameras of the scene by name or from its own (:mod:`etude.scene.viewpoints`);
-    ``smooth``: with smooth edges, from 2×2 samples for each pixel. ``told``: in text alone; in text with ``{image:k}`` and pictures,
-    and then without the words that stand for them; or with :class:`~etude.prompts.views.Views` of them: what its cameras see of each,
-    with segmentation. ``chunk``: the most actions it returns at once; ``execute``: how many of them are carried out before it is asked
-    again (all when None). ``privileged``: it wants the true state. ``whole``: of a decision it wants all frames at once, not one after
-    the other. ``joints``: of the arm that it feels, where it was made for arms with so many.
+    ``action``: the space of its actions; none for who acts in the task's ``own``, or is given the true state. ``frame``, ``rotation``: in
+    what they are expressed. ``scale``: what a 1 stands for, in metres and radians (0.1 for ``ee_delta``, 1 for ``ee_pose``). ``closes``:
+    the sign of the last number that closes the hand. ``rate``: actions for each second. ``cameras``, ``size`` (width, height; the suite's
+    own if not given), ``modalities``, ``orientation``: the pictures it wants, from cameras of the scene by name or from its own
+    (:mod:`etude.scene.viewpoints`); ``smooth``: with smooth edges, from 2×2 samples for each pixel. ``told``: in text alone; in text with
+    ``{image:k}`` and pictures, and then without the words that stand for them; or with :class:`~etude.prompts.views.Views` of them: what
+    its cameras see of each, with segmentation. ``chunk``: the most actions it returns at once; ``execute``: how many of them are carried
+    out before it is asked again (all when None). ``privileged``: it wants the true state. ``whole``: of a decision it wants all frames at
+    once, not one after the other. ``joints``: of the arm that it feels, where it was made for arms with so many. ``own``: it acts in the
+    task's own space, whichever that is.
 
-    >>> Contract(action="ee_delta", cameras=("base",), size=(128, 128), chunk=8)
+    >>> Contract.etude("ee_delta", cameras=("base",), size=(128, 128), chunk=8)
+    >>> Contract("ee_pose", "base", "quaternion_xyzw", scale=1.0, closes=-1, rate=10.0, cameras=("base",), orientation="rotated_180")
     """
 
     action: ActionSpace | None = None
@@ -70,6 +73,7 @@ class Contract:
     hand: tuple[float, float] | None = field(default=None, metadata=SPARSE)
     called: tuple[str, ...] = field(default=(), metadata=SPARSE)
     joints: int | None = field(default=None, metadata=SPARSE)
+    own: bool = field(default=False, metadata=SPARSE)
 
     def __post_init__(self) -> None:
         if isinstance(self.cameras, tuple | list):
@@ -88,6 +92,8 @@ class Contract:
             raise EtudeError(f"two entries of an observation cannot be called {twice!r}")
         if any(value is not None and not value > 0 for value in (self.scale, self.rate)):
             raise EtudeError(f"a contract's scale and rate must be above 0, got {self.scale} and {self.rate}")
+        if self.own and self.action is not None:
+            raise EtudeError(f"a contract is of the task's own action space or of {self.action!r}, not of both")
         if self.hand is not None and (self.hand[0] == self.hand[1] or self.closes == (1 if self.hand[0] > self.hand[1] else -1)):
             raise EtudeError(f"a contract's hand is two numbers, for open and closed, which differ as closes says; got {self.hand}")
         if self.chunk < 1:
@@ -112,6 +118,20 @@ class Contract:
     def hand_numbers(self) -> tuple[float, float]:
         """What stands for an open hand and for a closed one."""
         return self.hand or ((1.0, -1.0) if self.closes == -1 else ENVIRONMENT_HAND)
+
+    @classmethod
+    def etude(cls, action: ActionSpace | None = None, **fields: Any) -> Contract:
+        """A contract in this action space, or the task's own if none is named, whose conventions are etude's but for those that are given.
+
+        >>> Contract.etude("ee_delta").frame, Contract.etude("ee_delta", frame="world").scale
+        ('tip', 0.1)
+        """
+        return cls(action, **fields).as_etude()
+
+    def as_etude(self) -> Contract:
+        """With what is still open said as etude has it."""
+        made = self if self.action is not None or self.privileged or self.own else replace(self, own=True)
+        return replace(made, **{name: _owned(made.action, name) for name in undeclared(made)})
 
     def to_data(self) -> dict[str, Any]:
         """As plain JSON data."""
@@ -224,7 +244,14 @@ def refuse_conversion(policy: Contract, who: str) -> None:
 
 
 def undeclared(policy: Contract) -> list[str]:
-    """What must be said of a policy that did not agree to leave it to the environment: fields of the contract that are still open."""
+    """Conventions that a policy has not said, and that could differ in silence: fields of the contract that are still open.
+
+    Answers to questions have none. Who is given the true state is written for etude alone, and may leave them open.
+    """
+    if policy.action == ANSWER or policy.privileged:
+        return []
+    if policy.own:
+        return ["orientation"] if policy.cameras and policy.orientation is None else []
     fields = ["rate", "closes"] if policy.hand is None else ["rate"]
     if policy.action not in ("pick_place", "sweep"):
         fields += ["scale"] if policy.action == "joint" else ["frame", "rotation", "scale"]
@@ -232,6 +259,34 @@ def undeclared(policy: Contract) -> list[str]:
         fields = [field for field in fields if field not in ("rate", *(["closes"] if policy.action != "keypose" else []))]
     fields += ["orientation"] if policy.cameras else []
     return [field for field in ("action", *fields) if getattr(policy, field) is None]
+
+
+def refuse_undeclared(policy: Contract, who: str) -> None:
+    """Refuse a policy whose conventions are open, in a line that says what to write."""
+    if not (left_out := undeclared(policy)):
+        return
+    own = f"cameras={policy.cameras}, …" if policy.cameras else "…"
+    if "action" in left_out:
+        spaces = ", ".join(map(repr, (*SPACES, ANSWER)))
+        raise EtudeError(
+            f'{who} names no action space: one of {spaces}; a policy that is written for etude says Contract.etude("ee_delta", {own})'
+        )
+    space = f'"{policy.action}", ' if policy.action is not None else ""
+    raise EtudeError(
+        f"{who} leaves open: {', '.join(left_out)}; say them as the model has them, or, if as etude has them ({owned(policy)}),"
+        f" write Contract.etude({space}{own})"
+    )
+
+
+def owned(policy: Contract, join: str = ", ") -> str:
+    """What stands in etude where a contract is open: ``frame=tip, scale=0.1``."""
+    return join.join(f"{name}={_plain(_owned(policy.action, name))}" for name in undeclared(policy) if name != "action")
+
+
+def _owned(action: ActionSpace | None, name: str) -> Any:
+    """What etude has, in this action space, for a field that was left open."""
+    frame, rotation, scale = SPACES[action or "ee_delta"]
+    return {"frame": frame, "rotation": rotation, "scale": scale, "closes": 1, "rate": RATE, "orientation": "upright"}[name]
 
 
 def refuse_mismatches(policy: Contract, episodes: Sequence[Episode]) -> None:

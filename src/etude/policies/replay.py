@@ -50,7 +50,7 @@ class ReplayPolicy:
         if not kept:
             raise EtudeError(f"{run!r} has no recorded actions to replay; record them with 'etude evaluate --record all'")
         space = read_actions(kept[0])[1]  # primitives are each task's own
-        self.contract = Contract(action=None if space in PRIMITIVES else space, chunk=100_000)
+        self.contract = Contract.etude(None if space in PRIMITIVES else space, chunk=100_000)
 
     def reset(self, instruction: str, pictures: Sequence[Picture], episode: str) -> None:
         """Take out the actions of this episode."""

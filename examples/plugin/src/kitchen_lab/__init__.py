@@ -40,7 +40,7 @@ def dusk(episode: Episode, stream: object) -> Episode:
 class Hover:
     """Opens its hand and stays where it is."""
 
-    contract = Contract(action="ee_delta", cameras=("base",))
+    contract = Contract.etude("ee_delta", cameras=("base",))
 
     def reset(self, instruction, pictures, episode):
         pass

@@ -14,7 +14,7 @@ SEES = {
     "heatmaps": {"": (), "-blind": ("model.sees=instruction",), "-deaf": ("model.sees=cloud",)},
 }
 RECIPES = {AT_TABLE.name: "chunks", AT_CHEST.name: "heatmaps"}
-PLANNER = "planner"
+PLANNER, PLANNER_LINE = "planner", "Learned planner"
 STEPS = {"chunks": "schedule.steps=12000", "heatmaps": "schedule.steps=6000", PLANNER: "schedule.steps=6000"}
 VIEWS = {AT_TABLE.name: (), AT_CHEST.name: ("data.source.cameras=front,wrist",)}
 
@@ -30,7 +30,7 @@ MODELS = (
         for copy, who in WHO.items()
     ),
     *(
-        PaperModel(f"{PLANNER}-{setting}", "Learned planner", setting, PLANNER, (_tasks(setting), STEPS[PLANNER], *VIEWS[setting]), added=True)
+        PaperModel(f"planner-{setting}", PLANNER_LINE, setting, PLANNER, (_tasks(setting), STEPS[PLANNER], *VIEWS[setting]), added=True)
         for setting in RECIPES
     ),
 )

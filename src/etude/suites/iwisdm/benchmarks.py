@@ -30,7 +30,7 @@ from etude.decisions.solver import Domain
 from etude.decisions.space import LOCATION
 from etude.decisions.trial import Placed, Trial
 from etude.decisions.varied import crowded, delayed
-from etude.names import EtudeError, Stream, pick, rng, whole_number
+from etude.names import EtudeError, Stream, pick, whole_number
 from etude.suites.iwisdm import abilities, levels, spaces
 
 SUITE = "iwisdm"
@@ -160,13 +160,14 @@ def trial(task: str, split: str, seed: int, domain: Domain | None = None, stimul
 
     lister = pick("list of trials", task, LISTS)
     shown = domain or domain_of(stimuli, split)
-    found = lister(TrialDraw(SUITE, task, split, seed, shown, stimuli, tuple(options.items())))
+    draw = TrialDraw(SUITE, task, split, seed, shown, stimuli, tuple(options.items()))
+    found = lister(draw)
     for key, vary in (("delay", _delayed), ("distractors", _crowded)):
         if key in options:
             number = whole_number(options[key])
             if number is None:
                 raise EtudeError(f"{key}={options[key]} is not a whole number")
-            found = vary(found, number, shown)
+            found = vary(found, number, draw)
     given = {**({} if stimuli == "procedural" else {"stimuli": stimuli}), **options}
     return replace(found, name=str(replace(found.parsed, options=tuple(given.items()))))
 
@@ -181,9 +182,9 @@ def delays() -> tuple[str, ...]:
     return tuple(f"{one}#{seed}?delay={delay}" for one in lists for delay in SWEPT for seed in range(SWEEP))
 
 
-def _delayed(found: Trial, count: int, domain: Domain) -> Trial:
-    return delayed(found, count, rng(found.name, "delays"))
+def _delayed(found: Trial, count: int, draw: TrialDraw) -> Trial:
+    return delayed(found, count, draw.stream("delays"))
 
 
-def _crowded(found: Trial, count: int, domain: Domain) -> Trial:
-    return crowded(found, count, domain, rng(found.name, "distractors")) if count else found
+def _crowded(found: Trial, count: int, draw: TrialDraw) -> Trial:
+    return crowded(found, count, draw.domain, draw.stream("distractors")) if count else found
