@@ -254,6 +254,7 @@ class Forbidding(Act, abstract=True):
     bracketed = (EXACT, FLUENT)
     colour = "#f4d3cf"
     part: ClassVar[str] = AVOIDED  # that of the thing
+    forbidden: ClassVar[str] = ""  # the same as a sentence of its own, before all that is to be done
 
     def kind(self) -> Kind:
         wanted = DRAWER if self.part == DRAWER else "objects"
@@ -288,6 +289,7 @@ class Without(Forbidding):
     act: Operator
 
     command = "without ever touching {thing}, {act}"
+    forbidden = "never touch {thing}"
 
     def kept(self, stage: Stage) -> Goal:
         return Untouched((stage.name(self.thing),))

@@ -35,12 +35,14 @@ class AThing(Select):
 
 
 class Fact(Operator, abstract=True):
-    """Something that is true or false where an étude is played. ``said`` are its words, in both grammars."""
+    """Something that is true or false where an étude is played. ``said`` are its words, in both grammars; ``denied`` are those
+    of the contrary, in the fluent one."""
 
     gives = "truth"
     bracketed = ()
     least = (2, 2)
     said: ClassVar[str] = ""
+    denied: ClassVar[str] = ""
     where: ClassVar[str] = TABLE
 
     def fact(self, stage: Stage) -> Goal:
@@ -65,6 +67,7 @@ class IsOpen(Fact):
     of: Drawer
 
     said = "{of} is open"
+    denied = "{of} is not open"
     where = CHEST
 
     def kind(self) -> Kind:
@@ -95,6 +98,7 @@ class WasOpen(Fact):
     of: Drawer
 
     said = "{of} was open at the start"
+    denied = "{of} was not open at the start"
     where = CHEST
 
     def kind(self) -> Kind:
@@ -137,6 +141,7 @@ class Holds(Fact):
     thing: AThing
 
     said = "{of} holds {thing}"
+    denied = "{of} does not hold {thing}"
     where = CHEST
 
     def kind(self) -> Kind:
@@ -233,10 +238,12 @@ class Lies(_Compared):
     """Does one thing lie farther to a side than another, now?"""
 
     said = "{first} lies {side} {second}"
+    denied = "{first} does not lie {side} {second}"
 
 
 class Lay(_Compared):
     """Did one thing lie farther to a side than another, at the start?"""
 
     said = "{first} lay {side} {second} at the start"
+    denied = "{first} did not lie {side} {second} at the start"
     asked = BEFORE
