@@ -16,7 +16,7 @@ from etude.goals.detecting import JointAt
 from etude.goals.goal import Goal
 from etude.goals.whereabouts import SIDES, Farther, Holding, JointBegan, Side
 from etude.names import EtudeError
-from etude.suites.etudes.acts import BEFORE, CHEST, DRAWER, HERE, TABLE, Drawer, Stage
+from etude.suites.etudes.acts import BEFORE, CHEST, DRAWER, HERE, TABLE, Drawer, Stage, given_well
 from etude.suites.etudes.household import IN_DRAWER, KINDS, OPEN, OUT, STATE, part_of
 from etude.suites.etudes.things import COLOUR, SHAPE
 
@@ -44,6 +44,9 @@ class Fact(Operator, abstract=True):
     said: ClassVar[str] = ""
     denied: ClassVar[str] = ""
     where: ClassVar[str] = TABLE
+
+    def __post_init__(self) -> None:
+        given_well(self)
 
     def fact(self, stage: Stage) -> Goal:
         """When it holds, as a goal that nobody has to bring about."""

@@ -141,6 +141,13 @@ class Reading(SentenceReader):
             raise self.tokens.wrong("the end")
         return found
 
+    def group(self) -> tuple[Match, ...]:
+        """By what things are told, one or several, and nothing else."""
+        found = self.look(plural=None)
+        if not self.tokens.done:
+            raise self.tokens.wrong("the end")
+        return found
+
     def look(self, plural: bool | None = False) -> tuple[Match, ...]:
         """By what a thing is told; None for ``plural`` takes one thing or several."""
         tokens = self.tokens

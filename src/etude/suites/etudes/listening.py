@@ -395,6 +395,14 @@ class HeardFluently(Reading, FluentReader):
 
     # ---------------------------------------------------------------------------------------- what is so
 
+    def truth(self, of_it: bool) -> Operator:
+        """What is so, and nothing else; with ``of_it`` it may speak of the thing whose turn it is."""
+        self._turn += of_it
+        found = self.clause()
+        if not self.tokens.done:
+            raise self.tokens.wrong("the end")
+        return found
+
     def clause(self) -> Operator:
         tokens, found = self.tokens, [self.part()]
         if tokens.at(",") and tokens.peek(1).key in _TRUTHS:
@@ -405,9 +413,7 @@ class HeardFluently(Reading, FluentReader):
                 while tokens.accept(word):
                     found.append(self.part())
                 if tokens.at(other):
-                    raise tokens.wrong(
-                        f"one of both: {word!r} beside {other!r} can be read in two ways; say 'both … and …' within"
-                    )
+                    raise tokens.wrong(f"one of both: {word!r} beside {other!r} can be read in two ways; say 'both … and …' within")
                 return self._closed(found) if kind is Or else _row(And, found)
         if len(found) > 1:
             raise tokens.wrong("'and' or 'or', and what else is to be so")

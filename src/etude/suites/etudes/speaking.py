@@ -308,7 +308,9 @@ def _bounds(node: Operator, say: FluentTelling) -> str:
     count = each[0].inputs()[0]
     if not isinstance(count, Count) or any(one != kind(count, Const(NUMBER, str(k))) for k, one in enumerate(each)):
         return ""
-    return f"there are {'more than' if kind is NotSame else 'at most'} {counted(len(each) - 1)} {say.select(count.of[0])}"
+    things, most = say.select(count.of[0]), len(each) - 1
+    said = f"{'more than' if kind is NotSame else 'at most'} {counted(most)}"
+    return f"there is {said} {things.removesuffix(PLURAL)}" if most == 1 else f"there are {said} {things}"
 
 
 def _how_many(count: Count, number: Const, same: bool, say: FluentTelling) -> str:

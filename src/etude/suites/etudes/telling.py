@@ -7,6 +7,7 @@ what is told.
 from __future__ import annotations
 
 from etude.decisions.looks import Select
+from etude.decisions.operator import Operator
 from etude.decisions.templates import EXACT, FLUENT
 from etude.names import pick
 from etude.suites.etudes.acts import EveryThing, SomeThings
@@ -39,9 +40,14 @@ def thing(words: str) -> Select:
 
 def things(words: str) -> EveryThing:
     """All things that look so: ``things("red thing")``."""
-    return EveryThing(0, thing(words).matches)
+    return EveryThing(0, HeardExactly(words, SPOKEN).group())
 
 
 def some_things(words: str) -> SomeThings:
     """The same, of which some are meant: ``some_things("red thing")``."""
-    return SomeThings(0, thing(words).matches)
+    return SomeThings(0, HeardExactly(words, SPOKEN).group())
+
+
+def truth(words: str, of_it: bool = False) -> Operator:
+    """Something that is so or not: ``truth("the cube is red")``. With ``of_it`` "it" is the thing whose turn it is."""
+    return HeardFluently(words, SPOKEN).truth(of_it)
