@@ -121,7 +121,7 @@ class Stage(Protocol):
 
 def given_well(node: Operator) -> None:
     """Raise :class:`EtudeError` where a field of a node is given what does not belong there."""
-    for name, (wanted, words) in _wanted(type(node)).items():
+    for name, (wanted, words) in _wanted(type(node).json_kind).items():
         value = getattr(node, name)
         if isinstance(wanted, tuple):
             if value not in wanted:
@@ -142,9 +142,9 @@ _WORDS_FOR: dict[type, str] = {
 
 
 @functools.cache
-def _wanted(kind: type[Operator]) -> dict[str, tuple[Any, str]]:
+def _wanted(kind: str) -> dict[str, tuple[Any, str]]:
     """By field, the type of what it takes, with words for it; or the names of which it takes one."""
-    hints = field_types(kind)
+    hints = field_types(operator_class(kind))
     return {
         name: (typing.get_args(hint), "") if typing.get_origin(hint) is typing.Literal else (hint, _WORDS_FOR.get(hint, hint.__name__))
         for name, hint in hints.items()
@@ -267,7 +267,7 @@ class InAnyOrder(_JoinedActs):
         return All(tuple(stage.goal(part) for part in row(self)))
 
 
-def row(node: InOrder | InAnyOrder) -> list[Operator]:
+def row(node: _JoinedActs) -> list[Operator]:
     """The members of acts of one kind that follow each other: first a, then (first b, then c)."""
     return [node.left, *(row(node.right) if isinstance(node.right, type(node)) else [node.right])]
 

@@ -92,25 +92,25 @@ class Reading(SentenceReader):
         if hint is AThing:
             return self.a_thing()
         if isinstance(hint, type) and issubclass(hint, EveryThing):
-            return hint(0, self.look(plural=hint is SomeThings))
+            return hint(0, self.looked(plural=hint is SomeThings))
         return self.act() if issubclass(kind, Act) and hint is Operator and piece.name not in kind.truths else super().field(kind, piece)
 
     def counted(self) -> Count | Const:
         """How many things there are that look so, or a number."""
-        return Count((SomeThings(0, self.look(plural=True)),)) if self.tokens.accept("of") else super().counted()
+        return Count((SomeThings(0, self.looked(plural=True)),)) if self.tokens.accept("of") else super().counted()
 
     def select(self) -> Select:
         """A thing on the table."""
         if self.tokens.accept("it"):
             return It()
         self.tokens.expect("the")
-        return Select(0, self.look())
+        return Select(0, self.looked())
 
     def a_thing(self) -> AThing:
         """Some thing that looks so."""
         if not self.tokens.accept("an"):
             self.tokens.expect("a")
-        return AThing(0, self.look())
+        return AThing(0, self.looked())
 
     def drawer(self) -> Drawer:
         """A drawer, by its level."""
@@ -143,12 +143,12 @@ class Reading(SentenceReader):
 
     def group(self) -> tuple[Match, ...]:
         """By what things are told, one or several, and nothing else."""
-        found = self.look(plural=None)
+        found = self.looked(plural=None)
         if not self.tokens.done:
             raise self.tokens.wrong("the end")
         return found
 
-    def look(self, plural: bool | None = False) -> tuple[Match, ...]:
+    def looked(self, plural: bool | None = False) -> tuple[Match, ...]:
         """By what a thing is told; None for ``plural`` takes one thing or several."""
         tokens = self.tokens
         ends = (PLURAL, "") if plural is None else (PLURAL,) if plural else ("",)

@@ -43,6 +43,7 @@ class HeardFluently(Reading, FluentReader):
         self._named: Select | None = None  # the thing that was named last
         self._drawer: Drawer | None = None
         self._container: Select | None = None  # the area or the drawer that was named last
+        self._before: Select | None = None  # the same before the words of the deed
         self._deed = False  # are the words of a deed being read?
         self._group: tuple[str, EveryThing, int] | None = None  # what the deed is to be done to, each or some or up to one of these
 
@@ -229,7 +230,7 @@ class HeardFluently(Reading, FluentReader):
 
     def _done(self) -> Operator:
         """A deed, or another act with words of its own; with a group in the place of a thing it is done to all of that, or to some."""
-        kept, self._group, self._deed = self._group, None, True
+        kept, self._group, self._deed, self._before = self._group, None, True, self._named
         found = self._carried() or self._plainly() or self.opened(grammar=COMMAND)
         if found is None:
             raise self.no_act()
@@ -319,7 +320,8 @@ class HeardFluently(Reading, FluentReader):
     def select(self) -> Select:
         tokens = self.tokens
         if tokens.accept("it") or tokens.accept("them"):
-            return It() if self._turn or self._named is None else self._named
+            earlier = self._before if self._deed and self._before is not None else self._named
+            return It() if self._turn or earlier is None else earlier
         if tokens.accept("the", "one"):
             if not tokens.accept("that", "was"):
                 tokens.accept("you")
@@ -327,16 +329,16 @@ class HeardFluently(Reading, FluentReader):
                 raise tokens.wrong("'that was touched first'")
             return It()
         if tokens.peek().key in (*_GROUPS, "exactly") or (self._deed and tokens.at("one")):
-            return self._several()
+            return self._of_group()
         if not tokens.at("the"):
             raise tokens.wrong("'the' and a thing, such as 'the red cube'")
         tokens.take()
-        found = self._named = Select(0, self.look())
+        found = self._named = Select(0, self.looked())
         if any(match.property == SHAPE and match.value == Const(SHAPE, AREA) for match in found.matches):
             self._container = found
         return found
 
-    def _several(self) -> Select:
+    def _of_group(self) -> Select:
         tokens, at = self.tokens, self.tokens.peek()
         if not self._deed or self._group is not None:
             raise tokens.wrong("one thing: 'each', 'all' and 'exactly' stand once in what is to be done, and nowhere else", at)
@@ -345,7 +347,7 @@ class HeardFluently(Reading, FluentReader):
             self._group = "some", things, count
         elif at.key == "one":
             tokens.take()
-            self._group = "one", EveryThing(0, self.look()), 0
+            self._group = "one", EveryThing(0, self.looked()), 0
             tokens.expect("after", "the", "other")
         else:
             self._group = "each", self._everything(), 0
@@ -358,7 +360,7 @@ class HeardFluently(Reading, FluentReader):
             raise tokens.wrong("'each' and what is meant, such as 'each red thing'")
         tokens.accept("of")
         tokens.accept("the")
-        return EveryThing(0, self.look(plural=None))
+        return EveryThing(0, self.looked(plural=None))
 
     def _exactly(self) -> tuple[int, SomeThings]:
         """ "exactly two of the red things", "exactly two red things"."""
@@ -366,7 +368,7 @@ class HeardFluently(Reading, FluentReader):
         count = self._number()
         self.tokens.accept("of")
         self.tokens.accept("the")
-        return count, SomeThings(0, self.look(plural=None))
+        return count, SomeThings(0, self.looked(plural=None))
 
     def _number(self) -> int:
         if self.tokens.peek().key in NUMBERS:
@@ -450,8 +452,7 @@ class HeardFluently(Reading, FluentReader):
         if tokens.accept("either"):
             left = self.part()
             tokens.expect("or")
-            found = [left, self.part()]
-            return self._closed(found)
+            return self._closed([left, self.part()])
         if tokens.accept("neither"):
             left = self.part()
             tokens.expect("nor")
@@ -472,7 +473,7 @@ class HeardFluently(Reading, FluentReader):
             return self._said_of_thing(self.select())
         if not tokens.at("the") and not self._is_known():
             raise self.unknown("something that is so, such as 'the cube is red' or 'there are exactly two cubes'", _TRUTHS[:-1])
-        return super(Reading, self).part()  # type: ignore[safe-super]
+        return super(Reading, self).part()
 
     def _comes_property(self) -> bool:
         return self.tokens.peek(1).key in (COLOUR, SHAPE, PLACE, NUMBER)
@@ -494,7 +495,7 @@ class HeardFluently(Reading, FluentReader):
             compare = lambda count: NotSame(count, _whole(0))  # noqa: E731
         else:
             compare = self._amount()
-        found = compare(Count((SomeThings(0, self.look(plural=None)),)))
+        found = compare(Count((SomeThings(0, self.looked(plural=None)),)))
         return denied(found) if contrary else found
 
     def _amount(self) -> Callable[[Count], Operator]:

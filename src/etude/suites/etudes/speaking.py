@@ -282,7 +282,7 @@ def _is_look_of_it(stop: Operator) -> bool:
 
 def _row(node: And | Or) -> list[Operator]:
     """The members of a row that leans to the right."""
-    return [node.left, *(_row(node.right) if isinstance(node.right, type(node)) else [node.right])]  # type: ignore[arg-type]
+    return [node.left, *(_row(node.right) if isinstance(node.right, type(node)) else [node.right])]
 
 
 def counted(number: int) -> str:
