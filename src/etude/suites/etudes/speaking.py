@@ -281,8 +281,20 @@ def _is_look_of_it(stop: Operator) -> bool:
 
 
 def _row(node: And | Or) -> list[Operator]:
-    """The members of a row that leans to the right."""
-    return [node.left, *(_row(node.right) if isinstance(node.right, type(node)) else [node.right])]
+    """The members of a row that leans to the right; an amount is one member."""
+    right = node.right
+    return [node.left, *(_row(right) if isinstance(right, type(node)) and not _is_amount(right) else [right])]
+
+
+def _is_amount(row: And | Or) -> bool:
+    """Does it say of one number after the other, from zero on, that it is, or is not, how many there are?"""
+    each, kind = _members(row), NotSame if isinstance(row, And) else IsSame
+    count = next(iter(each[0].inputs()), None)
+    return isinstance(count, Count) and all(one == kind(count, Const(NUMBER, str(k))) for k, one in enumerate(each))
+
+
+def _members(node: And | Or) -> list[Operator]:
+    return [node.left, *(_members(node.right) if isinstance(node.right, type(node)) else [node.right])]
 
 
 def counted(number: int) -> str:
@@ -302,12 +314,11 @@ def _predicate(value: Const, say: FluentTelling) -> str:
 
 def _bounds(node: Operator, say: FluentTelling) -> str:
     """That there are more than so many, or at most: where a row says one number after the other that it is, or that it is not."""
-    if not isinstance(node, (And, Or)):
+    if not isinstance(node, (And, Or)) or not _is_amount(node):
         return ""
-    each, kind = _row(node), NotSame if isinstance(node, And) else IsSame
+    each, kind = _members(node), NotSame if isinstance(node, And) else IsSame
     count = each[0].inputs()[0]
-    if not isinstance(count, Count) or any(one != kind(count, Const(NUMBER, str(k))) for k, one in enumerate(each)):
-        return ""
+    assert isinstance(count, Count)
     things, most = say.select(count.of[0]), len(each) - 1
     said = f"{'more than' if kind is NotSame else 'at most'} {counted(most)}"
     return f"there is {said} {things.removesuffix(PLURAL)}" if most == 1 else f"there are {said} {things}"
