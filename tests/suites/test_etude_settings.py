@@ -74,10 +74,10 @@ def test_both_wordings_are_read_back_into_the_graph_that_is_the_goal(place):
 
 @pytest.mark.parametrize("text", [
     "If the top drawer is open, then close the top drawer, otherwise open the top drawer.",
-    "If both the top drawer holds an orange thing and (it is false that the bottom drawer was open at the start), then open the middle "
-    "drawer, otherwise without ever opening the top drawer, store the cup in the bottom drawer.",
-    "If the spot of the red cup is the same as the spot of the can, then open the top drawer, otherwise close the middle drawer.",
-    "If the spot of the red cup is equal to top drawer, then open the bottom drawer, otherwise close the middle drawer.",
+    "If the top drawer holds an orange thing and the bottom drawer was not open at the start, then open the middle drawer, otherwise "
+    "without ever opening the top drawer, store the cup in the bottom drawer.",
+    "If the red cup is in the same spot as the can, then open the top drawer, otherwise close the middle drawer.",
+    "If the red cup is in the top drawer, then open the bottom drawer, otherwise close the middle drawer.",
     "If the red star lies farther to the robot's left than the blue heart, then touch the cube, otherwise touch the blue heart.",
     "First, put the star on the cube. Then, if the star lay nearer to the robot than the heart at the start, then touch the heart, "
     "otherwise touch the blue triangle.",
@@ -85,7 +85,7 @@ def test_both_wordings_are_read_back_into_the_graph_that_is_the_goal(place):
 ])  # fmt: skip
 def test_facts_about_places_have_one_reading(text):
     found = read(text)
-    assert told(found).replace("(", "").replace(")", "") == text.replace("(", "").replace(")", "")
+    assert told(found) == text
     assert [read(told(found, grammar), grammar) for grammar in GRAMMARS] == [found] * len(GRAMMARS)
     assert read(told(found, other_words=True)) == found
 
@@ -97,7 +97,7 @@ def test_facts_about_places_have_one_reading(text):
     ("Store the heart in the top drawer.", "there is no heart at a chest"),
     ("Open the upper-most drawer.", "expected a drawer"),
     ("If the top drawer smells, then open the top drawer, otherwise open the middle drawer.", "what is so of it \\(holds, is open"),
-    ("If the red cube is happy, then touch the cube, otherwise touch the star.", "what is so of it \\(lay, lies"),
+    ("If the red cube is happy, then touch the cube, otherwise touch the star.", "expected a colour"),
     ("In either order open the top drawer and open the bottom drawer, then for the one that was touched first, store it in the top drawer.",
      "Recall"),
 ])  # fmt: skip

@@ -204,13 +204,21 @@ class SentenceReader(ABC):
             self.enter()
             given: dict[str, Any] = {} if before is None else {pattern.given: before}
             for piece in pattern.rest:
-                if piece.name:
+                if piece.name in given:
+                    self._again(pattern.kind, piece, given[piece.name])
+                elif piece.name:
                     given[piece.name] = self.field(pattern.kind, piece)
                 else:
                     self.tokens.expect(*piece.keys)
             self.leave()
             return pattern.kind(**given)
         return None
+
+    def _again(self, kind: type[Operator], piece: TextPiece, given: Any) -> None:
+        """A field that its words tell once more."""
+        at = self.tokens.peek()
+        if self.field(kind, piece) != given:
+            raise self.tokens.wrong("the same as before", at)
 
     def field(self, kind: type[Operator], piece: TextPiece) -> Any:
         """A field of an operator whose words are being read."""

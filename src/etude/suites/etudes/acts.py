@@ -7,19 +7,21 @@ All are operators of one family with decisions: typed in the same way, drawn, to
 
 from __future__ import annotations
 
+import functools
+import typing
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from etude.decisions.connectivity import Unfit
 from etude.decisions.logic import Joining
 from etude.decisions.looks import Const, Match, Select
-from etude.decisions.operator import ACT, Kind, Operator, operator_class
+from etude.decisions.operator import ACT, Kind, Operator, field_types, operator_class
 from etude.decisions.templates import EXACT, FLUENT
 from etude.goals.branching import Succession
 from etude.goals.goal import All, Always, Either, Goal
 from etude.goals.leaves import AtPosition, Untouched
-from etude.names import EtudeError
+from etude.names import EtudeError, unknown
 from etude.pose import Pose, Vec3
 
 if TYPE_CHECKING:
@@ -117,12 +119,48 @@ class Stage(Protocol):
         """Where it stands at the start (m, in the frame of the chest)."""
 
 
+def given_well(node: Operator) -> None:
+    """Raise :class:`EtudeError` where a field of a node is given what does not belong there."""
+    for name, (wanted, words) in _wanted(type(node).json_kind).items():
+        value = getattr(node, name)
+        if isinstance(wanted, tuple):
+            if value not in wanted:
+                raise unknown(f"{name} of {node.json_kind}", str(value), wanted)
+        elif not isinstance(value, wanted) or isinstance(value, bool) or (wanted is EveryThing and isinstance(value, SomeThings)):
+            given = value.json_kind if isinstance(value, Operator) else repr(value)
+            raise EtudeError(f"{node.json_kind} takes {words} as its {name!r}, not {given}")
+
+
+_WORDS_FOR: dict[type, str] = {
+    Drawer: "a drawer, as in thing('top drawer'),",
+    SomeThings: "things of which some are meant, as in some_things('red thing'),",
+    EveryThing: "a group of things, as in things('red thing'),",
+    Select: "a thing, as in thing('red cube'),",
+    Operator: "an act or a truth",
+    int: "a whole number",
+}
+
+
+@functools.cache
+def _wanted(kind: str) -> dict[str, tuple[Any, str]]:
+    """By field, the type of what it takes, with words for it; or the names of which it takes one."""
+    hints = field_types(operator_class(kind))
+    return {
+        name: (typing.get_args(hint), "") if typing.get_origin(hint) is typing.Literal else (hint, _WORDS_FOR.get(hint, hint.__name__))
+        for name, hint in hints.items()
+        if typing.get_origin(hint) is typing.Literal or isinstance(hint, type)
+    }
+
+
 class Act(Operator, abstract=True):
     """Something to be done. ``rounds``: how often, at most, what is below it; ``truths``: fields that are no acts, but true or false."""
 
     gives = ACT
     rounds: ClassVar[int] = 1
     truths: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self) -> None:
+        given_well(self)
 
     def goal(self, stage: Stage) -> Goal:
         """What it asks for."""
@@ -229,7 +267,7 @@ class InAnyOrder(_JoinedActs):
         return All(tuple(stage.goal(part) for part in row(self)))
 
 
-def row(node: InOrder | InAnyOrder) -> list[Operator]:
+def row(node: _JoinedActs) -> list[Operator]:
     """The members of acts of one kind that follow each other: first a, then (first b, then c)."""
     return [node.left, *(row(node.right) if isinstance(node.right, type(node)) else [node.right])]
 
@@ -254,6 +292,7 @@ class Forbidding(Act, abstract=True):
     bracketed = (EXACT, FLUENT)
     colour = "#f4d3cf"
     part: ClassVar[str] = AVOIDED  # that of the thing
+    forbidden: ClassVar[str] = ""  # the same as a sentence of its own, before all that is to be done
 
     def kind(self) -> Kind:
         wanted = DRAWER if self.part == DRAWER else "objects"
@@ -288,6 +327,7 @@ class Without(Forbidding):
     act: Operator
 
     command = "without ever touching {thing}, {act}"
+    forbidden = "never touch {thing}"
 
     def kept(self, stage: Stage) -> Goal:
         return Untouched((stage.name(self.thing),))

@@ -39,6 +39,7 @@ from etude.suites.etudes.facts import Holds
 from etude.suites.etudes.groups import LEAST_EACH, MOST_EACH
 from etude.suites.etudes.household import LEVELS as DRAWER_LEVELS
 from etude.suites.etudes.household import PLACE
+from etude.suites.etudes.negation import straightened
 from etude.suites.etudes.setting import AT_TABLE, EtudeSetting
 from etude.suites.etudes.things import COLOUR, SHAPE
 
@@ -138,7 +139,7 @@ class ActAttempt(GraphAttempt):
             raise Unfit
         if sum(DRAWER in each for each in parts) > len(DRAWER_LEVELS):
             raise Unfit
-        root = rebuilt(made(objects), _names_last)
+        root = rebuilt(made(objects), lambda node: straightened(_names_last(node)))
         root.kind()
         if any(_resting(node.then) & _resting(node.otherwise) for node in walk(root) if isinstance(node, Switch)):
             raise Unfit  # on the way through one branch the other would come about

@@ -61,12 +61,12 @@ class PutIn(Deed):
 
 @dataclass(frozen=True)
 class PushTowards(Deed):
-    """Push a thing towards where another one stands."""
+    """Push a thing towards where another one stands, a third of the way: a little less is enough."""
 
     thing: Select
     towards: Select
 
-    command = "push {thing} towards {towards}"
+    command = "push {thing} a third of the way towards {towards}"
     casting = (PUSHED, AIM)
 
     def goal(self, stage: Stage) -> Goal:
@@ -117,7 +117,7 @@ class TakeOver(Deed):
     on: Select
     second: Select
 
-    command = "move {first} onto {on} and {second} to where it stood"
+    command = "move {first} onto {on} and {second} to where {first} stood"
     casting = (MOVED, CARRIER, MOVED)
     steps = 600
 
@@ -159,6 +159,7 @@ class WithoutMoving(Forbidding):
     act: Operator
 
     command = "without ever moving {thing}, {act}"
+    forbidden = "never move {thing}"
     where: ClassVar[str] = TABLE
 
     def kept(self, stage: Stage) -> Goal:

@@ -16,7 +16,7 @@ from etude.goals.detecting import JointAt
 from etude.goals.goal import Goal
 from etude.goals.whereabouts import SIDES, Farther, Holding, JointBegan, Side
 from etude.names import EtudeError
-from etude.suites.etudes.acts import BEFORE, CHEST, DRAWER, HERE, TABLE, Drawer, Stage
+from etude.suites.etudes.acts import BEFORE, CHEST, DRAWER, HERE, TABLE, Drawer, Stage, given_well
 from etude.suites.etudes.household import IN_DRAWER, KINDS, OPEN, OUT, STATE, part_of
 from etude.suites.etudes.things import COLOUR, SHAPE
 
@@ -35,13 +35,18 @@ class AThing(Select):
 
 
 class Fact(Operator, abstract=True):
-    """Something that is true or false where an étude is played. ``said`` are its words, in both grammars."""
+    """Something that is true or false where an étude is played. ``said`` are its words, in both grammars; ``denied`` are those
+    of the contrary, in the fluent one."""
 
     gives = "truth"
     bracketed = ()
     least = (2, 2)
     said: ClassVar[str] = ""
+    denied: ClassVar[str] = ""
     where: ClassVar[str] = TABLE
+
+    def __post_init__(self) -> None:
+        given_well(self)
 
     def fact(self, stage: Stage) -> Goal:
         """When it holds, as a goal that nobody has to bring about."""
@@ -65,6 +70,7 @@ class IsOpen(Fact):
     of: Drawer
 
     said = "{of} is open"
+    denied = "{of} is not open"
     where = CHEST
 
     def kind(self) -> Kind:
@@ -95,6 +101,7 @@ class WasOpen(Fact):
     of: Drawer
 
     said = "{of} was open at the start"
+    denied = "{of} was not open at the start"
     where = CHEST
 
     def kind(self) -> Kind:
@@ -137,6 +144,7 @@ class Holds(Fact):
     thing: AThing
 
     said = "{of} holds {thing}"
+    denied = "{of} does not hold {thing}"
     where = CHEST
 
     def kind(self) -> Kind:
@@ -233,10 +241,12 @@ class Lies(_Compared):
     """Does one thing lie farther to a side than another, now?"""
 
     said = "{first} lies {side} {second}"
+    denied = "{first} does not lie {side} {second}"
 
 
 class Lay(_Compared):
     """Did one thing lie farther to a side than another, at the start?"""
 
     said = "{first} lay {side} {second} at the start"
+    denied = "{first} did not lie {side} {second} at the start"
     asked = BEFORE

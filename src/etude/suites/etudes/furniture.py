@@ -162,6 +162,7 @@ class WithoutOpening(Forbidding):
     act: Operator
 
     command = "without ever opening {thing}, {act}"
+    forbidden = "never open {thing}"
     part = DRAWER
     where: ClassVar[str] = AT_CHEST
 

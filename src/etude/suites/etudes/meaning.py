@@ -22,7 +22,7 @@ from etude.goals.whereabouts import Located
 from etude.names import EtudeError, canonical_json, from_json
 from etude.pose import Pose, Vec2, Vec3
 from etude.scene.scene import Body, Fixture, Scene
-from etude.suites.etudes.acts import AIM, CARRIER, DRAWER, ONTO_AREA, Act, Deed, Drawer, EveryThing, It
+from etude.suites.etudes.acts import AIM, CARRIER, DRAWER, ONTO_AREA, Act, Deed, Drawer, EveryThing, It, given_well
 from etude.suites.etudes.facts import Fact
 from etude.suites.etudes.groups import ForEach, ForSome, Until
 from etude.suites.etudes.household import CHEST, CHEST_SPACE, KINDS, PLACE, PLACES, box_of
@@ -38,9 +38,11 @@ class EtudeGraph:
     root: Operator
 
     def __post_init__(self) -> None:
+        _refuse_strangers(self.root)
         if self.root.kind() != ACT:
             raise EtudeError(f"an étude asks for something to be done, not for {self.root.kind()}")
         setting_of(self.root)
+        _refuse_loose(self.root, False)
 
     @property
     def setting(self) -> EtudeSetting:
@@ -55,6 +57,25 @@ class EtudeGraph:
     def from_json(cls, text: str) -> EtudeGraph:
         """The étude written as ``text``."""
         return from_json(cls, text)
+
+
+def _refuse_strangers(node: Operator) -> None:
+    """Raise where something stands in a graph that is no node."""
+    if not isinstance(node, Operator):
+        raise EtudeError(f"an étude is made of acts, truths and things, not of {node!r}")
+    if not isinstance(node, Select):
+        given_well(node)
+    for part in node.inputs():
+        _refuse_strangers(part)
+
+
+def _refuse_loose(node: Operator, turn: bool) -> None:
+    """Raise where "it" stands, but nothing has its turn."""
+    if isinstance(node, It) and not turn:
+        raise EtudeError("the étude speaks of 'it', but not within 'for each' or 'for the one'")
+    own = ("act", "stop") if isinstance(node, (ForEach, ForSome, Until)) else ("act",) if isinstance(node, Recall) else ()
+    for role, part in zip(node.roles(), node.inputs(), strict=True):
+        _refuse_loose(part, turn or role in own)
 
 
 @dataclass(frozen=True)

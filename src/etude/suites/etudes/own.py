@@ -18,8 +18,12 @@ from etude.suites.etudes.telling import GRAMMARS, read
 
 
 def read_etude(given: str) -> EtudeGraph:
-    """An étude from its JSON, from its words, fluent or exact, with their full stop, or from a file that holds one of these."""
-    text = given.strip() if given.startswith("{") or given.endswith(".") else read_text(Path(given)).strip()
+    """An étude from its JSON, from its words, fluent or exact, or from a file that holds one of these."""
+    text = given.strip()
+    if not text.startswith(("{", "[")) and not text.endswith(".") and (" " not in text or _is_file(text)):
+        text = read_text(Path(text)).strip()
+    if text.startswith("["):
+        raise EtudeError('an étude as JSON is an object, {"root": …}, and not a list')
     if text.startswith("{"):
         return EtudeGraph.from_json(text)
     wrong: list[EtudeError] = []
@@ -29,6 +33,13 @@ def read_etude(given: str) -> EtudeGraph:
         except EtudeError as error:
             wrong.append(error)
     raise wrong[0]
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # longer than any path
+        return False
 
 
 def unsettled(etude: EtudeGraph) -> tuple[Unsolved, tuple[Select, ...]]:
