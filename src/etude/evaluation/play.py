@@ -14,6 +14,7 @@ from etude.envs.actions import numbers
 from etude.envs.prompt_assets import told_views
 from etude.envs.simulation import Simulation
 from etude.episodes import PRIMITIVES, ActionSpace, Episode
+from etude.evaluation.fault import misled_at
 from etude.evaluation.guide import Guide
 from etude.evaluation.hand import HandTransitions, simulated_hand
 from etude.evaluation.plan import PATIENCE, PLANNED
@@ -36,7 +37,7 @@ from etude.skills.aim import delta_action
 from etude.skills.journeys import Journey, Keypose
 from etude.skills.oracle import Oracle
 from etude.skills.subtasks import describe
-from etude.suites.suite import SUITES
+from etude.suites.suite import SUITES, Witness
 
 
 class Players:
@@ -159,8 +160,9 @@ class Rollout:
             yield PlayedStep(simulation.steps, stage.seen, action, status.reward, {
                 "success": status.satisfied, "progress": status.progress, "subtask": words[0], "step": words[1],
             })  # fmt: skip
-        stages, sorts = stage.finished(), SUITES[found.parsed.suite].cause
+        stages = stage.finished()
         success = simulation.status.satisfied if mode != "offline" else all(s.right for s in stages)
+        fault = stage.fault(success)
         self._record = Record(
             id=found.id,
             episode=found.name,
@@ -173,8 +175,8 @@ class Rollout:
             subgoals=_subgoals(simulation, reached),
             first_failure=simulation.monitor.first_failure(),
             stages=stages,
-            fault=stage.fault(success),
-            cause=None if success or sorts is None else sorts(simulation),
+            fault=fault,
+            cause=None if success else stage.cause(misled_at(stages, fault)),
             events=tuple(EventOutcome(e.json_kind, e.step, h) for e, h in zip(simulation.episode.events, simulation.happened, strict=True)),
             unreachable=0 if success else simulation.unreachable,
             least=found.least if stage.episode.control in PRIMITIVES else 0,
@@ -223,6 +225,7 @@ def _subgoals(simulation: Simulation, reached: dict[str, int]) -> tuple[Subgoal,
             round(n.status.progress, 6),
             n.status.violated,
             reached.get(n.path),
+            n.goal.noted(n),
         )
         for n in simulation.monitor.nodes()
     )
@@ -267,6 +270,7 @@ class _Stage:
     def __init__(self, episode: Episode, contract: Contract, policy: Policy, planner: Planner | None, mode: str, players: Players) -> None:
         self.episode, self.contract, self._policy = episode, contract, policy
         self.simulation = Simulation(episode)
+        self._witness = self._looking_on()
         self._observer = ContractObserver(self.simulation, contract, players.renderer)
         self._conversion = action_conversion(contract, self.simulation)
         self._width = self._conversion.width if self._conversion is not None else self.simulation.action_size
@@ -291,6 +295,21 @@ class _Stage:
             looker = ContractObserver(self.simulation, eyes, players.renderer)
             called("planner", planner.reset, *told_to(eyes, episode), episode.name)
             self._guide = Guide(self.simulation, planner, looker, players.patience, mode != "offline", self._hand)
+
+    def _looking_on(self) -> Witness | None:
+        """Who will have to say what went wrong, where a suite has somebody for that."""
+        witness = SUITES[self.episode.parsed.suite].witness
+        found = witness(self.simulation) if witness is not None else None
+        if found is not None:
+            self.simulation.heartbeat = found.look
+        return found
+
+    def cause(self, misled: int | None) -> str | None:
+        """What went wrong in an episode that failed; ``misled``: the step at which a planner said what was never made good."""
+        sorts = SUITES[self.episode.parsed.suite].cause
+        if self._witness is not None:
+            return self._witness.cause(misled, self._guide is not None and self._guide.follows)
+        return sorts(self.simulation) if sorts is not None else None
 
     def action(self) -> Array:
         """The next action; a planner is asked first where it is time to."""
@@ -363,7 +382,9 @@ class _Stage:
         return self._guide.fault(success) if self._guide is not None else None
 
     def finished(self) -> tuple[GivenSubtask, ...]:
-        """The sub-tasks that were given, in order."""
+        """The sub-tasks that were given, in order, once nobody has to look any more."""
+        if self._witness is not None:
+            self.simulation.heartbeat = None  # or simulation and witness would hold each other for a long time
         return self._guide.finished() if self._guide is not None else ()
 
 

@@ -162,6 +162,10 @@ class Goal(Family):
         """For leaves that need no place kept free: ``destinations = Goal.nowhere``."""
         return ()
 
+    def noted(self, node: GoalNode) -> dict[str, Any]:
+        """What a record keeps of it besides its status, as plain data."""
+        return {}
+
     def grasp(self) -> str:
         """The thing that fingers have to get round, beside which there must be room for them; empty where there is none."""
         return ""
@@ -209,8 +213,12 @@ def listed(names: tuple[str, ...], article: bool = False) -> str:
 class _Group(Goal):
     members: tuple[Goal, ...]
 
+    def ahead(self, node: GoalNode) -> list[GoalNode]:
+        """The members that may be worked on."""
+        return node.members
+
     def following(self, node: GoalNode) -> GoalNode | None:
-        left = [member for member in node.members if not member.status.satisfied]
+        left = [member for member in self.ahead(node) if not member.status.satisfied]
         open_ones = [member for member in left if not member.sways()]
         first = next(iter(open_ones or left), None)
         return None if first is None else first.goal.following(first)

@@ -12,7 +12,7 @@ from etude.suites.etudes.composing import LEVELS, NOVEL
 from etude.suites.etudes.household import CHEST
 from etude.suites.etudes.setting import AT_TABLE, SETTINGS
 from etude.suites.etudes.synonyms import reworded
-from etude.suites.suite import Suite, Workspace, later
+from etude.suites.suite import Suite, Witness, Workspace, later
 
 LISTED = 100  # episodes of a fixed list, of each split
 
@@ -23,10 +23,10 @@ def _workspace(scene: Scene) -> Workspace:
     return (RLBENCH_LOWER, RLBENCH_UPPER) if chest else ((-0.4, -0.3), (0.05, 0.3))
 
 
-def _cause(simulation: Simulation) -> str:
-    from etude.suites.etudes.causes import cause
+def _witness(simulation: Simulation) -> Witness:
+    from etude.suites.etudes.witness import EtudeWitness
 
-    return cause(simulation)
+    return EtudeWitness(simulation)
 
 
 def _fixed(task: str) -> tuple[str, ...]:
@@ -57,7 +57,7 @@ etudes = Suite(
     plans={name: partial(_fixed, name) for name in TASKS},
     reword=_reword,
     asked_every={"low": 10, "medium": 20, "high": 30},
-    cause=_cause,
+    witness=_witness,
     tables=later("etude.suites.etudes.tables", "TABLES"),
     paper="a study of etude's own",
     paper_tables=later("etude.suites.etudes.paper", "tables"),
