@@ -16,6 +16,7 @@ from etude.suites.etudes.errands import EARLY, TOO_MANY, UNDONE, WRONG_BRANCH, W
 WRONG_THING = "perception: wrong thing"
 WRONG_PLACE = "memory: wrong place"
 OTHER_WAY = "language: the other way round"
+TURNED_BACK = "language: turned the other way"
 OTHER_DEED = "language: another deed"
 UNASKED = "language: did what nobody asked for"
 DROPPED, BESIDE, ASTRAY = "execution: dropped", "execution: put beside it", "execution: pushed astray"
@@ -23,8 +24,8 @@ NOT_DONE, SPOILT, FELL = "execution: not done", "execution: spoilt", "execution:
 MISLED, DISOBEYED = "planning: wrong sub-task", "execution: another sub-task than was said"
 # Of a thing that plays several parts, the one that tells most.
 TELLING = ("memory", "perception", "language", "planning")
-ALIGNED, OFF = 25.0, 45.0  # degrees: pushed straight towards something, and not towards it
-BACKWARDS = 20.0  # degrees by which a quarter turn the wrong way may be missed
+ALIGNED, OFF = 15.0, 45.0  # degrees: pushed straight towards something, and not towards it
+BACKWARDS = 8.0  # degrees by which a quarter turn the wrong way may be missed
 THERE = 0.05  # m about a place
 
 
@@ -104,11 +105,11 @@ def put(thing: str, asked: Sequence[Errand], rest: Rest) -> Lack | None:
         return None
     mends = [errand.whole or errand.node for errand in due]
     turns = [errand.node.goal for errand in due if errand.verb == "turn"]
-    if turns:
+    if turns and not rest.fell:
         wanted, alike = turns[0].degrees, 360.0 / (turns[0].symmetry or 360)  # type: ignore[attr-defined]
         back = abs((rest.turned + wanted + alike / 2) % alike - alike / 2)
         right = abs((rest.turned - wanted + alike / 2) % alike - alike / 2)
-        return Lack.mended_by("language: turned the other way", *mends) if back < BACKWARDS and back < right else Lack.mended_by(BESIDE, *mends)
+        return Lack.mended_by(TURNED_BACK if back < BACKWARDS and back + BACKWARDS < right else BESIDE, *mends)
     if rest.fell:
         return Lack.mended_by(DROPPED, *mends)
     others = [errand for errand in asked if errand.thing == thing and not errand.due and errand.to == rest.on and errand.carries]
@@ -128,10 +129,10 @@ def pushed(thing: str, asked: Sequence[Errand], start: Vec3, made: Vec2, others:
     own = [errand for errand in asked if errand.thing == thing and errand.verb == "push"]
     due = [errand for errand in own if errand.due]
     if due:
-        wanted = [_off(made, start, errand.place) for errand in due if errand.place is not None]
-        if min(wanted) <= OFF:
+        off = min(_off(made, start, errand.place) for errand in due if errand.place is not None)
+        straight = any(_off(made, start, place) < min(ALIGNED, off - ALIGNED) for place in others.values())
+        if off <= OFF and not straight:
             return None
-        straight = any(_off(made, start, place) < ALIGNED for place in others.values())
         return Lack.mended_by(WRONG_THING if straight else ASTRAY, *(errand.whole or errand.node for errand in due))
     if lack := _not_now(own, asked):
         return lack
@@ -147,12 +148,14 @@ def _off(made: Vec2, start: Vec3, place: Vec3) -> float:
 
 
 def touched(thing: str, asked: Sequence[Errand]) -> Lack | None:
-    """A thing was touched, and left where it is. That happens on many ways, and so counts only where it is a deed."""
-    own = [errand for errand in asked if errand.thing == thing and errand.verb == "touch"]
-    if any(errand.due for errand in asked if errand.thing == thing):
+    """A thing was touched by the empty hand, and left where it is. That happens on many ways, and so counts only where a touch is due, or
+    asked for some other time."""
+    own = [errand for errand in asked if errand.thing == thing]
+    same = [errand for errand in own if errand.lack != UNDONE and (errand.forbidden or errand.verb == "touch")]
+    if any(errand.due for errand in own):
         return None
-    if own:
-        return _not_now([errand for errand in own if errand.lack != UNDONE], asked)
+    if same:
+        return _not_now(same, asked)
     alike = any(errand.due and errand.verb == "touch" for errand in asked)
     return _instead(WRONG_THING, asked, lambda one: one.verb == "touch") if alike else None
 

@@ -30,6 +30,7 @@ class _Thing:
     held: bool = False
     carried: bool = False
     touched: bool = False
+    by_hand: bool = False  # was that the empty hand, and not only the arm, or what was in the hand?
     loose: int = 0  # control steps since it was let go, or pushed; 0 when it lies
     top: float = 0.0  # m: how high it was when it was let go
     since: int = 0  # the control step at which what is being done to it began
@@ -108,10 +109,11 @@ class EtudeWitness:
                 self._came_to_rest(name, thing)
             return
         if touched and not thing.touched:
-            thing.since, thing.asked = self._step, self._asked
-        elif thing.touched and not touched and self._pointed_at(name):
+            thing.since, thing.asked, thing.by_hand = self._step, self._asked, False
+        elif thing.touched and not touched and self._only_touched(name, thing):
             self._note(causes.touched(name, thing.asked), thing.since)
         thing.touched = touched
+        thing.by_hand = thing.by_hand or (touched and watch.held is None and watch.touches(name, "hand"))
         if math.dist(self._spot(name, thing.frame), thing.lay) > SHOVED:
             if not touched and watch.static(name):
                 made = [now - before for now, before in zip(self._spot(name, thing.frame), thing.lay, strict=True)]
@@ -119,10 +121,9 @@ class EtudeWitness:
                 self._note(causes.pushed(name, thing.asked, thing.lay, (made[0], made[1]), towards), thing.since)
                 self._lies(name, thing)
 
-    def _pointed_at(self, name: str) -> bool:
-        """Is the tip above it, and not only some part of the arm beside it?"""
-        watch = self._simulation.monitor.watch
-        return math.dist(watch.tip.position[:2], watch.spot(name)[:2]) < watch.radius(name)
+    def _only_touched(self, name: str, thing: _Thing) -> bool:
+        """By the hand, and not moved by that?"""
+        return thing.by_hand and math.dist(self._spot(name, thing.frame), thing.lay) < CARRIED
 
     def _lies(self, name: str, thing: _Thing) -> str:
         """Note where it lies now; gives on what, or in which drawer."""
@@ -163,6 +164,8 @@ class EtudeWitness:
         for name, thing in self._things.items():
             if thing.loose:
                 self._came_to_rest(name, thing)
+            elif thing.touched and not thing.held and self._only_touched(name, thing):
+                self._note(causes.touched(name, thing.asked), thing.since)
         return causes.first(self._simulation.monitor, self._found, self._simulation.steps, misled, led)
 
 
