@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 from etude.arithmetic import total
 from etude.names import EtudeError, Family
@@ -87,6 +87,8 @@ class Goal(Family):
     which of them are lengths of a thing or places on the table; until it does, perturbations that have to know are refused. A field called
     ``joint`` names a joint ("cabinet/top") whose whole travel is kept free.
     """
+
+    sayable: ClassVar[bool] = True  # can somebody be told to do it, where it has words?
 
     def parts(self) -> tuple[Goal, ...]:
         """The members of an inner node: the goals in its fields, in their order."""
@@ -422,3 +424,9 @@ class Always(Goal):
 
     def words(self) -> str:
         return self.member.words()
+
+
+class Throughout(Always):
+    """The same, as a rule for all that is done meanwhile: that is nothing that anybody could be told to do next."""
+
+    sayable = False
