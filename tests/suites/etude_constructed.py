@@ -18,13 +18,13 @@ from pathlib import Path
 import etude
 from etude.decisions.graph import rebuilt, selects, walk
 from etude.decisions.logic import Switch
-from etude.decisions.looks import Const, Match, Select
+from etude.decisions.looks import Const, Select
 from etude.decisions.operator import Operator
 from etude.envs.simulation import Simulation
 from etude.episodes import Episode
 from etude.evaluation.play import Players, play
-from etude.goals.branching import Conditional, Recollection, Succession
-from etude.goals.goal import Goal, Once, Sequence, every
+from etude.goals.branching import Succession
+from etude.goals.goal import Goal, every
 from etude.goals.leaves import AtPosition
 from etude.goals.monitor import Monitor
 from etude.names import EtudeError, Stream, rng
@@ -34,10 +34,10 @@ from etude.skills.oracle import Oracle
 from etude.suites.etudes.acts import Deed, Drawer, InOrder, It, Without
 from etude.suites.etudes.deeds import PushTowards, PutIn, PutOn, Touch, Tower, Turn, WithoutMoving
 from etude.suites.etudes.facts import Lay, WasOpen
-from etude.suites.etudes.furniture import Open, WithoutOpening
+from etude.suites.etudes.furniture import Close, Open, WithoutOpening
 from etude.suites.etudes.groups import ForSome, Until
 from etude.suites.etudes.meaning import EtudeGraph, SetTable, goal_of
-from etude.suites.etudes.memory import Recall, Undo
+from etude.suites.etudes.memory import Recall
 from etude.suites.etudes.suite import TASKS, etudes
 from etude.suites.etudes.telling import read, thing
 from etude.suites.etudes.things import AREA
@@ -110,6 +110,8 @@ def changes(node: Operator, free: list[Select], stream: Stream) -> Iterator[tupl
         yield "another deed", "language", PutOn(node.thing, stream.choice(prisms))
     if isinstance(node, Deed):
         for k, part in enumerate(node.inputs()):
+            if isinstance(node, Close):
+                continue  # at most one drawer is open: to close another one is to do nothing
             if isinstance(part, Drawer):
                 levels = [level for level in ("top", "middle", "bottom") if level != part.level]
                 others = [thing(f"{stream.choice(levels)} drawer")]
@@ -250,7 +252,10 @@ def main() -> None:
                 if given.wrong and not cause.startswith(ability):
                     print(what, ability, "|", cause, name, flush=True)
     share = f"`cause` names the right ability in {100 * right.total() / all_.total():.1f} % of {all_.total()} constructed failures."
-    table = [f"| {what} | {ability} | {right[what, ability]} of {all_[what, ability]} |" for what, ability in sorted(all_, key=lambda one: one[1])]
+    table = [
+        f"| {what} | {ability} | {right[what, ability]} of {all_[what, ability]} |"
+        for what, ability in sorted(all_, key=lambda one: one[1])
+    ]
     print("\n".join([share, "", "| what is done | ability | named |", "|---|---|---|", *table]))
 
 

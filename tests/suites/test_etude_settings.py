@@ -9,7 +9,7 @@ from functools import cache
 
 import pytest
 from etude_judge import holds, looks, parts, verdict
-from etude_play import one_after_the_other, played
+from etude_play import Witnessed, one_after_the_other, played
 from every import every
 
 import etude
@@ -54,9 +54,8 @@ def root_of(episode: Episode) -> dict:
     return found
 
 
-def cause_of(simulation: Simulation) -> str:
-    assert etudes.cause is not None
-    return etudes.cause(simulation)
+def cause_of(simulation: Witnessed) -> str:
+    return simulation.witness.cause()
 
 
 # ------------------------------------------------------------------------------------------------ words and settings

@@ -35,9 +35,5 @@ def misled_at(stages: Sequence[GivenSubtask], fault: Fault | None) -> int | None
         return None
     asked = [stage for stage in stages if stage.expected]
     wrong = [(k, stage) for k, stage in enumerate(asked) if not stage.right]
-    lasting = [
-        stage
-        for k, stage in wrong
-        if not any(one.achieved for one in asked[k:] if set(one.expected) <= set(stage.expected))
-    ]
+    lasting = [stage for k, stage in wrong if not any(one.achieved for one in asked[k:] if set(one.expected) <= set(stage.expected))]
     return next((stage.begun for stage in (*lasting, *(stage for _, stage in wrong))), None)

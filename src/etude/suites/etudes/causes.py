@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from etude.goals.branching import Conditional, Exactly, Recollection, Succession
 from etude.goals.goal import Always, GoalNode
@@ -81,6 +81,11 @@ def _not_now(found: Sequence[Errand], asked: Sequence[Errand]) -> Lack | None:
     return _instead(words, asked) if errand.instead is None else Lack.mended_by(words, errand.instead)
 
 
+def _other_tower(errand: Errand, asked: Sequence[Errand]) -> Lack:
+    """A tower is begun in another order; made good when all of it stands."""
+    return Lack.mended_by(EARLY, *(one.node for one in asked if one.tower == errand.tower))
+
+
 def carried(thing: str, asked: Sequence[Errand]) -> Lack | None:
     """A thing is taken away."""
     own = [errand for errand in asked if errand.thing == thing]
@@ -92,8 +97,10 @@ def carried(thing: str, asked: Sequence[Errand]) -> Lack | None:
     if lack := _not_now(own, asked):
         return lack
     below = [errand for errand in asked if errand.due and errand.to == thing]
+    if below and below[0].tower:
+        return _other_tower(below[0], asked)
     if below:
-        return Lack.mended_by(EARLY if below[0].tower else OTHER_WAY, *(errand.node for errand in below))
+        return Lack.mended_by(OTHER_WAY, *(errand.node for errand in below))
     alike = any(errand.due and errand.carries for errand in asked)
     return _instead(WRONG_THING if alike else UNASKED, asked, lambda one: one.carries)
 
@@ -118,8 +125,9 @@ def put(thing: str, asked: Sequence[Errand], rest: Rest) -> Lack | None:
         return Lack.mended_by(WRONG_PLACE, *mends)
     if others and (lack := _not_now(others, asked)):
         return lack
-    if any(rest.on in errand.tower for errand in due):
-        return Lack.mended_by(EARLY, *mends)
+    for errand in due:
+        if rest.on in errand.tower:
+            return _other_tower(errand, asked)
     stands = rest.on in ("table", "chest")
     return Lack.mended_by(BESIDE if stands else WRONG_THING, *mends)
 
@@ -173,7 +181,9 @@ def slid(part: str, verb: Verb, asked: Sequence[Errand], by_hand: bool) -> Lack 
 
 def first(monitor: Monitor, found: Sequence[Lack], steps: int, misled: int | None, led: bool) -> str:
     """What went wrong first and was not made good. What cannot be mended ends an episode, and so comes last."""
-    lacks = [*sorted((lack for lack in found if not lack.made_good), key=lambda lack: lack.step), Lack(_end(monitor), step=steps)]
+    end = Lack(_end(monitor), step=steps)
+    begun = sorted((lack for lack in found if not lack.made_good), key=lambda lack: lack.step)
+    lacks = [*(replace(lack, words=end.words) if lack.words == f"{end.words} begun" else lack for lack in begun), end]
     if misled is not None and misled <= lacks[0].step:
         return MISLED
     words = lacks[0].words

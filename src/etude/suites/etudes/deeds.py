@@ -127,9 +127,7 @@ class TakeOver(Deed):
     steps = 600
 
     def goal(self, stage: Stage) -> Goal:
-        return Succession(
-            (OnTop(stage.name(self.first), stage.name(self.on)), _where_stood(stage, self.second, self.first))
-        )
+        return Succession((OnTop(stage.name(self.first), stage.name(self.on)), _where_stood(stage, self.second, self.first)))
 
     def resting(self) -> tuple[tuple[Operator, Operator], ...]:
         return ((self.first, self.on),)

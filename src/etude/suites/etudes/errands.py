@@ -75,7 +75,7 @@ def ability(fact: Goal) -> str:
 
 def _below(node: GoalNode, lack: str) -> Iterator[Errand]:
     goal, memory, members = node.goal, node.memory, node.members
-    if lack == DUE and node.begun and node.status.satisfied:
+    if lack == DUE and node.begun and node.status.satisfied and not isinstance(goal, Always):
         lack = UNDONE
     if isinstance(goal, Conditional) and node.begun:
         taken = goal.taken(node)
@@ -121,14 +121,14 @@ def _in_place_of(due: GoalNode, found: Iterator[Errand]) -> Iterator[Errand]:
 def _kept(node: GoalNode, lack: str) -> Iterator[Errand]:
     """What must not be done, where that is asked for."""
     assert isinstance(node.goal, Always)
-    member = node.goal.member
+    member, in_force = node.goal.member, lack in (DUE, UNDONE)
     if isinstance(member, Not) and not isinstance(member.member, JointAt):
-        yield from (one for below in node.members[0].members for one in _below(below, lack or TOO_FAR))
-    elif lack == DUE and isinstance(member, Untouched):
+        yield from (one for below in node.members[0].members for one in _below(below, TOO_FAR if in_force else lack))
+    elif in_force and isinstance(member, Untouched):
         yield from (Errand(node, "leave alone", thing, broken(member)) for thing in member.things)
-    elif lack == DUE and isinstance(member, Near):
+    elif in_force and isinstance(member, Near):
         yield Errand(node, "leave alone", member.thing, broken(member))
-    elif lack == DUE and isinstance(member, Not) and isinstance(member.member, JointAt):
+    elif in_force and isinstance(member, Not) and isinstance(member.member, JointAt):
         yield Errand(node, "open", member.member.joint, broken(member))
 
 
