@@ -43,7 +43,7 @@ from etude.suites.etudes.telling import read, thing
 from etude.suites.etudes.things import AREA
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "evaluation"))
-from constructed import ErringPlanner, FailingSkills  # noqa: E402
+from constructed import ErringPlanner, FailingSkills
 
 LONGER = 500  # control steps that something else may take longer than what is asked for
 AFTERWARDS = 30  # control steps in which what was done comes to rest

@@ -48,7 +48,7 @@ def meant(select: Node, seen: Looks) -> list[str]:
 
 
 def holds(node: Node, seen: Looks, it: str = "", now: Looks | None = None) -> bool:
-    """Is a condition true? ``it`` is the thing of a group whose turn it is; ``now`` what is seen when its turn comes, if not at the start."""
+    """Is a condition true? ``it`` is the thing of a group whose turn it is; ``now`` what is seen when its turn comes."""
     kind = node["kind"]
     if kind == "Not":
         return not holds(node["of"], seen, it, now)

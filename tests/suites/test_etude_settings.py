@@ -32,7 +32,7 @@ from etude.suites.etudes.rehearsing import Rehearsal, Unplayable
 from etude.suites.etudes.setting import AT_CHEST, IN_PLACES, SETTINGS, setting_of
 from etude.suites.etudes.sketching import ChestState, possible
 from etude.suites.etudes.solving import conditions, solved
-from etude.suites.etudes.suite import TASKS, etudes
+from etude.suites.etudes.suite import TASKS
 from etude.suites.etudes.telling import GRAMMARS, read, thing, told
 
 SEEDS = range(4)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
-from chat_server import said, serving  # noqa: E402
+from chat_server import said, serving
 from etude_constructed import found_in
 from etude_judge import holds, looks, meant, parts, verdict
 from etude_play import Witnessed, one_after_the_other, played

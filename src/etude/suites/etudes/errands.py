@@ -1,5 +1,5 @@
-"""What the parts of a goal ask for, as far as an onlooker can tell: what is to be done to which thing, whether it is due, and what is lacking
-in those who do it all the same."""
+"""What the parts of a goal ask for, as far as an onlooker can tell: what is to be done to which thing, whether it is due, and what is
+lacking in those who do it all the same."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ WRONG_BRANCH = "wrong branch"
 
 @dataclass(frozen=True)
 class Errand:
-    """A deed that a goal speaks of: a ``thing``, or the joint of a drawer, and what it comes ``to``. ``place`` (m, world): where it stood.
+    """A deed that a goal speaks of: a ``thing``, or the joint of a drawer, and what it comes ``to``; ``place`` (m, world): where it stood.
 
-    ``lack`` is what who does it now is lacking, nothing where it is due; ``instead`` is what should come about in its place. ``whole``: what
+    ``lack`` is what who does it now is lacking, nothing where it is due; ``instead``: what should come about in its place; ``whole``: what
     it is one way to bring about. ``tower``: what belongs to the same tower; ``opens`` the drawer that may have to be opened for it.
     """
 

@@ -114,12 +114,11 @@ class EtudeWitness:
             self._note(causes.touched(name, thing.asked), thing.since)
         thing.touched = touched
         thing.by_hand = thing.by_hand or (touched and watch.held is None and watch.touches(name, "hand"))
-        if math.dist(self._spot(name, thing.frame), thing.lay) > SHOVED:
-            if not touched and watch.static(name):
-                made = [now - before for now, before in zip(self._spot(name, thing.frame), thing.lay, strict=True)]
-                towards = {other: place for other, place in self._places.items() if other != name}
-                self._note(causes.pushed(name, thing.asked, thing.lay, (made[0], made[1]), towards), thing.since)
-                self._lies(name, thing)
+        if math.dist(self._spot(name, thing.frame), thing.lay) > SHOVED and not touched and watch.static(name):
+            made = [now - before for now, before in zip(self._spot(name, thing.frame), thing.lay, strict=True)]
+            towards = {other: place for other, place in self._places.items() if other != name}
+            self._note(causes.pushed(name, thing.asked, thing.lay, (made[0], made[1]), towards), thing.since)
+            self._lies(name, thing)
 
     def _only_touched(self, name: str, thing: _Thing) -> bool:
         """By the hand, and not moved by that?"""
