@@ -271,7 +271,7 @@ def test_what_is_done_against_what_was_said_is_told(asked, before, cause):
 
 def test_what_lies_in_a_drawer_that_is_moved_counts_as_left_where_it_is():
     episode = own("Take the can out of the bottom drawer and put it on the chest.")
-    simulation = Simulation(replace(episode, horizon=500))
+    simulation = Witnessed(replace(episode, horizon=500))
     opened = Monitor(goal_of(read("Open the bottom drawer."), episode.scene), simulation.world)
     if not opened.status.satisfied:
         simulation, _ = played(replace(episode, horizon=160), goal_of(read("Open the bottom drawer."), episode.scene))

@@ -50,7 +50,7 @@ class Lack:
 
 
 @dataclass(frozen=True)
-class Rest:
+class RestingPlace:
     """How a thing came to rest: on what or in which drawer, where (m, world; on a chest in its frame), how far it is turned from how it
     stood at the start (degrees), and whether it ``fell`` there."""
 
@@ -105,7 +105,7 @@ def carried(thing: str, asked: Sequence[Errand]) -> Lack | None:
     return _instead(WRONG_THING if alike else UNASKED, asked, lambda one: one.carries)
 
 
-def put(thing: str, asked: Sequence[Errand], rest: Rest) -> Lack | None:
+def put(thing: str, asked: Sequence[Errand], rest: RestingPlace) -> Lack | None:
     """A thing that was carried has come to rest."""
     due = [errand for errand in asked if errand.thing == thing and errand.due and errand.carries]
     if not due or any(errand.to == rest.on and errand.place is None for errand in due):

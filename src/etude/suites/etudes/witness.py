@@ -143,7 +143,7 @@ class EtudeWitness:
         place: Vec3 = watch.spot(name)
         if on == CHEST:
             place = self._spot(name, CHEST)
-        self._note(causes.put(name, asked, causes.Rest(on, place, turned, fell)), since)
+        self._note(causes.put(name, asked, causes.RestingPlace(on, place, turned, fell)), since)
 
     def _slid(self, part: str) -> None:
         watch = self._simulation.monitor.watch
