@@ -9,7 +9,7 @@ from functools import cache
 
 import pytest
 from etude_judge import holds, looks, parts, verdict
-from etude_play import one_after_the_other, played
+from etude_play import Witnessed, one_after_the_other, played
 from every import every
 
 import etude
@@ -32,7 +32,7 @@ from etude.suites.etudes.rehearsing import Rehearsal, Unplayable
 from etude.suites.etudes.setting import AT_CHEST, IN_PLACES, SETTINGS, setting_of
 from etude.suites.etudes.sketching import ChestState, possible
 from etude.suites.etudes.solving import conditions, solved
-from etude.suites.etudes.suite import TASKS, etudes
+from etude.suites.etudes.suite import TASKS
 from etude.suites.etudes.telling import GRAMMARS, read, thing, told
 
 SEEDS = range(4)
@@ -54,9 +54,8 @@ def root_of(episode: Episode) -> dict:
     return found
 
 
-def cause_of(simulation: Simulation) -> str:
-    assert etudes.cause is not None
-    return etudes.cause(simulation)
+def cause_of(simulation: Witnessed) -> str:
+    return simulation.witness.cause()
 
 
 # ------------------------------------------------------------------------------------------------ words and settings
@@ -272,7 +271,7 @@ def test_what_is_done_against_what_was_said_is_told(asked, before, cause):
 
 def test_what_lies_in_a_drawer_that_is_moved_counts_as_left_where_it_is():
     episode = own("Take the can out of the bottom drawer and put it on the chest.")
-    simulation = Simulation(replace(episode, horizon=500))
+    simulation = Witnessed(replace(episode, horizon=500))
     opened = Monitor(goal_of(read("Open the bottom drawer."), episode.scene), simulation.world)
     if not opened.status.satisfied:
         simulation, _ = played(replace(episode, horizon=160), goal_of(read("Open the bottom drawer."), episode.scene))

@@ -9,8 +9,10 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
+from chat_server import said, serving
+from etude_constructed import found_in
 from etude_judge import holds, looks, meant, parts, verdict
-from etude_play import one_after_the_other, played
+from etude_play import Witnessed, one_after_the_other, played
 from every import every
 from typer.testing import CliRunner
 
@@ -22,6 +24,7 @@ from etude.decisions.wording import spoken
 from etude.envs.simulation import Simulation
 from etude.episodes import Episode
 from etude.evaluation.play import Players, attempted
+from etude.evaluation.record import Record
 from etude.goals.branching import Conditional
 from etude.goals.goal import Always, Not
 from etude.goals.leaves import Untouched
@@ -39,7 +42,7 @@ from etude.suites.etudes.memory import Recall, Undo
 from etude.suites.etudes.own import read_etude
 from etude.suites.etudes.setting import AT_TABLE
 from etude.suites.etudes.solving import conditions, solved
-from etude.suites.etudes.suite import etudes
+from etude.suites.etudes.suite import TASKS, etudes
 from etude.suites.etudes.synonyms import OTHERS, reworded
 from etude.suites.etudes.telling import GRAMMARS, read, thing, things, told
 
@@ -77,9 +80,8 @@ def json_of(episode: Episode) -> dict:
     return found
 
 
-def cause_of(simulation: Simulation) -> str:
-    assert etudes.cause is not None
-    return etudes.cause(simulation)
+def cause_of(simulation: Witnessed) -> str:
+    return simulation.witness.cause()
 
 
 # ------------------------------------------------------------------------------------------------ words
@@ -421,16 +423,21 @@ def test_what_is_done_wrongly_is_told(asked, before, cause):
 
 
 @pytest.mark.parametrize(("asked", "done", "cause"), [
-    ("Touch the cyan heart.", "Put the red cube on the magenta hexagon.", "language: moved what nobody asked for"),
+    ("Touch the cyan heart.", "Put the red cube on the magenta hexagon.", "language: did what nobody asked for"),
+    ("Put the red cube on the magenta hexagon.", "Put the red cube on the yellow cylinder.", "perception: wrong thing"),
+    ("Touch the cyan heart.", "Touch the red heart.", "perception: wrong thing"),
+    ("Turn the red heart a quarter clockwise.", "Turn the red heart a quarter anti-clockwise.", "language: turned the other way"),
+    ("Build a tower of the red cube, the magenta hexagon and the yellow cylinder.",
+     "Build a tower of the yellow cylinder, the red cube and the magenta hexagon.", "planning: out of order"),
     ("If the number of hearts is equal to 2, then touch the cyan heart, otherwise (first touch the red heart, then put the red cube on the "
      "magenta hexagon).", "Put the red cube on the magenta hexagon.", "perception: wrong branch begun"),
     ("Move the red cube onto the magenta hexagon and the yellow cylinder to where it stood.",
-     "Both put the red cube on the magenta hexagon and bring the yellow cylinder into the orange area.", "execution: not done"),
+     "Both put the red cube on the magenta hexagon and bring the yellow cylinder into the orange area.", "memory: wrong place"),
     ("Put the red cube on the magenta hexagon.", "Touch the cyan heart.", "execution: not done"),
 ])  # fmt: skip
 def test_what_is_left_undone_is_told(asked, done, cause):
     episode = asking(asked)
-    simulation = Simulation(episode)
+    simulation = Witnessed(episode)
     own = Monitor(goal_of(read(done), episode.scene), simulation.world)
     oracle = Oracle(episode, simulation.world, own)
     while not own.status.satisfied and simulation.steps < episode.horizon:
@@ -453,6 +460,52 @@ def test_a_saved_étude_goes_on_as_it_was():
         simulation.step([0.5] * 7)
     simulation.restore(saved)
     assert simulation.monitor.statuses() == before and simulation.monitor.root.memory["held"] is not None
+
+
+@every("task", TASKS)
+def test_a_second_judge_agrees_about_études_that_were_drawn(task):
+    for seed in range(2):
+        episode = etude.episode(f"etudes/{task}@test#{seed}")
+        simulation, seen = played(episode)
+        root, things = json_of(episode), looks(episode.scene)
+        assert simulation.status.satisfied is verdict(root, things, seen), episode.name
+        assert not verdict(root, things, seen.until(2)), episode.name
+
+
+def test_a_second_judge_minds_the_order():
+    asked = asking("First, touch the cyan heart. Then, put the red cube on the magenta hexagon.")
+    root, things = (
+        json.loads(read("First, touch the cyan heart. Then, put the red cube on the magenta hexagon.").to_json())["root"],
+        looks(asked.scene),
+    )
+    other = goal_of(read("First, put the red cube on the magenta hexagon. Then, touch the cyan heart."), asked.scene)
+    assert verdict(root, things, played(asked)[1]) and not verdict(root, things, played(asked, other)[1])
+
+
+@every("task", [task for task in TASKS if "drawers" not in task])
+def test_the_cause_of_constructed_failures_is_named(task):
+    rows = found_in(f"etudes/{task}@test#1")
+    named = [cause.startswith(ability) for _, ability, cause, _ in rows]
+    assert len(named) > 2 and sum(named) >= 0.95 * len(named), rows
+
+
+def test_a_record_says_which_branch_was_due_and_which_was_taken():
+    text = "If the colour of the cube is equal to red, then touch the heart, otherwise put the star on the cylinder."
+    record, _ = attempted(Players("oracle"), own(text).name, "vanilla")
+    (condition,) = [one for one in record.subgoals if one.kind == "Conditional"]
+    held = holds(json_of(own(text))["condition"], looks(own(text).scene))
+    assert condition.extra == {"held": held, "taken": "then" if held else "otherwise"}
+    assert Record.from_line(record.to_line()) == record
+
+
+def test_a_chat_planner_is_asked_about_an_étude(monkeypatch):
+    with serving(monkeypatch) as server:
+        name = next(one.name for one in (made(seed, "low") for seed in SEEDS) if kinds_of(one)["PushTowards"] or kinds_of(one)["Without"])
+        server.replies = [said("<sub_task>Juggle</sub_task>")]
+        record, _ = attempted(Players("oracle", planner=server.planner("cameras=base")), name, "coupled")
+        assert record.error is None and record.fault == "planning" and record.cause == "planning: wrong sub-task"
+        asked = json.dumps(server.last_body())
+        assert "Do not touch" not in asked and "Pushing" not in asked
 
 
 def test_a_rule_planner_leads_the_oracle_through_an_étude():

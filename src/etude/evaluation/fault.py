@@ -27,3 +27,13 @@ def fault_of(stages: Sequence[GivenSubtask], success: bool, enough: int) -> Faul
             return "planning" if not stage.right or (cut_short and wrong_before) else "execution"
         wrong_before = wrong_before or not stage.right
     return "planning" if wrong_before else "execution"
+
+
+def misled_at(stages: Sequence[GivenSubtask], fault: Fault | None) -> int | None:
+    """Where planning is at fault, the control step at which the wrong thing was said that was never made good, or the first that was."""
+    if fault != "planning":
+        return None
+    asked = [stage for stage in stages if stage.expected]
+    wrong = [(k, stage) for k, stage in enumerate(asked) if not stage.right]
+    lasting = [stage for k, stage in wrong if not any(one.achieved for one in asked[k:] if set(one.expected) <= set(stage.expected))]
+    return next((stage.begun for stage in (*lasting, *(stage for _, stage in wrong))), None)

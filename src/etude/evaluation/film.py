@@ -14,17 +14,20 @@ from PIL import Image, ImageDraw, ImageFont
 from etude.envs.simulation import Simulation
 from etude.episodes import Episode
 from etude.evaluation.repeating import Noting, main_camera
+from etude.goals.branching import branch_told
 from etude.library import told_in
 from etude.names import EtudeError, unknown
-from etude.prompts.instruction import Words, one_scale
+from etude.prompts.instruction import Instruction, Words, one_scale
 from etude.prompts.pictures import Picture, part_picture
 from etude.render.studio import Studio
 from etude.scene.viewpoints import camera_names, own_camera
 from etude.skills.subtasks import plain
 
 SIDE, PANEL, LINE = 384, 400, 18
+TOLD = (PANEL - 24, 190)  # pixels that an instruction has
 INK, SOFT, PAPER, ACCENT = (35, 39, 45), (110, 116, 124), (250, 250, 248), (181, 84, 43)
 FRAMES_PER_SECOND = 20
+SMALL = 14  # pixels from one small line to the next
 
 
 class Film:
@@ -38,12 +41,17 @@ class Film:
         self.frames: list[Picture] = []
 
     def _told(self) -> Image.Image:
-        """The instruction, its pictures in line."""
-        episode = self._simulation.episode
-        canvas = Image.new("RGB", (PANEL - 24, 190), PAPER)
+        """The instruction, its pictures in line; words alone in lines as close as usual, and small enough for all of them."""
+        instruction = one_scale(self._simulation.episode.instruction)
+        if all(isinstance(part, Words) for part in instruction.parts):
+            return _text_alone(instruction.text)
+        return self._with_pictures(instruction)
+
+    def _with_pictures(self, instruction: Instruction) -> Image.Image:
+        canvas = Image.new("RGB", TOLD, PAPER)
         pen, font = ImageDraw.Draw(canvas), ImageFont.load_default(15)
         x, y = 0, 22
-        for part in one_scale(episode.instruction).parts:
+        for part in instruction.parts:
             if isinstance(part, Words):
                 for word in part.words.split():
                     width = int(pen.textlength(word + " ", font))
@@ -52,7 +60,7 @@ class Film:
                     pen.text((x, y), word, INK, font)
                     x += width
             else:
-                picture = part_picture(part, told_in(episode), 112)
+                picture = part_picture(part, told_in(self._simulation.episode), 112)
                 width = round(54 * picture.shape[1] / picture.shape[0])
                 if x + width + 6 > canvas.width:
                     x, y = 0, y + 62
@@ -78,11 +86,19 @@ class Film:
                 pen.text((72, y - 1), line, INK, normal)
                 y += LINE
             y += 2
+        for line in self._branches()[: (SIDE - 86 - y) // SMALL]:
+            pen.text((12, y), line, SOFT, ImageFont.load_default(11))
+            y += SMALL
         verdict = "success" if status.satisfied else ("violated" if status.violated else f"progress {status.progress:.2f}")
         text = f"{self._policy}   step {simulation.steps}   reward {status.reward:.2f}   {verdict}"
         pen.text((12, SIDE - 84), text, ACCENT if status.satisfied else INK, small)
         self._curve(pen)
         self.frames.append(np.hstack([view, np.asarray(panel)]))
+
+    def _branches(self) -> list[str]:
+        """How every condition that was looked at came out, and which branch was taken."""
+        noted = [node.goal.noted(node) for node in self._simulation.monitor.nodes()]
+        return [branch_told(one["held"], one["taken"]) for one in noted if "held" in one]
 
     def _curve(self, pen: ImageDraw.ImageDraw) -> None:
         left, top, width, height = 12, SIDE - 64, PANEL - 24, 52
@@ -110,6 +126,23 @@ def refuse_camera(camera: str, episodes: Sequence[Episode]) -> None:
             raise EtudeError(f"--camera {camera}: {suite} has a {name!r} already; give it another name")
         if not own and name not in there:
             raise unknown(f"camera of {suite}", name, there)
+
+
+def _text_alone(text: str) -> Image.Image:
+    """Words in the largest of our sizes in which all of them find room."""
+    canvas = Image.new("RGB", TOLD, PAPER)
+    pen = ImageDraw.Draw(canvas)
+    for size in (15, 13, 11, 9, 8):
+        font, height = ImageFont.load_default(size), round(1.3 * size)
+        lines = [""]
+        for word in text.split():
+            longer = f"{lines[-1]} {word}".lstrip()
+            lines[-1:] = [longer] if pen.textlength(longer, font) <= canvas.width else [lines[-1], word]
+        if len(lines) * height <= canvas.height:
+            break
+    for k, line in enumerate(lines):
+        pen.text((0, k * height), line, INK, font)
+    return canvas
 
 
 def film_kind() -> tuple[str, int]:

@@ -215,4 +215,6 @@ def position(monitor: Monitor) -> Position | None:
 
 def _worded(node: GoalNode) -> list[GoalNode]:
     """The nodes of a tree that have words, in order."""
+    if not node.goal.sayable:
+        return []
     return [node] if node.goal.words() else [found for member in node.members for found in _worded(member)]

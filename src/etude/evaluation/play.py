@@ -14,6 +14,7 @@ from etude.envs.actions import numbers
 from etude.envs.prompt_assets import told_views
 from etude.envs.simulation import Simulation
 from etude.episodes import PRIMITIVES, ActionSpace, Episode
+from etude.evaluation.fault import misled_at
 from etude.evaluation.guide import Guide
 from etude.evaluation.hand import HandTransitions, simulated_hand
 from etude.evaluation.plan import PATIENCE, PLANNED
@@ -36,7 +37,7 @@ from etude.skills.aim import delta_action
 from etude.skills.journeys import Journey, Keypose
 from etude.skills.oracle import Oracle
 from etude.skills.subtasks import describe
-from etude.suites.suite import SUITES
+from etude.suites.suite import SUITES, Witness
 
 
 class Players:
@@ -161,7 +162,7 @@ class Rollout:
             })  # fmt: skip
         stages, asked = stage.finished(), mode == "offline"  # what the planner is asked is all that counts then, not what the oracle does
         success = all(s.right for s in stages) if asked else simulation.status.satisfied
-        sorts = None if success or asked else SUITES[found.parsed.suite].cause
+        fault = stage.fault(success)
         self._record = Record(
             id=found.id,
             episode=found.name,
@@ -174,8 +175,8 @@ class Rollout:
             subgoals=_subgoals(simulation, reached),
             first_failure=None if asked else simulation.monitor.first_failure(),
             stages=stages,
-            fault=stage.fault(success),
-            cause=None if sorts is None else sorts(simulation),
+            fault=fault,
+            cause=None if success or asked else stage.cause(misled_at(stages, fault)),
             events=tuple(EventOutcome(e.json_kind, e.step, h) for e, h in zip(simulation.episode.events, simulation.happened, strict=True)),
             unreachable=0 if success or asked else simulation.unreachable,
             least=found.least if stage.episode.control in PRIMITIVES else 0,
@@ -224,6 +225,7 @@ def _subgoals(simulation: Simulation, reached: dict[str, int]) -> tuple[Subgoal,
             round(n.status.progress, 6),
             n.status.violated,
             reached.get(n.path),
+            n.goal.noted(n),
         )
         for n in simulation.monitor.nodes()
     )
@@ -268,6 +270,7 @@ class _Stage:
     def __init__(self, episode: Episode, contract: Contract, policy: Policy, planner: Planner | None, mode: str, players: Players) -> None:
         self.episode, self.contract, self._policy = episode, contract, policy
         self.simulation = Simulation(episode)
+        self._witness = self._looking_on()
         self._observer = ContractObserver(self.simulation, contract, players.renderer)
         self._conversion = action_conversion(contract, self.simulation)
         self._width = self._conversion.width if self._conversion is not None else self.simulation.action_size
@@ -292,6 +295,21 @@ class _Stage:
             looker = ContractObserver(self.simulation, eyes, players.renderer)
             called("planner", planner.reset, *told_to(eyes, episode), episode.name)
             self._guide = Guide(self.simulation, planner, looker, players.patience, mode != "offline", self._hand)
+
+    def _looking_on(self) -> Witness | None:
+        """Who will have to say what went wrong, where a suite has somebody for that."""
+        witness = SUITES[self.episode.parsed.suite].witness
+        found = witness(self.simulation) if witness is not None else None
+        if found is not None:
+            self.simulation.heartbeat = found.look
+        return found
+
+    def cause(self, misled: int | None) -> str | None:
+        """What went wrong in an episode that failed; ``misled``: the step at which a planner said what was never made good."""
+        sorts = SUITES[self.episode.parsed.suite].cause
+        if self._witness is not None:
+            return self._witness.cause(misled, self._guide is not None and self._guide.follows)
+        return sorts(self.simulation) if sorts is not None else None
 
     def action(self) -> Array:
         """The next action; a planner is asked first where it is time to."""
@@ -364,7 +382,9 @@ class _Stage:
         return self._guide.fault(success) if self._guide is not None else None
 
     def finished(self) -> tuple[GivenSubtask, ...]:
-        """The sub-tasks that were given, in order."""
+        """The sub-tasks that were given, in order, once nobody has to look any more."""
+        if self._witness is not None:
+            self.simulation.heartbeat = None  # or simulation and witness would hold each other for a long time
         return self._guide.finished() if self._guide is not None else ()
 
 

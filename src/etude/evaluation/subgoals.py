@@ -11,6 +11,7 @@ from etude.arithmetic import total
 from etude.evaluation.record import Record, Subgoal
 from etude.evaluation.saying import COMPOSED, IN_THE_END, common_words, spoken_subgoals
 from etude.evaluation.tables import grouped, plural
+from etude.goals.branching import branch_told
 
 QUESTION = "task."
 """Paths of the questions of a decision begin so; those of a goal with "goal"."""
@@ -57,9 +58,15 @@ def failure_words(record: Record) -> str:
     what = _spoken(record)[part.path]
     if part.path.startswith(QUESTION):
         return f"wrong: {what}"
+    branch = "".join(f" ({words})" for words in branch_words(record))
     if part.violated:
-        return f"{what}: violated"
-    return f"{what}: not reached" if part.reached is None else f"{what}: reached at step {part.reached}, then lost"
+        return f"{what}: violated{branch}"
+    return f"{what}: {'not reached' if part.reached is None else f'reached at step {part.reached}, then lost'}{branch}"
+
+
+def branch_words(record: Record) -> list[str]:
+    """How each condition came out that was looked at, and which branch was taken."""
+    return [branch_told(s.extra["held"], s.extra.get("taken")) for s in record.subgoals if "held" in s.extra]
 
 
 def _members(record: Record) -> dict[str, list[Subgoal]]:
@@ -214,11 +221,14 @@ def _structures_differ(records: Sequence[Record]) -> bool:
 
 
 def _asked_for(record: Record) -> list[Subgoal]:
-    """The parts that were asked for: of a condition only the branch that was to be taken, once that was known."""
+    """The parts that were asked for: of a condition only the branch that was to be taken, once that was known. Records from before that was
+    written down show it by what was begun."""
     members, failed = _members(record), record.first_failure or ""
     idle: list[str] = []
     for s in record.subgoals:
-        if s.kind == "Conditional":
+        if "held" in s.extra:
+            idle.append(f"{s.path}.{1 if s.extra['held'] else 0}")
+        elif s.kind == "Conditional":
             begun = [b.path for b in members[s.path] if f"{failed}.".startswith(f"{b.path}.") or _begun(record, b.path)]
             idle += [b.path for b in members[s.path] if b.path not in begun]
     return [s for s in record.subgoals if not any(f"{s.path}.".startswith(f"{branch}.") for branch in idle)]

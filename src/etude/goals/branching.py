@@ -17,6 +17,14 @@ if TYPE_CHECKING:
     from etude.goals.watch import Watch
 
 Look = Literal["colour", "shape"]
+BRANCHES = "then", "otherwise"
+
+
+def branch_told(held: bool, taken: str | None) -> str:
+    """How a condition came out, in words, and which branch was taken, if one was."""
+    due = BRANCHES[not held]
+    how = f"the condition {'holds' if held else 'does not hold'}: “{due}” is due"
+    return how if taken in (None, due) else f"{how}, “{taken}” was taken"
 
 
 def look_of(body: Body, look: Look) -> str:
@@ -101,6 +109,13 @@ class Conditional(Goal):
         """The branch that is to be taken, once it is known."""
         return node.members[0 if node.memory["held"] else 1]
 
+    def noted(self, node: GoalNode) -> dict[str, Any]:
+        """``held``: how the fact came out; ``taken``: the branch that was brought about, None if neither was."""
+        if not node.begun:
+            return {}
+        held, due = node.memory["held"], self.taken(node).reached
+        return {"held": held, "taken": BRANCHES[held == node.memory["wrong"]] if due or node.memory["wrong"] else None}
+
     def displaced(self, memory: dict[str, Any], thing: str, shift: Array) -> None:
         for node in memory["other"].listed():
             if node.begun:
@@ -125,6 +140,9 @@ class Succession(Sequence):
 
     def begin(self, watch: Watch, memory: dict[str, Any]) -> None:
         memory.update(turn=0, early=False)
+
+    def ahead(self, node: GoalNode) -> list[GoalNode]:
+        return node.members[: node.memory["turn"] + 1]
 
     def judge(self, watch: Watch, node: GoalNode) -> Status:
         memory, count = node.memory, len(node.members)
@@ -205,6 +223,11 @@ class Recollection(Goal):
         satisfied, progress, reward, violated = node.members[count + memory["first"]].judge(watch)
         wrong = memory["wrong"] = memory["wrong"] or any(other.judge(watch).satisfied for other in memory["others"])
         return Status(satisfied and not wrong, (count + progress) / (count + 1), reward, violated or wrong)
+
+    def noted(self, node: GoalNode) -> dict[str, Any]:
+        """``first``: the thing that was touched before the others."""
+        first = node.memory.get("first")
+        return {} if first is None else {"first": self.things[first]}
 
     def displaced(self, memory: dict[str, Any], thing: str, shift: Array) -> None:
         for node in (one for other in memory["others"] for one in other.listed()):

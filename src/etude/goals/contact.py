@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,7 +12,9 @@ import numpy as np
 from etude.arithmetic import dot, norm
 from etude.goals.goal import Goal, GoalNode, Status, listed, spoken_place
 from etude.goals.shaping import across_of, judged
+from etude.names import SPARSE
 from etude.pose import Array, Vec3
+from etude.scene.scene import Body, Scene
 
 if TYPE_CHECKING:
     from etude.goals.adapting import Room
@@ -75,12 +77,26 @@ class PushedTo(_Pushed):
 
 @dataclass(frozen=True)
 class PushedTowards(_Pushed):
-    """The thing was pushed towards a place: nearer by ``share`` of the way and within ``angle`` of the direction, never grasped."""
+    """The thing was pushed towards a place: nearer by ``share`` of the way and within ``angle`` of the direction, never grasped.
+
+    ``towards``: the place is told as that of this thing at the start."""
 
     thing: str
     position: Vec3
     share: float = 0.3
     angle: float = math.radians(45)
+    towards: str = field(default="", metadata=SPARSE)
+
+    def words(self) -> str:
+        return f"Push the {{{self.thing}}} towards the {{{self.towards}}}" if self.towards else super().words()
+
+    def recast(self, names: Mapping[str, str], scene: Scene) -> Goal:
+        place = {}
+        if "towards" in names:
+            aim = scene.entity(names["towards"])
+            assert isinstance(aim, Body)
+            place = {"position": aim.pose.position}
+        return replace(self, **names, **place)  # type: ignore[arg-type]
 
     def judge(self, watch: Watch, node: GoalNode) -> Status:
         self._remember(watch, node.memory)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 from etude.arithmetic import total
 from etude.names import EtudeError, Family
@@ -88,6 +88,8 @@ class Goal(Family):
     ``joint`` names a joint ("cabinet/top") whose whole travel is kept free.
     """
 
+    sayable: ClassVar[bool] = True  # can somebody be told to do it, where it has words?
+
     def parts(self) -> tuple[Goal, ...]:
         """The members of an inner node: the goals in its fields, in their order."""
         return tuple(_held(self))
@@ -162,6 +164,10 @@ class Goal(Family):
         """For leaves that need no place kept free: ``destinations = Goal.nowhere``."""
         return ()
 
+    def noted(self, node: GoalNode) -> dict[str, Any]:
+        """What a record keeps of it besides its status, as plain data."""
+        return {}
+
     def grasp(self) -> str:
         """The thing that fingers have to get round, beside which there must be room for them; empty where there is none."""
         return ""
@@ -209,8 +215,12 @@ def listed(names: tuple[str, ...], article: bool = False) -> str:
 class _Group(Goal):
     members: tuple[Goal, ...]
 
+    def ahead(self, node: GoalNode) -> list[GoalNode]:
+        """The members that may be worked on."""
+        return node.members
+
     def following(self, node: GoalNode) -> GoalNode | None:
-        left = [member for member in node.members if not member.status.satisfied]
+        left = [member for member in self.ahead(node) if not member.status.satisfied]
         open_ones = [member for member in left if not member.sways()]
         first = next(iter(open_ones or left), None)
         return None if first is None else first.goal.following(first)
@@ -414,3 +424,9 @@ class Always(Goal):
 
     def words(self) -> str:
         return self.member.words()
+
+
+class Throughout(Always):
+    """The same, as a rule for all that is done meanwhile: that is nothing that anybody could be told to do next."""
+
+    sayable = False

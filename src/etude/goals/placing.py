@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from etude.arithmetic import dot, product
@@ -12,7 +12,7 @@ from etude.catalog.polygon import Outline, contains
 from etude.catalog.registry import shape
 from etude.goals.goal import Goal, GoalNode, Status, listed, spoken_place
 from etude.goals.shaping import across_of, carrying, judged
-from etude.names import EtudeError
+from etude.names import SPARSE, EtudeError
 from etude.pose import Array, Pose, Vec3, matrix, multiply, yaw_quat
 from etude.scene.scene import Area, Body, Scene
 
@@ -47,11 +47,13 @@ class Picked(Goal):
 
 @dataclass(frozen=True)
 class AtPosition(Goal):
-    """The thing stands at a place on the table, let go and at rest."""
+    """The thing stands at a place on the table, let go and at rest; ``stood``: the place is told as that where this thing stood at the
+    start."""
 
     thing: str
     position: Vec3
     tolerance: float = 0.05
+    stood: str = field(default="", metadata=SPARSE)
 
     def scaled(self, change: Scaled) -> Goal:
         x, y, z = self.position
@@ -61,7 +63,13 @@ class AtPosition(Goal):
         return (room.around(*self.position[:2], self.thing),)
 
     def words(self) -> str:
+        if self.stood:
+            where = "back to where it stood" if self.stood == self.thing else f"where the {{{self.stood}}} stood"
+            return f"Put the {{{self.thing}}} {where} at the start"
         return f"Place the {{{self.thing}}} on {spoken_place(self.position)} without hitting anything else"
+
+    def recast(self, names: Mapping[str, str], scene: Scene) -> Goal:
+        return replace(self, **names, **({"position": _began(names["stood"], scene)} if "stood" in names else {}))  # type: ignore[arg-type]
 
     def judge(self, watch: Watch, node: GoalNode) -> Status:
         return _placed(watch, self.thing, self.position, self.tolerance, None, 0.0)
@@ -121,6 +129,13 @@ class RotatedBy(AtPose):
         assert isinstance(thing, Body)
         place = self.pose.position if self.elsewhere else thing.pose.position
         return replace(self, thing=thing.name, pose=Pose.of(place, multiply(yaw_quat(math.radians(self.degrees)), thing.pose.rotation)))
+
+
+def _began(name: str, scene: Scene) -> Vec3:
+    """Where a thing stands at the start."""
+    thing = scene.entity(name)
+    assert isinstance(thing, Body)
+    return thing.pose.position
 
 
 def _placed(watch: Watch, thing: str, target: Vec3, tolerance: float, turn: float | None, angle: float) -> Status:

@@ -46,7 +46,7 @@ def reasoning(task: str, views: Sequence[str], subtask: str) -> str:
 
 
 def _scene(task: str) -> str:
-    return f"A Franka robot arm works on things on a table. Its task is: {task}."
+    return f"A robot arm works on things on a table. Its task is: {task.rstrip(' .')}."
 
 
 def _gone_by(history: Sequence[str]) -> list[str]:

@@ -71,6 +71,8 @@ class CurrentSubtask:
 
 
 def _meanings(goal: Goal, whole: Goal) -> Iterator[MeantSubtask]:
+    if not goal.sayable:
+        return
     if goal.words():
         yield MeantSubtask(goal, whole if isinstance(whole, Composed) else goal)
     else:

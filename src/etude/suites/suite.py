@@ -16,7 +16,7 @@ import importlib
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from etude.decisions.trial import Trial
 from etude.episodes import ActionSpace
@@ -175,6 +175,17 @@ Plan = Callable[[], tuple[str, ...]]
 Reword = Callable[[str, EpisodeName, Stream], str | None]
 
 
+class Witness(Protocol):
+    """Somebody who looks on while an episode is played, to say afterwards what went wrong first."""
+
+    def look(self) -> None:
+        """A control step is over."""
+
+    def cause(self, misled: int | None = None, led: bool = False) -> str:
+        """What went wrong first in an episode that failed, in the suite's own categories. ``misled``: the step at which a planner said a
+        wrong sub-task that was not made good; ``led``: there was a planner whom the policy was to follow."""
+
+
 @dataclass(eq=False)
 class Suite:
     """A benchmark, as one value: nothing else in etude knows it by name. To make one is to register it.
@@ -192,7 +203,8 @@ class Suite:
     ``horizon``, ``control`` and ``options`` are those of a task that does not say; ``order`` is that of its tables. ``plans`` are frozen
     lists of episodes, played as ``--plan SUITE-PLAN``. ``reword`` puts an instruction into other words, None where it cannot. ``modes``
     are those it has beyond everybody's; ``asked_every``: control steps from one question to a planner to the next, by level.
-    ``cause`` says what went wrong in an episode that failed, in the suite's own categories.
+    ``cause`` says what went wrong in an episode that failed, in the suite's own categories, by how it ended; a ``witness`` does so where
+    one has to have looked on.
     ``tables``, ``paper_tables`` (those of its paper, and its figures), ``paper_models`` (those to be trained for them), ``paper_claims``
     (its conclusions), ``inventory`` and ``benches`` are loaded when they are asked for. ``layout``: a
     format of data sets that is the suite's own.
@@ -224,6 +236,7 @@ class Suite:
     modes: tuple[str, ...] = ()
     asked_every: Mapping[str, int] = field(default_factory=dict)
     cause: Callable[[Simulation], str] | None = None
+    witness: Callable[[Simulation], Witness] | None = None
     tables: Callable[[], Sequence[SuiteTable | RunsTable]] = tuple
     paper_tables: Callable[[], Sequence[PaperTable]] = tuple
     paper_models: Callable[[], Sequence[PaperModel]] = tuple

@@ -19,7 +19,7 @@ from etude.decisions.looks import Const, Match, Select
 from etude.decisions.operator import ACT, Kind, Operator, field_types, operator_class
 from etude.decisions.templates import EXACT, FLUENT
 from etude.goals.branching import Succession
-from etude.goals.goal import All, Always, Either, Goal
+from etude.goals.goal import All, Either, Goal, Throughout
 from etude.goals.leaves import AtPosition, Untouched
 from etude.names import EtudeError, unknown
 from etude.pose import Pose, Vec3
@@ -200,7 +200,7 @@ class Deed(Act, abstract=True):
 
     def undone(self, stage: Stage) -> tuple[Goal, ...]:
         """What puts everything back: the last thing first, as it may stand on another."""
-        return tuple(AtPosition(stage.name(thing), stage.place(thing)) for thing in reversed(self.carried()))
+        return tuple(AtPosition(stage.name(thing), stage.place(thing), stood=stage.name(thing)) for thing in reversed(self.carried()))
 
     @classmethod
     def drawn(cls, attempt: GraphAttempt, joins: int, depth: int) -> Maker:
@@ -306,7 +306,7 @@ class Forbidding(Act, abstract=True):
         raise self.lacks("kept: what must hold all the time")
 
     def goal(self, stage: Stage) -> Goal:
-        return All((Always(self.kept(stage)), stage.goal(self.act)))
+        return All((Throughout(self.kept(stage)), stage.goal(self.act)))
 
     @classmethod
     def fits(cls, attempt: GraphAttempt, joins: int, depth: int) -> bool:

@@ -23,6 +23,11 @@ STAYS = 0.03  # m: what is touched may be shifted a little
 DIRECTIONS: tuple[Literal["clockwise", "anti-clockwise"], ...] = ("clockwise", "anti-clockwise")
 
 
+def _where_stood(stage: Stage, thing: Select, other: Select) -> Goal:
+    """One thing stands where the other stood at the start."""
+    return AtPosition(stage.name(thing), stage.place(other), stood=stage.name(other))
+
+
 @dataclass(frozen=True)
 class PutOn(Deed):
     """Put one thing on another."""
@@ -70,7 +75,7 @@ class PushTowards(Deed):
     casting = (PUSHED, AIM)
 
     def goal(self, stage: Stage) -> Goal:
-        return Once(PushedTowards(stage.name(self.thing), stage.place(self.towards)))
+        return Once(PushedTowards(stage.name(self.thing), stage.place(self.towards), towards=stage.name(self.towards)))
 
 
 @dataclass(frozen=True)
@@ -122,9 +127,7 @@ class TakeOver(Deed):
     steps = 600
 
     def goal(self, stage: Stage) -> Goal:
-        return Succession(
-            (OnTop(stage.name(self.first), stage.name(self.on)), AtPosition(stage.name(self.second), stage.place(self.first)))
-        )
+        return Succession((OnTop(stage.name(self.first), stage.name(self.on)), _where_stood(stage, self.second, self.first)))
 
     def resting(self) -> tuple[tuple[Operator, Operator], ...]:
         return ((self.first, self.on),)

@@ -10,7 +10,7 @@ from etude.decisions.looks import Const, Get, IsSame
 from etude.decisions.operator import ACT, Kind, Operator
 from etude.decisions.templates import EXACT, FLUENT
 from etude.goals.branching import Exactly, Succession
-from etude.goals.goal import All, Always, Goal, Not
+from etude.goals.goal import All, Goal, Not, Throughout
 from etude.names import EtudeError
 from etude.suites.etudes.acts import EACH, SOME, TOUCHED, UNTIL, Act, EveryThing, It, SomeThings, Stage, drawn_deed
 
@@ -127,7 +127,7 @@ class Until(_Bounded):
         each = stage.from_nearest(self.things)
         last = next((k for k, one in enumerate(each) if one.seen(self.stop)), len(each) - 1)
         acts = [one.goal(self.act) for one in each]
-        enough = All((Succession(tuple(acts[: last + 1])), *(Always(Not(act)) for act in acts[last + 1 :])))
+        enough = All((Succession(tuple(acts[: last + 1])), *(Throughout(Not(act)) for act in acts[last + 1 :])))
         return Succession((enough, stage.goal(self.after)))
 
     @classmethod

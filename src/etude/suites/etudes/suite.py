@@ -12,7 +12,7 @@ from etude.suites.etudes.composing import LEVELS, NOVEL
 from etude.suites.etudes.household import CHEST
 from etude.suites.etudes.setting import AT_CHEST, AT_TABLE, SETTINGS
 from etude.suites.etudes.synonyms import reworded
-from etude.suites.suite import Reach, Suite, Workspace, later
+from etude.suites.suite import Reach, Suite, Witness, Workspace, later
 
 LISTED = 100  # episodes of a fixed list, of each split
 HIGH = 1.0  # m above the table with prisms, to which a hand may be sent
@@ -34,10 +34,10 @@ def _has_chest(scene: Scene) -> bool:
     return any(one.name == CHEST for one in scene.entities)
 
 
-def _cause(simulation: Simulation) -> str:
-    from etude.suites.etudes.causes import cause
+def _witness(simulation: Simulation) -> Witness:
+    from etude.suites.etudes.witness import EtudeWitness
 
-    return cause(simulation)
+    return EtudeWitness(simulation)
 
 
 def _fixed(task: str) -> tuple[str, ...]:
@@ -71,7 +71,7 @@ etudes = Suite(
     plans={name: partial(_fixed, name) for name in TASKS},
     reword=_reword,
     asked_every={task_name(setting, level): steps for setting in SETTINGS for level, steps in ASKED_EVERY.items()},
-    cause=_cause,
+    witness=_witness,
     tables=later("etude.suites.etudes.tables", "TABLES"),
     paper="a study of etude's own",
     paper_tables=later("etude.suites.etudes.paper", "tables"),
