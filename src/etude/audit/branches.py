@@ -19,6 +19,7 @@ from etude.goals.goal import Goal, GoalNode, every
 from etude.goals.watch import Watch
 from etude.scene.scene import Body
 from etude.scene.world import World
+from etude.suites.suite import SUITES
 
 CHANCE = 0.5
 
@@ -26,13 +27,14 @@ CHANCE = 0.5
 @dataclass(frozen=True)
 class BranchCase:
     """One condition: the instruction it stands in, which of its conditions it is, what it asks for, what the things on the table look
-    like, and whether it holds."""
+    like, and whether it holds; and which of its branches could be carried out."""
 
     text: str
     number: int
     form: str
     looks: tuple[tuple[str, str], ...]
     held: bool
+    possible: tuple[bool, bool] = (True, True)
 
 
 def branches(episode: Episode) -> Iterator[BranchCase]:
@@ -40,10 +42,12 @@ def branches(episode: Episode) -> Iterator[BranchCase]:
     found = every(episode.goal, Conditional)
     if found:
         watch = Watch(World(episode.scene))
+        suite = SUITES[episode.parsed.suite]
+        possible = [(True, True)] * len(found) if suite.open_branches is None else suite.open_branches(episode)
         looks = tuple(sorted((one.texture, one.shape) for one in episode.scene.entities if isinstance(one, Body)))
         for k, one in enumerate(found):
             held = GoalNode.of(one.fact, "fact").judge(watch).satisfied
-            yield BranchCase(episode.instruction.text, k, _form(one.fact), looks, held)
+            yield BranchCase(episode.instruction.text, k, _form(one.fact), looks, held, possible[k])
 
 
 def _form(fact: Goal) -> str:
@@ -84,6 +88,14 @@ class FirstBranch(BranchCheat):
 
     def takes(self, case: BranchCase) -> bool:
         return True
+
+
+@cheat("only possible branch", sees="what can be done, not the condition")
+class OnlyPossibleBranch(FirstBranch):
+    """Takes the branch that can be carried out, and the first where both can."""
+
+    def takes(self, case: BranchCase) -> bool:
+        return case.possible != (False, True)
 
 
 @cheat("usual branch", sees="of what form a condition is")

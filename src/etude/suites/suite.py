@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from etude.decisions.trial import Trial
-from etude.episodes import ActionSpace
+from etude.episodes import ActionSpace, Episode
 from etude.goals.goal import Goal
 from etude.index import INDEX, load_suite, register_env
 from etude.names import EpisodeName, EtudeError, Stream, rng, unknown
@@ -204,7 +204,8 @@ class Suite:
     lists of episodes, played as ``--plan SUITE-PLAN``. ``reword`` puts an instruction into other words, None where it cannot. ``modes``
     are those it has beyond everybody's; ``asked_every``: control steps from one question to a planner to the next, by level.
     ``cause`` says what went wrong in an episode that failed, in the suite's own categories, by how it ended; a ``witness`` does so where
-    one has to have looked on.
+    one has to have looked on. ``open_branches``: which of the two branches of each of an episode's conditions could be carried out, whether
+    it is to be taken or not.
     ``tables``, ``paper_tables`` (those of its paper, and its figures), ``paper_models`` (those to be trained for them), ``paper_claims``
     (its conclusions), ``inventory`` and ``benches`` are loaded when they are asked for. ``layout``: a
     format of data sets that is the suite's own.
@@ -237,6 +238,7 @@ class Suite:
     asked_every: Mapping[str, int] = field(default_factory=dict)
     cause: Callable[[Simulation], str] | None = None
     witness: Callable[[Simulation], Witness] | None = None
+    open_branches: Callable[[Episode], Sequence[tuple[bool, bool]]] | None = None
     tables: Callable[[], Sequence[SuiteTable | RunsTable]] = tuple
     paper_tables: Callable[[], Sequence[PaperTable]] = tuple
     paper_models: Callable[[], Sequence[PaperModel]] = tuple

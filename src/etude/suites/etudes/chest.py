@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from itertools import product
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from etude.catalog.registry import shape
+from etude.decisions.asking import Degenerate
 from etude.decisions.graph import walk
 from etude.decisions.looks import Select
 from etude.names import EtudeError, Stream
@@ -22,9 +23,10 @@ from etude.suites.etudes.household import (
     CHEST,
     CHEST_LOOKS,
     FLOOR,
-    IN_DRAWERS,
     KINDS,
     LEVELS,
+    MOST_IN_DRAWER,
+    MOST_ON_CHEST,
     OPENED,
     PLACE,
     PLACES,
@@ -33,8 +35,9 @@ from etude.suites.etudes.household import (
 )  # fmt: skip
 from etude.suites.etudes.meaning import goal_of
 from etude.suites.etudes.rehearsing import Rehearsal, Unplayable
+from etude.suites.etudes.roads import refuse_dead_ends
 from etude.suites.etudes.setting import AT_CHEST
-from etude.suites.etudes.sketching import ChestState, possible
+from etude.suites.etudes.sketching import ChestState, arriving, possible
 from etude.suites.etudes.solving import Solved, conditions, solved
 
 TURN = math.pi / 8  # rad by which the chest is turned, at most (HiMan-Bench 3.1)
@@ -48,20 +51,21 @@ ON_CHEST: tuple[Vec2, Vec2] = ((-0.105, -0.105), (0.105, 0.105))  # m: middles o
 # The same in a drawer: farther back the wrist would meet the chest, nearer to its front or aslant the palm would meet that.
 IN_FRONT: tuple[Vec2, Vec2] = ((-0.055, -0.065), (0.05, -0.035))
 ASLANT = 0.35  # rad by which things in drawers are turned from their sides, at most
-MOST_ON_CHEST, MOST_IN_DRAWER = 5, 2
-TRIES = 8  # chests for one étude and one way in which its conditions come out
+TRIES = 8  # chests for an étude of one's own and one way in which its conditions come out
+FEWER = 3  # the same for one that is drawn: another is drawn as soon
+LAYOUTS = 6  # of things whose looks are settled
 SPOTS = 30  # places that are tried for a thing
 
 
 def furnished_for(unsolved: Unsolved, outcomes: Sequence[bool], stream: Stream, given: Sequence[Select] = ()) -> tuple[Solved, Scene]:
     """Things and a chest with which the conditions come out so; raises :class:`EtudeError` where that cannot be had.
 
-    An étude that could come out in one way only is refused: its words would tell how.
+    An étude that could come out in one way only is refused: its words would tell how. One that was drawn, with nothing ``given``, is also
+    fair: in its scene every branch can be carried out, be it the one to be taken or the other.
     """
-    count = len(conditions(unsolved.root))
-    wished = tuple(outcomes[:count])
+    wished = tuple(outcomes[: len(conditions(unsolved.root))])
     fixed = {k: told.level for k, told in enumerate(given) if isinstance(told, Drawer)}
-    chests = {ways: possible(unsolved.root, ways, fixed) for ways in product((True, False), repeat=count)}
+    chests = possible(unsolved.root, fixed, fair=not given)
     if not all(chests.values()):
         raise Unplayable("its drawers cannot be opened and closed as it asks for, however its conditions come out")
     found = _found(unsolved, wished, chests[wished], stream, given)
@@ -75,12 +79,16 @@ def _found(
     unsolved: Unsolved, outcomes: Sequence[bool], chests: Sequence[ChestState], stream: Stream, given: Sequence[Select]
 ) -> tuple[Solved, Scene]:
     wrong = EtudeError("no chest found")
-    for _ in range(TRIES):
+    for _ in range(TRIES if given else FEWER):
         state = stream.choice(chests)
         try:
             found = solved(unsolved, outcomes, stream, given, AT_CHEST, dict(state.levels))
             scene = chest_scene(found, unsolved, state.opened, stream)
-            came = Rehearsal(found.etude, goal_of(found.etude, scene), scene).outcomes()
+            goal = goal_of(found.etude, scene)
+            came = Rehearsal(found.etude, goal, scene).outcomes()
+            refuse_dead_ends(found.etude, goal, scene, fair=not given)
+        except Degenerate:
+            raise
         except EtudeError as error:
             wrong = error
             continue
@@ -92,19 +100,16 @@ def _found(
 
 def chest_scene(found: Solved, unsolved: Unsolved, opened: str, stream: Stream) -> Scene:
     """A chest for an étude, with one drawer open, or none; raises :class:`EtudeError` where what it asks for cannot be had together."""
-    places = _places(found, unsolved, stream)
+    known, later = _places(found, unsolved), Counter[str]()
+    for number, count in arriving(found.drawn).items():
+        later[f"{_level(Drawer(number), found)} drawer"] = count
     fixture = _chest(stream, opened)
     avoided = [number for number, parts in enumerate(unsolved.parts) if AVOIDED in parts]
     names = stream.shuffled(range(len(found.looks)))  # numbers in names say nothing of the parts that things play
     bodies: list[tuple[int, Body]] = []
-    for place in PLACES:
-        here = [k for k, one in enumerate(places) if one == place]
-        bounds, most = (ON_CHEST, MOST_ON_CHEST) if place == CHEST else (IN_FRONT, MOST_IN_DRAWER)
-        if len(here) > most:
-            raise EtudeError(f"there is no room for {len(here)} things: {place}")
+    for place, spots in _laid_out(known, later, found, avoided, stream).items():
         frame, floor = (fixture.pose, TOP) if place == CHEST else (frame_in(fixture, place.removesuffix(" drawer")), FLOOR)
-        shy = [place == CHEST and any(k in found.cast[number] for number in avoided) for k in here]
-        for k, at in zip(here, _spots([found.looks[k][1] for k in here], shy, bounds, stream), strict=True):
+        for k, at in spots.items():
             colour, word = found.looks[k]
             item = KINDS[word]
             assert item.size is not None
@@ -114,6 +119,36 @@ def chest_scene(found: Solved, unsolved: Unsolved, opened: str, stream: Stream) 
     return furnished(rlbench_room(), fixture, *(body for _, body in sorted(bodies, key=lambda one: one[0])))
 
 
+def _laid_out(
+    known: Sequence[str], later: Mapping[str, int], found: Solved, avoided: Sequence[int], stream: Stream
+) -> dict[str, dict[int, Vec2]]:
+    """Where all things are: places, and spots (m, in the frame of each) by the numbers of things. ``later``: how many come to a place."""
+    most = {place: MOST_ON_CHEST if place == CHEST else MOST_IN_DRAWER for place in PLACES}
+    for place in PLACES:
+        if known.count(place) > most[place]:
+            raise EtudeError(f"there is no room for {known.count(place)} things: {place}")
+    wrong = EtudeError("there is no room for all things")
+    for _ in range(LAYOUTS):
+        places = [*known]
+        for k, place in enumerate(known):  # what nobody speaks of is wherever there is room
+            if not place:
+                free = [one for one in PLACES if places.count(one) + later.get(one, 0) < most[one]]
+                if not free:
+                    raise EtudeError("there is no room for what nobody speaks of")
+                places[k] = stream.choice(free)
+        try:
+            laid: dict[str, dict[int, Vec2]] = {}
+            for place in PLACES:
+                here = [k for k, one in enumerate(places) if one == place]
+                shy = [place == CHEST and any(k in found.cast[number] for number in avoided) for k in here]
+                spots = _spots([found.looks[k][1] for k in here], shy, ON_CHEST if place == CHEST else IN_FRONT, stream)
+                laid[place] = dict(zip(here, spots, strict=True))
+            return laid
+        except EtudeError as error:
+            wrong = error
+    raise wrong
+
+
 def _level(drawer: Drawer, found: Solved) -> str:
     """The level of a drawer that was drawn by number."""
     told = found.told[drawer.when]
@@ -121,8 +156,8 @@ def _level(drawer: Drawer, found: Solved) -> str:
     return told.level
 
 
-def _places(found: Solved, unsolved: Unsolved, stream: Stream) -> list[str]:
-    """Where each thing is at the start."""
+def _places(found: Solved, unsolved: Unsolved) -> list[str]:
+    """Where each thing is at the start; nothing for those of which nobody speaks."""
     places: list[str] = [""] * len(found.looks)
 
     def put(number: int, place: str) -> None:
@@ -142,7 +177,7 @@ def _places(found: Solved, unsolved: Unsolved, stream: Stream) -> list[str]:
         elif STORED not in parts and any(places[k] == "" for k in found.cast[number]):
             put(number, CHEST)
     _refuse_misplaced(found, places)
-    return [place or stream.choice((CHEST, *IN_DRAWERS)) for place in places]
+    return places
 
 
 def _refuse_misplaced(found: Solved, places: Sequence[str]) -> None:

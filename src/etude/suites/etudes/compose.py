@@ -22,13 +22,14 @@ from etude.suites.clevrskills.stage import REACH, A, ClevrActor, ClevrSceneBuild
 from etude.suites.clevrskills.touching import past, pushable
 from etude.suites.etudes.acts import Act, Deed
 from etude.suites.etudes.chest import furnished_for
-from etude.suites.etudes.composing import LEVELS, OPERATORS, WORDS, EtudeLevel, Unsolved, composed
+from etude.suites.etudes.composing import LENGTHS, LEVELS, OPERATORS, WORDS, EtudeLevel, Unsolved, composed, drawn
 from etude.suites.etudes.deeds import PushTowards
 from etude.suites.etudes.facts import Lay, Lies
 from etude.suites.etudes.groups import Until
 from etude.suites.etudes.meaning import SetTable, goal_of
 from etude.suites.etudes.own import read_etude, unsettled
-from etude.suites.etudes.rehearsing import holding
+from etude.suites.etudes.rehearsing import PUSHED_SHARE, Rehearsal, holding
+from etude.suites.etudes.roads import refuse_dead_ends
 from etude.suites.etudes.setting import AT_CHEST, AT_TABLE, IN_PLACES, SETTINGS, EtudeSetting
 from etude.suites.etudes.solving import Solved, conditions, solved
 from etude.suites.etudes.suite import etudes, task_name
@@ -54,7 +55,6 @@ SUMMARIES = {
     "medium": "Do two or three things that are joined, or chosen between by a condition of up to two truths.",
     "high": "Do three or four things that are joined and chosen between within each other, by conditions of up to three truths.",
 }
-PUSHED_SHARE = 0.45  # of the way to its aim, that a thing is pushed at most: 30 % are asked for
 
 
 def _whole(draw: Draw, key: str, default: int, most: int) -> int:
@@ -102,6 +102,8 @@ def compose(draw: Draw) -> Draft:
         etude = read_etude(unquote(own))
         return _drafted(draw, etude.setting, *unsettled(etude))
     setting = pick("setting of an étude", draw.option("setting", AT_TABLE.name), SETTINGS)
+    if draw.split == LENGTHS and (bound := next((key for key in BOUNDS[:2] if draw.option(key, "")), "")):
+        raise EtudeError(f"{bound}= is for training: études of the split {LENGTHS} are longer and deeper by one act; leave it out")
     depth, nodes = _whole(draw, "depth", DEPTH, DEEPEST), _whole(draw, "nodes", NODES, MOST_NODES)
     most = (nodes - 1) // 2  # a join of two parts is a node more than they are
     level = EtudeLevel((min(1, most), most), depth, (0, 1))
@@ -110,18 +112,16 @@ def compose(draw: Draw) -> Draft:
 
 def _drawn(draw: Draw, setting: EtudeSetting, level: EtudeLevel, skills: tuple[str, ...]) -> Draft:
     stream = draw.rng("étude")
-    unsolved = composed(level, draw.split, stream, setting, skills)
     shallow = draw.split == OPERATORS and level.depth < LEVELS["medium"].depth
     if setting is AT_TABLE or (setting is IN_PLACES and shallow):  # there is no room for both a fact and an operator that is held out
-        return _drafted(draw, setting, unsolved)
-    fits = _sort_of(unsolved.root, setting, draw.rng("sort"))
+        return _drafted(draw, setting, composed(level, draw.split, stream, setting, skills))
+    first = next(drawn(level, draw.split, stream, setting, skills))
+    fits = _sort_of(first.root, setting, draw.rng("sort"))
     for _ in range(GRAPHS):
-        if fits(unsolved.root):
-            try:
-                return _drafted(draw, setting, unsolved)
-            except NoRoom:
-                pass
-        unsolved = composed(level, draw.split, stream, setting, skills)
+        try:
+            return _drafted(draw, setting, composed(level, draw.split, stream, setting, skills, fits))
+        except NoRoom:
+            pass
     raise NoRoom(f"no étude of {GRAPHS} can be played {setting.words}")
 
 
@@ -148,6 +148,9 @@ def _drafted(draw: Draw, setting: EtudeSetting, unsolved: Unsolved, given: Seque
         else:
             found = solved(unsolved, outcomes, draw.rng("looks"), given, setting)
             scene = _laid_out(draw, found, outcomes)
+            goal = goal_of(found.etude, scene)
+            Rehearsal(found.etude, goal, scene).outcomes()
+            refuse_dead_ends(found.etude, goal, scene, fair=True)
     except EtudeError as error:
         raise NoRoom(str(error)) from None
     root = found.etude.root

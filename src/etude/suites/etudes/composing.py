@@ -3,17 +3,19 @@ these are is decided when a scene is solved for it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, product
 from typing import Any, ClassVar
 
 from etude.arithmetic import total
 from etude.decisions.connectivity import GraphAttempt, TaskSpace, Unfit
-from etude.decisions.graph import FIFTHS, fifth_of, rebuilt, walk
-from etude.decisions.logic import Switch
+from etude.decisions.graph import FIFTHS, canonical, fifth_of, rebuilt, walk
+from etude.decisions.logic import Connective, Switch
 from etude.decisions.looks import Const, Count, Select, ValueComparison
 from etude.decisions.operator import ACT, Operator
+from etude.decisions.space import StimulusSpace
 from etude.names import EtudeError, Stream
 from etude.suites.etudes import deeds, facts, furniture, memory  # noqa: F401  (their operators are drawn by name)
 from etude.suites.etudes.acts import (
@@ -35,18 +37,21 @@ from etude.suites.etudes.acts import (
     Deed,
     It,
 )  # fmt: skip
-from etude.suites.etudes.facts import Holds
+from etude.suites.etudes.facts import Holds, IsOpen, Lay, Lies, WasOpen
+from etude.suites.etudes.furniture import TakeOut
 from etude.suites.etudes.groups import LEAST_EACH, MOST_EACH
-from etude.suites.etudes.household import LEVELS as DRAWER_LEVELS
-from etude.suites.etudes.household import PLACE
+from etude.suites.etudes.household import MOST_IN_DRAWER, MOST_ON_CHEST, PLACE, STATE
 from etude.suites.etudes.negation import straightened
-from etude.suites.etudes.setting import AT_TABLE, EtudeSetting
+from etude.suites.etudes.setting import AT_CHEST, AT_TABLE, EtudeSetting
+from etude.suites.etudes.sketching import arriving, levelled
 from etude.suites.etudes.things import COLOUR, SHAPE
 
 HELD_OUT = ("OneOf", "Undo", "Xor")  # the operators that no training episode has
 ATTEMPTS = 4000
+CASTS = 4  # of things for one graph of which nothing else is known
 ASKED = (COLOUR, SHAPE, PLACE)
 STAYING = (TOUCHED, AIM, CARRIER, AVOIDED, TURNED)  # parts of things that stay where they are
+ALONE = (TOUCHED, PUSHED, AIM, AVOIDED, TURNED, STORED)  # parts of which a thing plays one, and no other
 # What is new in a split for testing, one thing in each; everything else is as in training.
 OPERATORS, COMBINATIONS, LENGTHS, WORDS = NOVEL = "operators", "combinations", "lengths", "words"
 
@@ -95,6 +100,17 @@ class ActAttempt(GraphAttempt):
 
     _fitting: ClassVar[dict[tuple[Any, ...], list[str]]] = {}  # for acts it depends on nothing else what fits
 
+    def __init__(self, settings: TaskSpace, stream: Stream, space: StimulusSpace, room: int) -> None:
+        super().__init__(settings, stream, space)
+        self._left = room  # things whose looks are drawn already take the rest
+
+    def look(self, prop: str, tells: bool = False) -> int:
+        if prop in ALONE or prop.startswith(GROUPS):
+            self._left -= _room({prop})
+            if self._left <= 0:
+                raise Unfit  # however things are shared: no need to draw the rest
+        return super().look(prop, tells)
+
     def options(self, gives: str, among: tuple[str, ...], joins: int, depth: int) -> list[str]:
         if gives != ACT:
             return super().options(gives, among, joins, depth)
@@ -128,21 +144,45 @@ class ActAttempt(GraphAttempt):
         """Will only one of the two be needed?"""
         return any((one in a and other in b) or (one in b and other in a) for a, b in self.alternatives)
 
-    def etude(self, joins: int, depth: int, room: int) -> Unsolved:
-        """Acts with this many joins, whose things have so much room."""
-        made = self.below(ACT, self.drawable(ACT), joins, depth)
+    def _least_room(self) -> int:
+        """What the things take at least: those of an act can be shared with the other branch, and with nothing else."""
+        acting = [(k, part) for k, part in enumerate(map(self.looks_for, range(self.looked()))) if part not in (*ASKED, HERE, BEFORE)]
+        shared = 0
+        for sides in self.alternatives:
+            for parts in (SHAREABLE, (ONTO_AREA,)):
+                shared += min(total(k in side and part in parts for k, part in acting) for side in sides) * _room({parts[0]})
+        return total(_room({part}) for _, part in acting) - shared
+
+    def _cast(self) -> tuple[list[int], list[set[str]]]:
+        """The thing that each look goes to, and the parts that each plays; every mention of a drawer by itself."""
         objects = self.objects()
-        parts: list[set[str]] = [set() for _ in range(max(objects) + 1)]
+        numbers = {thing: k for k, thing in enumerate(dict.fromkeys(o for k, o in enumerate(objects) if self.looks_for(k) != DRAWER))}
+        parts: list[set[str]] = [set() for _ in numbers]
         for look, thing in enumerate(objects):
-            parts[thing].add(self.looks_for(look))
-        if total(map(_room, parts)) >= room:  # and one that nobody speaks of
+            if self.looks_for(look) == DRAWER:
+                objects[look] = len(parts)
+                parts.append({DRAWER})
+            else:
+                objects[look] = numbers[thing]
+                parts[numbers[thing]].add(self.looks_for(look))
+        return objects, parts
+
+    def etude(self, joins: int, depth: int, room: int) -> Unsolved:
+        """Acts with this many joins, whose things have so much room. Every mention of a drawer has a number of its own."""
+        made = self.below(ACT, self.drawable(ACT), joins, depth)
+        if self._least_room() >= room:
             raise Unfit
-        if sum(DRAWER in each for each in parts) > len(DRAWER_LEVELS):
+        for _ in range(CASTS):
+            try:
+                objects, parts = self._cast()
+            except Unfit:
+                continue
+            if total(map(_room, parts)) < room:  # and one that nobody speaks of
+                break
+        else:
             raise Unfit
         root = rebuilt(made(objects), lambda node: straightened(_names_last(node)))
         root.kind()
-        if any(_resting(node.then) & _resting(node.otherwise) for node in walk(root) if isinstance(node, Switch)):
-            raise Unfit  # on the way through one branch the other would come about
         for node in walk(root):
             if isinstance(node, Holds) and any(part == MOVED or part.startswith(GROUPS) for part in parts[node.thing.when]):
                 raise Unfit  # what is put into a drawer is not in one before
@@ -154,6 +194,72 @@ def _room(parts: set[str]) -> int:
         return 0
     group = next((part for part in parts if part.startswith(GROUPS)), "")
     return 3 if ONTO_AREA in parts else 1 if not group else LEAST_EACH if group.startswith(EACH) else MOST_EACH
+
+
+def settled(unsolved: Unsolved, setting: EtudeSetting, stream: Stream) -> Unsolved:
+    """The same with its drawers, if there are any, each of which may be spoken of several times; raises Unfit where it could not be played,
+    or says something twice."""
+    if setting is AT_CHEST:
+        at = levelled(unsolved.root, stream, lambda at: _says_all_once(found := _with_drawers(unsolved, at)) and _has_room(found))
+        if at is None:
+            raise Unfit
+        return _with_drawers(unsolved, at)
+    if not _says_all_once(unsolved):
+        raise Unfit
+    return unsolved
+
+
+def _says_all_once(unsolved: Unsolved) -> bool:
+    """Does no condition ask the same twice, and does the other branch not come about on the way through one?"""
+    for node in walk(unsolved.root):
+        if isinstance(node, Switch):
+            truths = _truths(node.condition)
+            if len(set(truths)) < len(truths) or _resting(node.then) & _resting(node.otherwise):
+                return False
+    return True
+
+
+def _with_drawers(unsolved: Unsolved, at: Mapping[int, int]) -> Unsolved:
+    """The same with one number for every drawer. ``at``: the places from the top down that were found for mentions of them."""
+    first = {place: min(k for k, other in at.items() if other == place) for place in at.values()}
+    same = [first[at[k]] if DRAWER in part else k for k, part in enumerate(unsolved.parts)]
+    kept = sorted(set(same))
+
+    def renumbered(node: Operator) -> Operator:
+        return replace(node, when=kept.index(same[node.when])) if isinstance(node, Select) and not isinstance(node, It) else node
+
+    return Unsolved(rebuilt(unsolved.root, renumbered), tuple(unsolved.parts[k] for k in kept))
+
+
+def _has_room(unsolved: Unsolved) -> bool:
+    """Is there room for all things, at the start and later, and is each in one place?"""
+    inside: dict[int, int] = {}
+    for node in walk(unsolved.root):
+        if isinstance(node, (TakeOut, Holds)):
+            drawer = (node.drawer if isinstance(node, TakeOut) else node.of).when
+            if inside.setdefault(node.thing.when, drawer) != drawer:
+                return False
+    later, there = arriving(unsolved.root), Counter(inside.values())
+    on_chest = total(_room({*part}) for k, part in enumerate(unsolved.parts) if k not in inside and PLACE not in part)
+    drawers = (k for k, part in enumerate(unsolved.parts) if DRAWER in part)
+    return on_chest <= MOST_ON_CHEST and all(there[k] + later[k] <= MOST_IN_DRAWER for k in drawers)
+
+
+def _truths(condition: Operator) -> list[object]:
+    """What a condition asks, without how it is connected, and whether it is to be so or not."""
+    if isinstance(condition, Connective):
+        return [one for part in condition.inputs() for one in _truths(part)]
+    if isinstance(condition, (IsOpen, WasOpen)):
+        return [(STATE, condition.of)]
+    if isinstance(condition, (Lies, Lay)):
+        return [(type(condition), condition.side in ("left", "right"), frozenset((condition.first, condition.second)))]
+    if isinstance(condition, Holds):
+        return [(condition.of, condition.thing.matches)]
+    if isinstance(condition, ValueComparison):
+        sides = canonical(condition).inputs()
+        counted = [match for side in sides if isinstance(side, Count) for one in side.of for match in one.matches]
+        return [frozenset(counted or sides)]
+    return [condition]
 
 
 def _names_last(node: Operator) -> Operator:
@@ -206,20 +312,41 @@ def belongs(root: Operator, split: str) -> bool:
     return split == LENGTHS or is_held_out(root) is (split == COMBINATIONS)
 
 
-def composed(level: EtudeLevel, split: str, stream: Stream, setting: EtudeSetting = AT_TABLE, skills: Sequence[str] = ()) -> Unsolved:
-    """An étude of a setting drawn at random, with some of its deeds, or all of them."""
+def drawn(
+    level: EtudeLevel, split: str, stream: Stream, setting: EtudeSetting = AT_TABLE, skills: Sequence[str] = ()
+) -> Iterator[Unsolved]:
+    """Études of a split drawn at random, one after the other, with some of the deeds of a setting or all; not yet :func:`settled`."""
     skills = skills or setting.deeds
     if split == LENGTHS:
         level = replace(level, joins=(level.joins[1] + 1, level.joins[1] + 1), depth=level.depth + 1)
     drawn_from = space(setting, skills, level.truths, () if split == OPERATORS else HELD_OUT)
     for _ in range(ATTEMPTS):
         try:
-            found = ActAttempt(drawn_from, stream, setting.looks.space).etude(stream.integer(*level.joins), level.depth, setting.room)
+            attempt = ActAttempt(drawn_from, stream, setting.looks.space, setting.room)
+            found = attempt.etude(stream.integer(*level.joins), level.depth, setting.room)
         except (Unfit, EtudeError):
             continue
         if belongs(found.root, split):
-            return found
+            yield found
     most = 2 * level.joins[1] + 1
     raise EtudeError(
         f"no étude of {split} in {ATTEMPTS} attempts: depth={level.depth}, at most {most} nodes and {', '.join(skills)} leave none"
     )
+
+
+def composed(
+    level: EtudeLevel,
+    split: str,
+    stream: Stream,
+    setting: EtudeSetting = AT_TABLE,
+    skills: Sequence[str] = (),
+    fits: Callable[[Operator], bool] = lambda root: True,
+) -> Unsolved:
+    """An étude that fits, drawn at random and settled."""
+    for found in drawn(level, split, stream, setting, skills):
+        if fits(found.root):
+            try:
+                return settled(found, setting, stream)
+            except Unfit:
+                pass
+    raise AssertionError("études are drawn until there are none")

@@ -35,6 +35,7 @@ LEG, HEIGHT = 0.074, 0.301
 TOP = LEG + HEIGHT
 ON_TOP: tuple[Vec3, Vec3] = ((-0.135, -0.135, TOP), (0.135, 0.135, TOP + 0.06))
 OPENED, TRAVEL = 0.23, 0.24
+MOST_ON_CHEST, MOST_IN_DRAWER = 5, 2  # things at the start
 OUT, IN = 0.15, 0.03  # a drawer is open from the one on, and shut up to the other
 
 _LOOKS = list(product(range(len(COLOURS)), range(len(KINDS))))

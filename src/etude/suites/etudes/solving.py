@@ -3,8 +3,9 @@ that, then by what each of them can be told from all others."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate, pairwise
 from types import MappingProxyType
 
@@ -40,8 +41,10 @@ from etude.suites.etudes.setting import AT_TABLE, EtudeSetting
 from etude.suites.etudes.things import AREA, COLOUR, COLOURS, SHAPE, TURNABLE
 
 DISTRACTORS = (1, 2)
-TRIES = 200
+TRIES = 40
+LOOKS = 12  # that are tried for a thing, before all begin anew
 MOST_ON_TABLE = 9
+Look = tuple[str, str]  # colour and shape
 
 
 @dataclass(frozen=True)
@@ -81,19 +84,27 @@ def solved(
     linked = LinkedQuestions(questions, setting.looks, stream)
     spoken_of = {node.when for node in walk(root) if isinstance(node, Select) and not node.matches and not isinstance(node, (It, Drawer))}
     ends = stops(root)
+    order = sorted(range(count), key=lambda k: _freedom(unsolved.parts[k]))
+
+    def thing(k: int, seen: SeenThing | None) -> tuple[Select, list[Look]]:
+        return _things(unsolved.parts[k], seen, ends.get(k), given[k] if k < len(given) else None, stream, setting)
+
     for _ in range(TRIES):
         seen = linked.objects(wishes, adapt=False)[0] if questions else {}
-        told = (*given, *[None] * (count - len(given)))
         wanted = {k: seen[count - 1 - k] for k in range(count) if count - 1 - k in seen}
-        things: list[tuple[Select, list[tuple[str, str]]]] = [
-            (Drawer(0, (Match(LEVEL, Const(LEVEL, levels[k])),)), [])
-            if DRAWER in p
-            else _things(p, wanted.get(k), ends.get(k), told[k], stream, setting)
-            for k, p in enumerate(unsolved.parts)
-        ]
-        looks = [look for _, each in things for look in each]
-        looks += [(stream.choice(COLOURS), stream.choice(setting.shapes)) for _ in range(stream.integer(*DISTRACTORS))]
-        if len(set(looks)) < len(looks) or len(looks) > MOST_ON_TABLE:
+        table = _Set(spoken_of)
+        for k in order:
+            if DRAWER in unsolved.parts[k]:
+                table.things[k] = Drawer(0, (Match(LEVEL, Const(LEVEL, levels[k])),)), []
+            elif not table.takes(k, partial(thing, k, wanted.get(k))):
+                break
+        if len(table.things) < count:
+            continue
+        for _ in range(stream.integer(*DISTRACTORS)):
+            table.takes(-1, lambda: (Select(0), [(stream.choice(COLOURS), stream.choice(setting.shapes))]))
+        things = [table.things[k] for k in range(count)]
+        looks = [*(look for _, each in things for look in each), *table.others]
+        if len(looks) > MOST_ON_TABLE:
             continue
         view = view_of(looks, setting.space)
         if any(len(view.selected(things[k][0]) or ()) != len(things[k][1]) for k in spoken_of):
@@ -105,6 +116,48 @@ def solved(
             cast = tuple(tuple(range(a, b)) for a, b in pairwise(starts))
             return Solved(etude, tuple(looks), root, tuple(one for one, _ in things), cast, wanted)
     raise EtudeError(f"no things found in {TRIES} attempts that can be told apart")
+
+
+def _freedom(parts: frozenset[str]) -> int:
+    """In what order things are drawn: groups, and what is told by one property alone, come first, as there are fewest of them."""
+    return 0 if any(part.startswith(GROUPS) for part in parts) else 1 if parts & {COLOUR, SHAPE} else 2
+
+
+class _Set:
+    """Things on their way to a table: those that have a number, and others. Each can be told from all before it, and all before it from it.
+    ``spoken_of`` are the numbers of which the étude tells."""
+
+    def __init__(self, spoken_of: set[int]) -> None:
+        self.things: dict[int, tuple[Select, list[Look]]] = {}
+        self.others: list[Look] = []
+        self._spoken_of = spoken_of
+        self._looks: set[Look] = set()
+        self._told: list[tuple[str, str]] = []  # colour and shape by which things are told, or ""
+
+    def takes(self, number: int, draw: Callable[[], tuple[Select, list[Look]]]) -> bool:
+        """Draw a thing, or those of a group, until they can be told from the others; False where none are found."""
+        for _ in range(LOOKS):
+            told, looks = draw()
+            by = {match.property: match.value.value for match in told.matches if isinstance(match.value, Const)}
+            reference = by.get(COLOUR, ""), by.get(SHAPE, "")
+            speaks = number in self._spoken_of
+            if len({*looks} - self._looks) < len(looks) or any(_fits(one, look) for one in self._told for look in looks):
+                continue
+            if speaks and any(_fits(reference, look) for look in self._looks):
+                continue
+            self._looks |= {*looks}
+            if speaks:
+                self._told.append(reference)
+            if number < 0:
+                self.others += looks
+            else:
+                self.things[number] = told, looks
+            return True
+        return False
+
+
+def _fits(told: tuple[str, str], look: Look) -> bool:
+    return all(by in ("", value) for by, value in zip(told, look, strict=True))
 
 
 def seen_so(condition: Operator) -> bool:
@@ -141,6 +194,10 @@ def _things(
         look = _look(parts, seen, fixed, stream, setting)
         if look[1] == AREA and parts & {MOVED, PUSHED, TURNED}:
             raise EtudeError("an area stays where it is: it can be neither moved nor turned")
+        if TURNED in parts and look[1] not in TURNABLE:
+            raise EtudeError(
+                f"a {look[1]} looks the same, or nearly so, after a quarter turn: turn a {', a '.join(TURNABLE[:-1])} or a {TURNABLE[-1]}"
+            )
         return given or _reference(parts, look), [look]
     size = LEAST_EACH if group == f"{EACH}{MOVED}" else stream.integer(LEAST_EACH, MOST_EACH) if group.startswith(EACH) else MOST_EACH
     by = stream.choice((COLOUR, SHAPE)) if end is None else SHAPE if end.property == COLOUR else COLOUR

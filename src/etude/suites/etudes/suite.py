@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from etude.envs.simulation import Simulation
+from etude.episodes import Episode
 from etude.names import EpisodeName, Stream
 from etude.scene.rooms import RLBENCH_LOWER, RLBENCH_REACH, RLBENCH_UPPER, xarm_room
 from etude.scene.scene import Scene
@@ -40,6 +41,12 @@ def _witness(simulation: Simulation) -> Witness:
     return EtudeWitness(simulation)
 
 
+def _open_branches(episode: Episode) -> list[tuple[bool, bool]]:
+    from etude.suites.etudes.roads import open_branches
+
+    return open_branches(episode)
+
+
 def _fixed(task: str) -> tuple[str, ...]:
     """The fixed list of a task: as in training, and with each kind of novelty."""
     return tuple(f"etudes/{task}@{split}#{seed}" for split in ("test", *NOVEL) for seed in range(LISTED))
@@ -72,6 +79,7 @@ etudes = Suite(
     reword=_reword,
     asked_every={task_name(setting, level): steps for setting in SETTINGS for level, steps in ASKED_EVERY.items()},
     witness=_witness,
+    open_branches=_open_branches,
     tables=later("etude.suites.etudes.tables", "TABLES"),
     paper="a study of etude's own",
     paper_tables=later("etude.suites.etudes.paper", "tables"),
