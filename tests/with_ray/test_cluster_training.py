@@ -1,4 +1,4 @@
-"""What is learned from a cluster is what is learned without one, to the bit: also when a machine is lost half-way, and by the command line."""
+"""What is learned from a cluster is what is learned at home, to the bit: also when a machine is lost half-way; and both commands."""
 
 from __future__ import annotations
 
@@ -60,9 +60,7 @@ def test_etude_train_learns_from_a_cluster_what_it_learns_at_home(nodes: Any, tm
 
     settings = [part for setting in SMALLER for part in ("--set", setting)]
     for out, more in (("there", ("--stream", "ray", "--ray-address", nodes.address)), ("here", ())):
-        told = typed(
-            "train", RECIPE, *settings, "--steps", 3, "--device", "cpu", "--workers", 1, "--out", out, *more, folder=tmp_path
-        )
+        told = typed("train", RECIPE, *settings, "--steps", 3, "--device", "cpu", "--workers", 1, "--out", out, *more, folder=tmp_path)
         assert '"steps": 3' in told
     losses, weights = kept(tmp_path / "there")
     assert (losses, weights) == kept(tmp_path / "here")
