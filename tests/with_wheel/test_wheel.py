@@ -12,12 +12,14 @@ import venv
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 pytestmark = pytest.mark.wheel
 ROOT = Path(__file__).parent.parent.parent
 ROOMS = ("test_names.py", "test_pose.py", "test_ids.py", "goals", "prompts", "test_docs.py")
+SIZE = 450_000_000  # bytes of an environment with the core, pip, setuptools and compiled Python
 CASES = ("tower", "clevrskills/stack@test#0+mo_size")  # a scene, and an episode from its name to its record
 
 
@@ -55,14 +57,26 @@ def source(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found
 
 
+class Fresh(NamedTuple):
+    """An environment with the wheel and what it asks for, and how many bytes its files had before anything was run in it."""
+
+    folder: Path
+    size: int
+
+
 @pytest.fixture(scope="module")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
-    """Runs a program of a fresh environment, which has the wheel and what it asks for, in an empty folder."""
-    environment = tmp_path_factory.mktemp("environment")
-    venv.create(environment, with_pip=True)
-    here = environment / "bin"
-    run(here / "pip", "install", "--quiet", "--disable-pip-version-check", "-c", ROOT / "constraints.txt", wheel, folder=environment)
-    return lambda program, *arguments: run(here / program, *arguments, folder=tmp_path_factory.mktemp("empty"))
+def fresh(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Fresh:
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, with_pip=True)
+    constraints = ("-c", ROOT / "constraints.txt")
+    run(folder / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check", *constraints, wheel, folder=folder)
+    return Fresh(folder, sum(path.lstat().st_size for path in folder.rglob("*")))
+
+
+@pytest.fixture(scope="module")
+def installed(fresh: Fresh, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
+    """Runs a program of the fresh environment in an empty folder."""
+    return lambda program, *arguments: run(fresh.folder / "bin" / program, *arguments, folder=tmp_path_factory.mktemp("empty"))
 
 
 def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path):
@@ -82,8 +96,13 @@ def test_an_index_takes_both_and_is_told_what_it_wants(built: Path, wheel: Path)
         metadata = email.message_from_bytes(archive.read(file))
     assert (metadata["License-Expression"], metadata["License-File"]) == ("Apache-2.0", "LICENSE")
     assert metadata["Description-Content-Type"] == "text/markdown" and metadata["Requires-Python"] == ">=3.11"
-    assert {"Programming Language :: Python :: 3.11", "Typing :: Typed"} <= set(metadata.get_all("Classifier"))
+    versions = {f"Programming Language :: Python :: 3.{minor}" for minor in (11, 12, 13)}
+    assert {*versions, "Typing :: Typed"} <= set(metadata.get_all("Classifier"))
     assert not metadata.get_all("Project-URL")  # there is no site of ours that it could name
+
+
+def test_the_core_is_small(fresh: Fresh):
+    assert (fresh.folder / "bin" / "etude").exists() and fresh.size <= SIZE
 
 
 def test_the_source_distribution_brings_tests_that_the_wheel_passes(installed, source: Path):
