@@ -18,7 +18,7 @@ import pytest
 
 pytestmark = pytest.mark.wheel
 ROOT = Path(__file__).parent.parent.parent
-# Of what needs no extra; the rooms that play whole episodes by the hundred would take this beyond ten minutes, and are played by `make test`.
+# Of what needs no extra; rooms that play whole episodes by the hundred would take this beyond ten minutes, and are for `make test`.
 ROOMS = ("test_names.py", "test_pose.py", "test_ids.py", "test_docs.py", "decisions", "goals", "perturb", "prompts", "skills", "web")
 EXTRAS = ("decisions/test_own_operators.py", "perturb/test_timed.py")  # which need networkx, and data sets
 SIZE = 450_000_000  # bytes of an environment with the core, pip, setuptools and compiled Python
