@@ -6,7 +6,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 ZOO := $(wildcard zoo/src/etude_zoo/*.onnx) # trained policies: where one ships, it is installed with what plays it
 
-.PHONY: demo test test-bytes test-hub test-lerobot test-ray test-sb3 test-view test-vla-eval test-wheel docs lint browser screen clean
+.PHONY: demo test test-bytes test-hub test-lerobot test-openpi test-ray test-sb3 test-view test-vla-eval test-wheel docs lint browser screen clean
 
 # Where the trained policy ships, the first page says what it has understood, and the oracle on every suite has a page of its own.
 LEARNED := $(patsubst zoo/src/etude_zoo/%.onnx,zoo:%,$(wildcard zoo/src/etude_zoo/vima-objects.onnx))
@@ -43,10 +43,15 @@ test-hub: $(VENV)-hub/.installed
 test-lerobot: $(VENV)-lerobot/.installed
 	$(VENV)-lerobot/bin/python -m pytest tests/with_lerobot
 
-# Episodes and streams on the machines of a real Ray cluster, some of which are lost. Ray gives itself seconds to start: a machine that is busy
-# with other tests is no place for it. What is learned from a cluster is compared where torch is installed.
-test-ray: $(VENV)/.tested
-	$(BIN)/python -m pytest -m ray tests/with_ray
+# The real client of openpi at our policy server, and its wire in a server that our evaluations play. It wants a NumPy that is older than ours, so
+# it lives in an environment without etude, and what is tested of it are programs.
+test-openpi: $(VENV)/.tested $(VENV)-openpi/.installed
+	ETUDE_OPENPI_PYTHON=$(abspath $(VENV)-openpi/bin/python) $(BIN)/python -m pytest -m openpi tests/with_openpi
+
+# Episodes and streams on the machines of a real Ray cluster, some of which are lost, and what is learned from them, which needs torch. Ray gives
+# itself seconds to start: a machine that is busy with other tests is no place for it.
+test-ray: $(VENV)-ray/.installed
+	$(VENV)-ray/bin/python -m pytest -m ray tests/with_ray
 
 # The vector environment in the real Stable-Baselines3, in an environment of its own: it needs torch, and brings matplotlib and pandas. There too:
 # the wrappers of Gymnasium that need other packages.
@@ -112,6 +117,17 @@ $(VENV)-hub/.installed: pyproject.toml
 	$(VENV)-hub/bin/python -m pip install --quiet --disable-pip-version-check -e '.[datasets,hub]' hypothesis pytest
 	touch $@
 
+# (openpi-client 0.1.2 imports typing_extensions and does not ask for it.)
+$(VENV)-openpi/.installed:
+	$(PYTHON) -m venv $(VENV)-openpi
+	$(VENV)-openpi/bin/python -m pip install --quiet --disable-pip-version-check openpi-client typing_extensions
+	touch $@
+
+$(VENV)-ray/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-ray
+	$(VENV)-ray/bin/python -m pip install --quiet --disable-pip-version-check -e '.[ray,learn]' hypothesis pytest
+	touch $@
+
 $(VENV)-sb3/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)-sb3
 	$(VENV)-sb3/bin/python -m pip install --quiet --disable-pip-version-check -e . array-api-compat hypothesis moviepy opencv-python-headless pygame pytest 'stable-baselines3>=2.7'
@@ -133,4 +149,4 @@ $(VENV)-docs/.installed: pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-hub $(VENV)-lerobot $(VENV)-sb3 $(VENV)-vla-eval $(VENV)-wheel $(VENV)-docs out build
+	rm -rf $(VENV) $(VENV)-hub $(VENV)-lerobot $(VENV)-openpi $(VENV)-ray $(VENV)-sb3 $(VENV)-vla-eval $(VENV)-wheel $(VENV)-docs out build

@@ -5,11 +5,8 @@
 
 from collections.abc import Iterator
 
-import gymnasium
 import pytest
 from hypothesis import settings
-
-from etude.suites.suite import SUITES
 
 LONG = (  # the longest first, as ``--durations=0`` tells
     "test_himan", "test_demos", "test_robots", "test_vlmbench", "test_plugins", "test_workers", "test_resuming",
@@ -35,6 +32,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture
 def own_suites(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Suites that a test makes are forgotten after it, by etude and by Gymnasium."""
+    import gymnasium  # neither is there where the built package is tested from outside
+
+    from etude.suites.suite import SUITES
+
     len(SUITES)  # those of etude are there first
     for table in ("_values", "_modules"):
         monkeypatch.setattr(SUITES, table, dict(getattr(SUITES, table)))

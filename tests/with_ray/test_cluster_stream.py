@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from machines import DOOMED, SMALL, patiently
 from numbered import Ending, Numbers, Three
-from toys import SETTINGS, SOURCE, demonstrations
+from toys import SOURCE, demonstrations
 
 from etude.evaluation.ray_team import RaySettings
 from etude.learn.cluster_stream import ClusterStream
@@ -72,16 +72,3 @@ def test_a_stream_that_a_cluster_saves_is_the_one_that_this_machine_saves_byte_f
     assert told == [(0, 1), (1, 1)] * 2
     save_stream(plan, tmp_path / "int", RaySettings(nodes.address), lambda done, of: told.append((done, of)))
     assert told[4:] == [(1, 1)]  # all of it was there
-
-
-def test_what_is_learned_from_a_cluster_is_what_is_learned_at_home(nodes: Any, tmp_path: Path) -> None:
-    torch = pytest.importorskip("torch")
-    from etude.learn.named_recipes import recipe_named
-    from etude.learn.training_run import TrainingSettings, run
-
-    recipe = recipe_named("vima/objects-xattn", [*SETTINGS, "schedule.steps=3", "data.start=4", "data.most=4"])
-    there, here = (
-        run(recipe, tmp_path / str(k), torch.device("cpu"), TrainingSettings(1, stream=origin)).model.state_dict()
-        for k, origin in enumerate((RaySettings(nodes.address), None))
-    )
-    assert all(torch.equal(there[name], here[name]) for name in here)

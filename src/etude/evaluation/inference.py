@@ -322,7 +322,7 @@ def _about(count: int) -> str:
 
 
 def student_central(angle: float, freedom: int) -> float:
-    """The probability that Student's |t| is below √freedom · tan(angle), for an angle from 0 to π/2.
+    """The probability that Student's t is, without its sign, below √freedom · tan(angle), for an angle from 0 to π/2.
 
     In closed form, for whole degrees of freedom (Abramowitz and Stegun 26.7.3 and 26.7.4).
     """

@@ -215,9 +215,16 @@ class RayTeam:
         self._ray.kill(worker.actor)
 
     def _hand_out(self, queue: deque[Item]) -> None:
-        """To those who have least first, so that nobody has two before everybody has one."""
-        able = [w for w in self._workers if w.greeting is None]
-        while queue and able and len((worker := min(able, key=lambda w: len(w.open))).open) < self._ahead:
+        """To those who have least first, so that nobody has two before everybody has one. An item over which a worker was lost is given to
+        one that has nothing else: answers of others may be lost with it, and only what is alone can be told to be the cause."""
+        able = [w for w in self._workers if w.greeting is None and not any(self._lost[item] for item, _ in w.open.values())]
+        while queue and able:
+            worker = min(able, key=lambda w: len(w.open))
+            suspect = bool(self._lost[queue[0]])
+            if len(worker.open) >= (1 if suspect else self._ahead):
+                break
+            if suspect:
+                able.remove(worker)
             item = queue.popleft()
             worker.open[worker.actor.work.remote(json.dumps(item))] = (item, time.monotonic())
 
