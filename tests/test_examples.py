@@ -24,6 +24,7 @@ RUNS = {
     "ask_a_planner.py": (("run", "1"), ("run/episodes.jsonl",), ("place@test#0", "first at fault: planning", "wrong and done")),
     "compare_runs.py": (("runs", "1"), ("runs/steady/run.json", "runs/shaky/run.json", "runs/report.html"), ("2 paired episodes",)),
     "count_etudes.py": (("20", "1", "2"), (), ("structures of", "drawn", "episodes")),
+    "draw_etudes.py": (("3", "1", "low"), (), ("| low | ", "/")),
     "evaluate_my_policy.py": (("run", "1"), ("run/report.html",), ("touch", "0 of 1 episode", "0 errors")),
     "gymnasium_loop.py": (("7", "5"), (), ("clevrskills/stack@train#7", "5 steps", "success False")),
     "measure_etudes.py": (("runs", "1", "1"), ("runs/high/run.json",), ("| low | 1 | 0 |", "| high | 1 | 0 |", "| 1/1 |")),
