@@ -14,6 +14,8 @@ from etude.decisions.looks import Select
 from etude.envs.simulation import Simulation
 from etude.episodes import Episode
 from etude.names import EtudeError, rng
+from etude.skills.aim import delta_action
+from etude.skills.oracle import Oracle
 from etude.suites.etudes.acts import Drawer, InOrder, OneOf
 from etude.suites.etudes.composing import LEVELS, Unsolved, composed, settled, structure_of
 from etude.suites.etudes.facts import IsOpen
@@ -66,6 +68,15 @@ def test_no_condition_that_is_drawn_asks_the_same_twice():
         for node in walk(root):
             inputs = node.inputs()
             assert node.json_kind not in ("And", "Or", "Xor", "IsSame", "NotSame") or inputs[0] != inputs[1]
+
+
+@pytest.mark.parametrize("task", ["drawers-medium", "drawers-high"])
+def test_words_that_name_drawers_do_not_tell_how_a_condition_comes_out(task):
+    """With these drawers, and not only with others, it can come out in every way."""
+    for seed in range(30):
+        unsolved, given = unsettled(read(etude.episode(f"etudes/{task}@test#{seed}").instruction.text))
+        fixed = {k: one.level for k, one in enumerate(given) if isinstance(one, Drawer)}
+        assert all(possible(unsolved.root, fixed, fair=True).values())
 
 
 def test_an_either_with_a_member_that_cannot_be_is_refused():
@@ -123,3 +134,16 @@ def test_a_fresh_étude_has_a_leaf_to_begin_with(text):
     leaf = monitor.next_leaf()
     assert leaf is not None and leaf.begun and [one.path for one in monitor.choices()] == [leaf.path]
     assert not any(node.sways() for node in monitor.nodes())
+
+
+def test_what_sways_does_not_wait_for_what_has_not_begun():
+    """While a thing that was put into a drawer rattles in it, its turn is not over: nothing after it may be worked on."""
+    cans = "(for exactly 1 of the cans, store it in the top drawer, and after that close the top drawer)"
+    episode = own(f"First, both store the white cup in the bottom drawer and {cans}. Then, open the top drawer.")
+    simulation = Simulation(episode)
+    oracle = Oracle(episode, simulation.world, simulation.monitor)
+    while not simulation.over and not simulation.status.satisfied:
+        leaf = simulation.monitor.next_leaf()
+        assert leaf is not None and leaf.begun
+        simulation.step(delta_action(oracle.aim(), simulation.monitor.watch.tip))
+    assert simulation.status.satisfied

@@ -66,8 +66,12 @@ def furnished_for(unsolved: Unsolved, outcomes: Sequence[bool], stream: Stream, 
     wished = tuple(outcomes[: len(conditions(unsolved.root))])
     fixed = {k: told.level for k, told in enumerate(given) if isinstance(told, Drawer)}
     chests = possible(unsolved.root, fixed, fair=not given)
-    if not all(chests.values()):
+    # Words tell the levels of drawers: with them, too, every way must be possible.
+    levels = set.intersection(*({state.levels for state in there} for there in chests.values()))
+    if not levels:
         raise Unplayable("its drawers cannot be opened and closed as it asks for, however its conditions come out")
+    told = stream.choice(sorted(levels))
+    chests = {ways: [state for state in there if state.levels == told] for ways, there in chests.items()}
     found = _found(unsolved, wished, chests[wished], stream, given)
     for ways, there in chests.items():
         if ways != wished:
