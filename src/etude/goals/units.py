@@ -16,7 +16,7 @@ from etude.arithmetic import total
 from etude.catalog.polygon import hull
 from etude.goals.goal import SWAYING, UNASKED, WAY, Goal, GoalNode, Status
 from etude.goals.regions import Region
-from etude.names import EtudeError
+from etude.names import SPARSE, EtudeError
 from etude.pose import Array, Pose, Vec2, Vec3
 from etude.scene.outlines import frame_of
 
@@ -128,7 +128,8 @@ class MoveFree(_Move, kind="M1"):
     """The controlled thing is brought into the region by any free way, and let go there with ``release``.
 
     ``back`` (m) is how far before the goal the hand stops first, back along its approach; ``contact`` says that the thing will touch what
-    it is brought to, so that nothing is checked for being free there.
+    it is brought to, so that nothing is checked for being free there. So many ``searches`` for a free way are made before the hand goes
+    straight.
     """
 
     thing: str
@@ -137,6 +138,7 @@ class MoveFree(_Move, kind="M1"):
     release: bool = True
     back: float = 0.0
     contact: bool = False
+    searches: int = field(default=1, metadata=SPARSE)
 
     @property
     def notation(self) -> str:

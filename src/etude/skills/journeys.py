@@ -34,13 +34,15 @@ REACHED = 0.01  # m and rad by which inverse kinematics may miss a pose that sti
 
 @dataclass(frozen=True)
 class Keypose:
-    """Where the tip shall go (world), and whether the hand is closed afterwards. With ``straight`` nothing is planned."""
+    """Where the tip shall go (world), and whether the hand is closed afterwards. With ``straight`` nothing is planned; otherwise so many
+    ``searches`` for a free way are made, before the hand goes straight all the same."""
 
     tip: Pose
     closed: bool
     straight: bool = False
     speed: float = TRAVEL
     step: str = ""
+    searches: int = 1
     places: ClassVar[tuple[int, ...]] = (0, 1, 2)  # the numbers of its action that are metres
 
     @property
@@ -121,9 +123,10 @@ class Journey:
             # Past what stands so near, an empty hand would knock it over: first straight away from it.
             if held is None and not FreeSpace(world, CROWDED).free(watch.robot.joints()) and (detour := self._backing_off(watch)):
                 return detour
-            way = plan(world, [keypose.tip], self._stream, held=held, farther=FARTHER)
-            if way is not None:
-                return way.tips
+            for _ in range(keypose.searches):
+                way = plan(world, [keypose.tip], self._stream, held=held, farther=FARTHER)
+                if way is not None:
+                    return way.tips
             if held is None and (detour := self._backing_off(watch)):
                 return detour
         return line(watch.tip, keypose.tip, keypose.speed)

@@ -281,7 +281,8 @@ class Solver:
                 continue
             if straight and float(np.abs(joints - state.joints).max()) > 3 * STRETCH:
                 continue
-            poses = [Keypose(tip, not unit.release, straight, 0.7 * TRAVEL if straight else TRAVEL, unit.text)]
+            searches = unit.searches if isinstance(unit, MoveFree) else 1
+            poses = [Keypose(tip, not unit.release, straight, 0.7 * TRAVEL if straight else TRAVEL, unit.text, searches)]
             if back:
                 before = tip * Pose((0.0, 0.0, -back))
                 at = self._reach(before, joints, near=True)

@@ -18,6 +18,7 @@ from etude.suites.etudes.household import CHEST, FLOOR, IN, IN_DRAWER, ON_TOP, O
 PULLED, PUSHED_IN = (0.21, 0.238), (-0.005, 0.01)  # m that the hand pulls a drawer out, and pushes it in
 # m, in the frame of a drawer: its front half. Nearer to the chest, the wrist would meet it.
 FRONT = (-0.09, -0.085), (0.085, -0.035)
+SEARCHES = 6  # for a way round the chest with a thing in the hand
 ABOVE = (0.012, 0.022)  # m above where it will stand, at which a thing is let go
 BACK, STOOD = 0.012, 0.05  # m about where a thing stood: where it is put back to, and what counts
 
@@ -103,7 +104,9 @@ class PutAway(Deed):
             inside,
             (
                 Control(name, f"pick up {said}", towards=f"move to {said}"),
-                MoveFree(name, Region(part, InBox(low, high), About()), f"place {said} in the {level} drawer"),
+                MoveFree(
+                    name, Region(part, InBox(low, high), About()), f"place {said} in the {level} drawer", back=0.12, searches=SEARCHES
+                ),
             ),
             text=f"store {said} in the {level} drawer",
         )
@@ -118,7 +121,7 @@ class PutAway(Deed):
         about = InBox((x - BACK, y - BACK, z + 0.004), (x + BACK, y + BACK, z + 0.014))
         units = (
             Control(name, f"pick up {_words(name)}", towards=f"move to {_words(name)}"),
-            MoveFree(name, Region(CHEST, about, About()), f"put {_words(name)} back"),
+            MoveFree(name, Region(CHEST, about, About()), f"put {_words(name)} back", searches=SEARCHES),
         )
         stood = Detected(name, CHEST, (x - STOOD, y - STOOD, z - STOOD), (x + STOOD, y + STOOD, z + STOOD))
         return (Achieved(stood, units, text=f"put {_words(name)} back to where it stood"),)
@@ -144,7 +147,12 @@ class TakeOut(Deed):
             on_top,
             (
                 Control(name, f"pick up {said}", towards=f"move to {said}"),
-                MoveFree(name, Region(CHEST, InBox((-0.08, -0.08, low), (0.08, 0.08, low + 0.01)), About()), f"place {said} on the chest"),
+                MoveFree(
+                    name,
+                    Region(CHEST, InBox((-0.08, -0.08, low), (0.08, 0.08, low + 0.01)), About()),
+                    f"place {said} on the chest",
+                    searches=SEARCHES,
+                ),
             ),
             text=f"take {said} out of the {level} drawer",
         )
