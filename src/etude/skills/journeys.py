@@ -28,6 +28,7 @@ MOVING = 0.0004  # m of opening for each control step: slower fingers have come 
 SHUTTING = (4, 25)  # control steps, at least and at most, for the fingers
 FARTHER = 1.5  # times the shortest way: postures beyond are not gone to
 CROWDED = MARGINS[1]  # m: an empty hand with something nearer than this backs off before it goes elsewhere
+ABOVE = 0.15  # m over where a thing goes to which no way was found: from there straight down
 OUT = 0.08  # m by which a hand backs off from what it stands among
 REACHED = 0.01  # m and rad by which inverse kinematics may miss a pose that still counts as within reach
 
@@ -35,7 +36,7 @@ REACHED = 0.01  # m and rad by which inverse kinematics may miss a pose that sti
 @dataclass(frozen=True)
 class Keypose:
     """Where the tip shall go (world), and whether the hand is closed afterwards. With ``straight`` nothing is planned; otherwise so many
-    ``searches`` for a free way are made, before the hand goes straight all the same."""
+    ``searches`` for a free way are made, and where there are several, one to above it; then the hand goes straight all the same."""
 
     tip: Pose
     closed: bool
@@ -127,6 +128,11 @@ class Journey:
                 way = plan(world, [keypose.tip], self._stream, held=held, farther=FARTHER)
                 if way is not None:
                     return way.tips
+            if keypose.searches > 1:
+                above = keypose.tip.moved(z=ABOVE)
+                way = plan(world, [above], self._stream, held=held, farther=FARTHER)
+                if way is not None:
+                    return (*way.tips, *line(above, keypose.tip, keypose.speed)[1:])
             if held is None and (detour := self._backing_off(watch)):
                 return detour
         return line(watch.tip, keypose.tip, keypose.speed)

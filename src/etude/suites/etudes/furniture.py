@@ -104,9 +104,7 @@ class PutAway(Deed):
             inside,
             (
                 Control(name, f"pick up {said}", towards=f"move to {said}"),
-                MoveFree(
-                    name, Region(part, InBox(low, high), About()), f"place {said} in the {level} drawer", back=0.12, searches=SEARCHES
-                ),
+                MoveFree(name, Region(part, InBox(low, high), About()), f"place {said} in the {level} drawer", searches=SEARCHES),
             ),
             text=f"store {said} in the {level} drawer",
         )
