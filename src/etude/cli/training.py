@@ -20,7 +20,7 @@ RAY = "ray"  # in place of a folder; one that is called so is ./ray
 
 @app.command()
 def train(
-    recipe: Annotated[str, typer.Argument(help="SUITE/NAME (a wrong name lists them)")],
+    recipe: Annotated[str, typer.Argument(help="SUITE/NAME; SUITE alone lists the names")],
     out: Annotated[Path, typer.Option(help="the run's folder; repeat the command to resume")],
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="override a setting of the recipe, such as schedule.batch=256; repeat for several")
