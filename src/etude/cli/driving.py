@@ -56,7 +56,7 @@ def drive(
     setting = agreed_setting(folder, names, camera or (), recorded_size(size))
 
     def ready(address: str) -> None:
-        notes.print(f"drive at {address} in a browser; Ctrl-C ends it, the same command goes on", highlight=False, soft_wrap=True)
+        notes.print(f"drive at {address} in a browser; Ctrl-C ends it, repeat the command to resume", highlight=False, soft_wrap=True)
         if browser and not webbrowser.open(address):
             notes.print("no browser was found here: open the page in one", highlight=False)
 

@@ -234,7 +234,7 @@ class ProgressBar:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._bar.stop()
         if kind is KeyboardInterrupt:
-            notes.print(f"stopped; the same command goes on from here ({self._folder})", highlight=False, soft_wrap=True)
+            notes.print(f"stopped; repeat the command to resume ({self._folder})", highlight=False, soft_wrap=True)
             raise typer.Exit(130) from None
 
     def began(self, store: Store) -> None:
@@ -340,7 +340,7 @@ def serve_policy(
     def ready(at: int) -> None:
         notes.print(f"serving {policy} at ws://{host}:{at}", highlight=False, soft_wrap=True, markup=False)
         if not key and host not in ("127.0.0.1", "::1", "localhost"):
-            notes.print("whoever reaches this address can use it; set ETUDE_POLICY_KEY here and there to ask for a key", soft_wrap=True)
+            notes.print("anybody can use this address; set ETUDE_POLICY_KEY here and on clients to require a key", soft_wrap=True)
 
     if not 0 < max_frame < math.inf:
         raise EtudeError(f"--max-frame must be more than 0 MiB, got {max_frame:g}")

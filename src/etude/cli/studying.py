@@ -61,7 +61,7 @@ def study(
     def ready(address: str, _: Any) -> None:
         for who in person:
             where = f"{address}{who}/" if len(person) > 1 else address
-            notes.print(f"open {where} in a browser; Ctrl-C ends it, the same command goes on", highlight=False, soft_wrap=True)
+            notes.print(f"open {where} in a browser; Ctrl-C ends it, repeat the command to resume", highlight=False, soft_wrap=True)
 
     with ExitStack() as opened:
         studies = {who: opened.enter_context(Study(plan, folder, before)) for who, plan, folder in zip(person, plans, folders, strict=True)}
