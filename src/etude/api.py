@@ -66,19 +66,19 @@ def evaluate(
     advance: str | None = None,
     **choice: Unpack[Choice],
 ) -> Run:
-    """Run a policy over episodes, and count. The same call goes on where it was interrupted.
+    """Evaluate a policy on episodes. Repeat the call to resume an interrupted run.
 
-    ``what``: a suite (``"kitchen"``, ``"kitchen@test"``, ``"kitchen/cup@test"``), episodes by name, a list of names in a file or under a
-    frozen name, or several of these. ``choice`` chooses among them and varies them: ``episodes``, ``first_seed``, ``task``, ``split``,
-    ``level``, ``difficulty``, ``perturb``, ``options``, ``control`` (:func:`etude.evaluation.choosing.choose`). Without ``what``, the run
-    in ``out`` is gone on with, by ``more`` seeds of everything if asked.
+    ``what``: a suite (``"kitchen"``, ``"kitchen@test"``, ``"kitchen/cup@test"``), episode names, an episode list (a file, or the name of
+    one that a suite brings), or several of these. ``choice`` selects and varies episodes: ``episodes``, ``first_seed``, ``task``,
+    ``split``, ``level``, ``difficulty``, ``perturb``, ``options``, ``control`` (:func:`etude.evaluation.choosing.choose`). Without
+    ``what``, the run in ``out`` is resumed, and extended by ``more`` seeds of everything.
 
-    A policy given as text is loaded in ``workers`` processes (0: one for each core); a live object is played in this one. ``settings``
-    has the rest of what cannot change a result, in place of ``workers``.
+    A policy given as text is loaded by ``workers`` processes (0: one per core); a live object is evaluated in this process. ``settings``
+    replaces ``workers``, and has the other settings that cannot change a result.
 
-    ``robot``: the address of a robot (``"ws://host:port"``) that plays in place of simulations, in this process, and a person judges:
+    ``robot``: the address of a real robot (``"ws://host:port"``) to use instead of simulation, from this process. A person judges:
     ``judge`` is ``"terminal"`` (the default), ``"page"``, a class as text, or a live :class:`~etude.evaluation.judge.Judge`; ``advance``
-    says what ends a sub-task besides a person's word: ``"hand"`` (the default), ``"idle"`` or ``"person"``.
+    says what ends a sub-task besides the person: ``"hand"`` (the default), ``"idle"`` or ``"person"``.
 
     >>> run = etude.evaluate(MyPolicy(), "kitchen@test", episodes=50, perturb=["light_color"], out="runs/mine")
     >>> print(run.table())
@@ -138,9 +138,9 @@ def evaluate(
         if robot is not None and robot != plan.robot:
             raise EtudeError(f"{str(out)!r} holds a run with robot {plan.robot!r}, not {robot!r}: choose another --out")
         for idle in (key.replace("_", "-") for key, value in settled.items() if value or type(value) is int):
-            raise EtudeError(f"--{idle} is settled by the plan of {str(out)!r}, which is gone on with: leave it out, or start a new run")
+            raise EtudeError(f"--{idle} is settled by the plan of {str(out)!r}, which is being resumed: leave it out, or start a new run")
     else:
-        raise EtudeError("say what to play: --suite NAME, --plan FILE, or --out FOLDER of a run to go on with")
+        raise EtudeError("say what to play: --suite NAME, --plan FILE, or --out FOLDER of a run to resume")
     who = plan.policy if policy is None else policy, plan.planner if planner is None else planner
     if judge is not None and not plan.robot:
         raise EtudeError("--judge says who judges a robot: name one with --robot ws://host:port")
@@ -160,7 +160,7 @@ def evaluate(
 
 
 def find_judge(judge: Judge | str) -> Judge:
-    """Who judges a robot: ``terminal``, ``page``, ``page:PORT``, or a class of one's own as ``module:attribute``; a live one is given back.
+    """The judge of a robot: ``terminal``, ``page``, ``page:PORT``, or your own class as ``module:attribute``; a live one is returned as is.
 
     >>> etude.evaluate(MyPolicy(), "kitchen@test", robot="ws://127.0.0.1:8100", judge="page", out="runs/robot")
     """
@@ -184,7 +184,7 @@ def find_judge(judge: Judge | str) -> Judge:
 
 
 def compare(a: Run | Path | str, b: Run | Path | str) -> Comparison:
-    """Two runs on the episodes that both have played.
+    """Compare two runs on the episodes that both have played.
 
     >>> found = etude.compare("runs/mine", "runs/theirs")
     >>> print(found.table(), found.verdict)
@@ -196,7 +196,7 @@ def compare(a: Run | Path | str, b: Run | Path | str) -> Comparison:
 
 
 def read(run: Run | Path | str) -> Run:
-    """The run in a folder; a run is given back as it is."""
+    """Read the run in a folder; a run is returned as it is."""
     from etude.evaluation.store import read_run
 
     return read_run(Path(run)) if isinstance(run, (str, Path)) else run
@@ -219,12 +219,12 @@ def demos(
     progress: Progress | None = None,
     **choice: Unpack[Choice],
 ) -> Made:
-    """Record demonstrations as a data set; the same call goes on where it was interrupted.
+    """Record demonstrations as a dataset. Repeat the call to resume an interrupted recording.
 
-    Of suites, splits for training are taken; those for testing are refused, unless ``allow_test``. ``episodes`` successes are recorded of
-    everything, and more seeds are tried where some fail; of names and lists, those that succeed. ``takeover``: before every action the
-    oracle takes over with this probability; ``recovery``: in this share of episodes it takes over from a failed grasp or a drop. ``spec``
-    says what is recorded, ``form`` in which formats; ``command`` is noted as what made the set.
+    For suites, the training splits are used; test splits are refused, unless ``allow_test``. ``episodes`` successes of each task are
+    recorded, and failed seeds are replaced by others; of episode names and lists, those that succeed. ``takeover``: the probability,
+    before every action, that the oracle takes over; ``recovery``: the share of episodes in which it recovers from a mistake. ``spec``
+    says what is recorded, ``form`` in which formats; ``command`` is noted in the dataset as the command that made it.
 
     >>> etude.demos("kitchen/cup_on_plate", episodes=100, out="data/cups")
     """
@@ -246,13 +246,13 @@ def demos(
 
 
 def _folder_name(plan: Any) -> str:
-    """The same plan gets the same folder, so that the same command goes on."""
+    """The same plan gets the same folder, so that repeating the command resumes it."""
     suites = "-".join(dict.fromkeys(name.partition("/")[0] for name in plan.names))
     return f"{suites}-{re.sub(r'[^A-Za-z0-9]+', '-', plan.policy).strip('-')}-{plan.digest[:8]}"
 
 
 def make(suite: str, task: str, **settings: Any) -> Any:
-    """The Gymnasium environment of a task: ``gymnasium.make`` with its parts named apart.
+    """The Gymnasium environment of a task: ``gymnasium.make`` with suite and task as separate arguments.
 
     >>> env = etude.make("kitchen", "cup_on_plate", cameras=("base",), size=(128, 128))
     >>> observation, info = env.reset(seed=0)
@@ -267,11 +267,11 @@ def make(suite: str, task: str, **settings: Any) -> Any:
 
 
 def make_vec(what: What, num_envs: int, **settings: Any) -> EpisodeVectorEnv:
-    """The vector environment: ``num_envs`` worlds stepped at once on all cores.
+    """The vector environment: ``num_envs`` worlds that are stepped in parallel, on all cores.
 
-    ``what``: a task (``"kitchen/cup_on_plate"``, or its Gymnasium id), a suite or several tasks whose spaces are equal, in turn; a split
-    may be named (``"kitchen@val"``), that for training is taken otherwise. Or episodes by name, or a list of them. ``settings`` are those
-    of the single environment (:func:`make`), and ``workers``, ``autoreset_mode``, ``copy`` of
+    ``what``: a task (``"kitchen/cup_on_plate"``, or its Gymnasium id), or a suite or several tasks with equal spaces, which take turns;
+    a split may be named (``"kitchen@val"``), the default is the training split. Or episode names, or an episode list. ``settings`` are
+    those of the single environment (:func:`make`), and ``workers``, ``autoreset_mode``, ``copy`` of
     :class:`~etude.vector.env.EpisodeVectorEnv`.
 
     >>> envs = etude.make_vec("kitchen/cup_on_plate", num_envs=16, reward="gain", autoreset_mode="SameStep")

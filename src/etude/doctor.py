@@ -11,20 +11,20 @@ from etude import machine
 from etude.yardstick import yardstick
 
 PURPOSES = {
-    "datasets": "demonstrations as data sets, with films",
-    "docs": "the site, made from docs/",
-    "gl": "MuJoCo's own renderer instead of ours (--renderer gl)",
-    "graphs": "task graphs for networkx",
-    "hub": "data sets and policies on the Hugging Face Hub (--push)",
-    "inspect": "language models under inspect_ai",
-    "learn": "training, and what was trained (learned:RUN)",
-    "lerobot": "LeRobot's checkpoints, and our tasks in it; Python 3.12",
-    "meshes": "convex pieces of mesh files",
-    "parquet": "export as parquet",
+    "datasets": "recording demonstrations as datasets, with videos",
+    "docs": "building the documentation site from docs/",
+    "gl": "MuJoCo's own OpenGL renderer (--renderer gl)",
+    "graphs": "task graphs as networkx graphs",
+    "hub": "datasets and policies on the Hugging Face Hub (--push)",
+    "inspect": "language models with inspect_ai",
+    "learn": "training and trained policies (learned:RUN)",
+    "lerobot": "LeRobot checkpoints as policies, etude's tasks in LeRobot; Python 3.12",
+    "meshes": "convex decomposition of mesh files",
+    "parquet": "export as Parquet",
     "ray": "evaluation on a Ray cluster",
-    "test": "this package's own tests",
-    "video": "films as MP4",
-    "vla-eval": "our episodes in vla-eval",
+    "test": "etude's own tests",
+    "video": "videos as MP4",
+    "vla-eval": "etude's episodes in vla-eval",
     "zoo": "trained policies without torch (zoo:NAME)",
 }
 _REQUIRED = re.compile(r"(?P<name>[\w.-]+)(?:\[(?P<extras>[^]]*)\])?[^;]*(?:;(?P<marker>.*))?")

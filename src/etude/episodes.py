@@ -28,12 +28,14 @@ KEYPOSE_STEPS = 25  # the same of a keypose, where control steps are told
 
 @dataclass(frozen=True)
 class Episode:
-    """One thing to do. ``name`` is its canonical name; ``horizon`` counts actions: control steps of 50 ms, or primitives.
+    """One task instance: scene, goal and instruction.
 
-    ``held`` is the entity that starts in the hand, if any. ``roles`` names the entities a perturbation may ask for: "manipulated" and
-    "receiving". ``level`` is the suite's own grouping (L0, L1, …). ``least`` is the smallest number of primitives it can be done with, 0
-    where nobody has counted. ``budget`` is the number of control steps it may take in other action spaces than primitives; 0 stands for
-    100 of them for each primitive. ``events`` happen to it while it is played.
+    ``name`` is its canonical name; ``horizon`` counts actions: control steps of 50 ms, or primitives.
+
+    ``held`` is the entity that starts in the hand, if any. ``roles`` names the entities that perturbations refer to: "manipulated" and
+    "receiving". ``level`` is the suite's own grouping (L0, L1, …). ``least`` is the smallest number of primitives that solves it, 0
+    if unknown. ``budget`` is the number of control steps allowed in other action spaces than primitives; 0 stands for
+    100 per primitive. ``events`` happen while it is played.
 
     >>> etude.episode("kitchen/cup_on_plate@test#3").under("joint").horizon
     """

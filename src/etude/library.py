@@ -64,7 +64,7 @@ def find(name: str | EpisodeName) -> Episode | Trial:
 
 
 def episode(name: str | EpisodeName) -> Episode:
-    """The episode of this name. Equal names give equal episodes, anywhere.
+    """The episode with this name. Equal names give equal episodes, on every machine.
 
     >>> etude.episode("kitchen/cup_on_plate@test#3").instruction.text
     """

@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 class EtudeError(ValueError):
-    """A mistake in what the user gave us. Its message is one line that says what was wrong and what was expected.
+    """An error in the user's input. Its message is one line that says what was wrong and what was expected.
 
     >>> etude.episode("kitchen/cup_on_plat@test#3")
     EtudeError: unknown task of kitchen 'cup_on_plat'; did you mean 'cup_on_plate'?

@@ -23,7 +23,7 @@ _named: list[str] = []
 
 
 def load(module: str) -> ModuleType:
-    """Import a module that registers things with etude; one in the working directory is found too. Workers import it as well.
+    """Import a plug-in module, which registers its contents; it may be in the working directory. Workers import it as well.
 
     >>> etude.load("my_lab.kitchen")
     """

@@ -149,7 +149,7 @@ def filled(subject: Subject, expected: object, times: int, most: int, stream: St
     return count
 
 
-LAST_WORDS = ("No space left on device", "the same command goes on from there")
+LAST_WORDS = ("No space left on device", "repeat the command to resume")
 
 
 def rewritten(kills: int, stream: Stream, progress=lambda count: None) -> Count:

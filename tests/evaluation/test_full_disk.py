@@ -29,7 +29,7 @@ def test_a_line_is_whole_or_not_there_wherever_it_is_cut(whole, tmp_path):
         for cut in (0, 1, len(two) // 2, len(two) - 1):
             with (
                 files_of_at_most(len(one) + cut),
-                pytest.raises(EtudeError, match="1 of 6 episodes are kept, and the same command goes on"),
+                pytest.raises(EtudeError, match="1 of 6 episodes are kept; repeat the command to resume"),
             ):
                 store.add(second)
             assert (tmp_path / "run" / LINES).read_bytes() == one
@@ -97,7 +97,7 @@ def test_a_film_without_room_stops_the_run_and_is_no_error_of_the_episode(tmp_pa
     players = job.players()
     with files_of_at_most(100):
         told = job.answer(players, NAMES[-1], "vanilla")
-    assert told == {"refused": f"the film of {NAMES[-1]} cannot be kept: File too large; make room, and the same command goes on"}
+    assert told == {"refused": f"the video of {NAMES[-1]} cannot be saved: File too large; free space and repeat the command"}
 
 
 def may_mount(place: Path) -> bool:

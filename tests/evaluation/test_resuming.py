@@ -139,7 +139,7 @@ def test_an_interrupt_leaves_no_worker_behind(tmp_path):
         assert process.wait(0.05) is None
     workers = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True).stdout.split()
     process.send(signal.SIGINT)
-    assert process.wait(60) == 130 and "the same command goes on" in (tmp_path / "said").read_text()
+    assert process.wait(60) == 130 and "repeat the command to resume" in (tmp_path / "said").read_text()
     ends = time.monotonic() + 20
     while any(alive(int(pid)) for pid in workers) and time.monotonic() < ends:  # the last helper of multiprocessing takes a moment
         time.sleep(0.05)

@@ -37,4 +37,4 @@ def test_where_the_client_is_missing_it_is_said_how_to_get_it(capsys, monkeypatc
 def test_several_formats_have_no_card_in_common(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     line = refused(capsys, monkeypatch, *DEMOS, "my-lab/stacking", "--format", "lerobot", "--format", "folders")
-    assert "--push takes a data set of one --format" in line
+    assert "--push takes a dataset of one --format" in line

@@ -78,7 +78,7 @@ def test_a_run_that_is_interrupted_twice_has_the_curve_of_one_that_was_not(kept,
     for number in (signal.SIGINT, signal.SIGTERM):
         said = interrupted(capsys, monkeypatch, number, tmp_path / "run", *long)
         last = max(losses(tmp_path / "run"))
-        assert f"stopped after step {last}, which is kept" in said
+        assert f"stopped after step {last}, which is saved" in said
     parts = losses(tmp_path / "run")
     assert list(parts) == sorted(parts) and len(parts) > 2
     recipe = recipe_named("vima/objects-xattn", [*TINY, "schedule.steps=100000", f"data.stored={kept}"])

@@ -56,8 +56,10 @@ def escape(text: str) -> str:
     return escaped(text)
 
 
-Push = Annotated[str | None, typer.Option(metavar="OWNER/NAME", help="put it on the Hugging Face Hub (extra 'hub'; log in: hf auth login)")]
-Private = Annotated[bool, typer.Option("--private", help="in a repository that others cannot see, where it is new")]
+Push = Annotated[
+    str | None, typer.Option(metavar="OWNER/NAME", help="upload it to the Hugging Face Hub (extra 'hub'; log in first: hf auth login)")
+]
+Private = Annotated[bool, typer.Option("--private", help="if the Hub repository is new, create it as private")]
 
 
 def _tell_version(wanted: bool) -> None:
@@ -70,9 +72,10 @@ def _tell_version(wanted: bool) -> None:
 def root(
     version: Annotated[bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Show the version and exit.")] = False,
 ) -> None:
-    """Compositional robot manipulation, judged ability by ability.
+    """A benchmark platform for compositional, language-conditioned robot manipulation.
 
-    Every command takes --import MODULE: a plug-in that is not installed; and --pieces DIR: a tokenizer for gobbledygook_tokens.
+    Every command also takes --import MODULE, to load a plug-in that is not installed, and --pieces DIR, a tokenizer for the perturbation
+    gobbledygook_tokens.
     """
 
 

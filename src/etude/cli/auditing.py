@@ -20,16 +20,16 @@ MOST = 3  # broken episodes of a kind that are named
 @app.command()
 def audit(
     suite: Annotated[str, typer.Argument(metavar="SUITE")],
-    out: Annotated[Path, typer.Option(help="a folder for the page, the JSON and the tables")],
-    task: Annotated[list[str] | None, typer.Option(help="only this task; may be given several times")] = None,
-    split: Annotated[list[str] | None, typer.Option(help="this split; the first one for testing, if not given")] = None,
+    out: Annotated[Path, typer.Option(help="folder for the HTML page, the JSON and the tables")],
+    task: Annotated[list[str] | None, typer.Option(help="only this task; repeat for several")] = None,
+    split: Annotated[list[str] | None, typer.Option(help="only this split; repeat for several (default: the first test split)")] = None,
     first_seed: Annotated[int, typer.Option(help="the first seed of each task")] = 0,
-    episodes: Annotated[int, typer.Option(help="episodes of each task that are looked at")] = 200,
-    moving: Annotated[int, typer.Option(help="how many of them are played, by the oracle and by cheats that move; 0 builds no world")] = 30,
-    workers: Annotated[int, typer.Option(help="processes; one for each core, if not given")] = 0,
+    episodes: Annotated[int, typer.Option(help="episodes of each task to examine")] = 200,
+    moving: Annotated[int, typer.Option(help="how many of them the oracle and the moving cheats play; 0: no simulation at all")] = 30,
+    workers: Annotated[int, typer.Option(help="worker processes; 0: one per core")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
-    """Find what can be had by cheating, broken episodes, and leaks between splits. The exit status is 1 if there is anything."""
+    """Audit a suite: success without the ability (cheats), broken episodes, leaks between splits. Exit status 1 if anything is found."""
     from etude.audit.page import write
     from etude.audit.run import audit as find
 

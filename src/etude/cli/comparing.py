@@ -17,18 +17,21 @@ if TYPE_CHECKING:
 @app.command()
 def report(
     context: typer.Context,
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="folders of runs; several are shown side by side")],
-    out: Annotated[Path | None, typer.Option(help="the page; report.html in the folder of a single run, if not given")] = None,
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="run folders; several are shown side by side")],
+    out: Annotated[
+        Path | None, typer.Option(help="the HTML page (default: report.html, in the run's folder if there is only one run)")
+    ] = None,
     article: Annotated[
-        bool, typer.Option("--article", help="as the results section of a paper: the first run, in sentences and tables; article.html")
+        bool,
+        typer.Option("--article", help="write the results section of a paper about the first run, compared with the others (article.html)"),
     ] = False,
-    export: Annotated[Path | None, typer.Option(help="a folder for every table as CSV, JSON, Markdown and LaTeX")] = None,
-    audit: Annotated[list[Path] | None, typer.Option(help="a folder with audits, whose best cheats stand beside the scores")] = None,
-    views: Annotated[int, typer.Option(help="episodes to walk around in, failures first, of those that were recorded")] = 12,
-    films: Annotated[int, typer.Option(help="the most films that are put into the page; all are linked")] = 0,
+    export: Annotated[Path | None, typer.Option(help="folder for all tables as CSV, JSON, Markdown and LaTeX")] = None,
+    audit: Annotated[list[Path] | None, typer.Option(help="folder with audits: shows the best cheat next to each score")] = None,
+    views: Annotated[int, typer.Option(help="number of recorded episodes to embed as 3D views, failures first")] = 12,
+    films: Annotated[int, typer.Option(help="number of videos to embed at most; all videos are linked")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
-    """Tell what some runs showed: a table here, and one page that needs nothing else."""
+    """Report the results of runs: a table in the terminal and a self-contained HTML page."""
     from etude.evaluation.store import read_run
     from etude.evaluation.tables import odd_returns
     from etude.report.article import write_article
@@ -79,7 +82,7 @@ def compare(
     run_b: Annotated[Path, typer.Argument(metavar="RUN_B")],
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
-    """Say in words whether two runs differ, on the episodes both have."""
+    """Say whether two runs differ significantly, on the episodes they share."""
     from etude import api
     from etude.evaluation.inference import anytime
     from etude.evaluation.pairs import changed_episodes, paired_records
@@ -121,17 +124,16 @@ def compare(
 @app.command()
 def plan(
     runs: Annotated[
-        list[Path] | None, typer.Argument(metavar="[RUN_A RUN_B]", help="two runs whose pairs tell how alike outcomes are")
+        list[Path] | None,
+        typer.Argument(metavar="[RUN_A RUN_B]", help="two runs from which to estimate how correlated paired outcomes are"),
     ] = None,
-    difference: Annotated[float, typer.Option(help="what is to be shown, in percentage points of success; negative for a loss")] = 5.0,
-    baseline: Annotated[
-        float | None, typer.Option(help="the success rate it is a difference from, in per cent; RUN_B's if not given")
-    ] = None,
-    power: Annotated[float, typer.Option(help="the probability with which it is to be found")] = 0.8,
-    level: Annotated[float, typer.Option(help="the p below which a difference counts")] = 0.05,
+    difference: Annotated[float, typer.Option(help="the difference to detect, in percentage points of success; negative for a loss")] = 5.0,
+    baseline: Annotated[float | None, typer.Option(help="the success rate to compare with, in per cent (default: RUN_B's)")] = None,
+    power: Annotated[float, typer.Option(help="the probability of detecting the difference")] = 0.8,
+    level: Annotated[float, typer.Option(help="the significance level")] = 0.05,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
-    """Say how many episodes a claim about two policies needs, before they are played."""
+    """Power analysis: how many episodes it takes to detect a difference between two policies."""
     from etude import api
     from etude.evaluation.needed import episodes_needed
 
@@ -161,15 +163,15 @@ def _warn(run: Run) -> None:
 
 @app.command()
 def board(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="folders of runs; the first says which episodes the board is about")],
-    out: Annotated[Path, typer.Option(help="a folder for the pages")],
-    title: Annotated[str, typer.Option(help="of the page")] = "Leaderboard",
-    replay: Annotated[int, typer.Option(help="of each row, so many episodes whose actions were kept are carried out again", min=0)] = 5,
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="run folders; the first one defines the episodes of the board")],
+    out: Annotated[Path, typer.Option(help="folder for the HTML pages")],
+    title: Annotated[str, typer.Option(help="title of the page")] = "Leaderboard",
+    replay: Annotated[int, typer.Option(help="episodes per row to replay from their recorded actions", min=0)] = 5,
     push: Push = None,
     private: Private = False,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
-    """Make a leaderboard: static pages of runs on the same episodes, whose digests are checked. Rows that do not match are refused."""
+    """Make a leaderboard: static HTML pages of runs on the same episodes. Digests are checked; runs that do not match are refused."""
     from etude.evaluation.store import read_run
     from etude.evaluation.tables import plural
     from etude.integrations.hub import hub_repository
@@ -201,8 +203,8 @@ def board(
 
 
 @app.command()
-def salt(path: Annotated[Path, typer.Argument(metavar="FILE", help="made if it is not there")]) -> None:
-    """Make a salt for private seeds, or tell the digest of one: --option salt=DIGEST, with ETUDE_SALT=FILE."""
+def salt(path: Annotated[Path, typer.Argument(metavar="FILE", help="the file with the salt; created if it does not exist")]) -> None:
+    """Make a secret salt for private seeds, or show its digest. Use: ETUDE_SALT=FILE etude evaluate --option salt=DIGEST."""
     from etude.salt import VARIABLE, make_salt, read_salt, salt_digest
 
     if not path.exists():

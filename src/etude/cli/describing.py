@@ -1,4 +1,4 @@
-"""The command that describes a suite or a data set in numbers."""
+"""The command that describes a suite or a dataset in numbers."""
 
 from __future__ import annotations
 
@@ -20,19 +20,17 @@ KEPT = ("command", "policy", "protocol", "renderer", "cameras", "size", "robot",
 @app.command()
 def describe(
     context: typer.Context,
-    what: Annotated[str, typer.Argument(metavar="SUITE|DATASET", help="a suite, or the folder of a data set made by 'etude demos'")],
-    task: Annotated[list[str] | None, typer.Option(help="of a suite; repeat for several, all when none is given")] = None,
-    split: Annotated[str | None, typer.Option(help="of a suite; the one for training if not given")] = None,
-    episodes: Annotated[int, typer.Option(help="of each task of a suite, that are drawn and played")] = EPISODES,
-    no_play: Annotated[bool, typer.Option("--no-play", help="only draw them: no lengths, solvers and actions")] = False,
-    tokenizer: Annotated[str | None, typer.Option(help="count tokens too: built-in, or the folder or file of a tokenizer")] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="write the datasheet into this file (Markdown), with its figures (SVG) beside it")
-    ] = None,
-    workers: Annotated[int, typer.Option(help="processes; 0: as many as there are cores")] = 0,
+    what: Annotated[str, typer.Argument(metavar="SUITE|DATASET", help="a suite, or the folder of a dataset made by 'etude demos'")],
+    task: Annotated[list[str] | None, typer.Option(help="only this task of a suite; repeat for several")] = None,
+    split: Annotated[str | None, typer.Option(help="split of a suite (default: the training split)")] = None,
+    episodes: Annotated[int, typer.Option(help="episodes of each task of a suite to sample and play")] = EPISODES,
+    no_play: Annotated[bool, typer.Option("--no-play", help="only sample them: no lengths, solvers and actions")] = False,
+    tokenizer: Annotated[str | None, typer.Option(help="also count tokens, with this tokenizer: 'built-in', a folder or a file")] = None,
+    out: Annotated[Path | None, typer.Option(help="write the datasheet to this Markdown file, its figures (SVG) next to it")] = None,
+    workers: Annotated[int, typer.Option(help="worker processes; 0: one per core")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
-    """Describe a suite or a data set: lengths, solvers, actions, instructions, what is covered; as a datasheet."""
+    """Write a datasheet of a suite or a dataset: episode lengths, solvers, actions, instructions, coverage."""
     from etude.datasets.datasheet import datasheet
     from etude.evaluation.tables import plural
 
@@ -41,7 +39,7 @@ def describe(
     folder = Path(what)
     if folder.is_dir():
         for idle in given(context, "task", "split", "episodes", "no_play", "workers"):
-            raise EtudeError(f"{idle} is for suites; {what!r} is a data set, which is described as it is")
+            raise EtudeError(f"{idle} is for suites; {what!r} is a dataset, which is described as it is")
         found = _dataset(folder, tokenizer or "")
     else:
         found = _suite(what, task or [], split, episodes, no_play, tokenizer or "", workers)

@@ -10,31 +10,31 @@ import typer
 
 from etude.cli.app import app, command_without, console, notes
 from etude.cli.evaluating import Difficulties, FirstSeed, Options, Perturbations, pairs
-from etude.cli.recording import recorded_size
+from etude.cli.recording import Cameras, recorded_size
 from etude.names import EtudeError
 
 
 @app.command()
 def drive(
-    what: Annotated[list[str], typer.Argument(metavar="EPISODE…", help="SUITE/TASK@SPLIT#SEED, SUITE/TASK@SPLIT, a suite or a list")],
+    what: Annotated[list[str], typer.Argument(metavar="EPISODE…", help="an episode, SUITE/TASK@SPLIT, a suite, or an episode list")],
     out: Annotated[
-        Path | None, typer.Option(help="the data set's folder, which the same command extends; data/SUITE-human if not given")
+        Path | None, typer.Option(help="the dataset's folder; repeat the command to extend it (default: data/SUITE-human)")
     ] = None,
-    episodes: Annotated[int | None, typer.Option(help="seeds of each task; of a list, the first so many", show_default="20")] = None,
+    episodes: Annotated[int | None, typer.Option(help="seeds of each task; of an episode list, the first N", show_default="20")] = None,
     first_seed: FirstSeed = None,
     difficulty: Difficulties = None,
     perturb: Perturbations = None,
     option: Options = None,
-    camera: Annotated[list[str] | None, typer.Option(help="a name, or NAME=X:Y:Z:TO_X:TO_Y:TO_Z:FOV; all but render if none")] = None,
-    size: Annotated[str | None, typer.Option(help="of the pictures: 128, or WIDTHxHEIGHT; the suite's own if not given")] = None,
-    person: Annotated[str, typer.Option(help="who drives, as the data set shall say it: a name, or better a number")] = "",
-    keep_failures: Annotated[bool, typer.Option("--keep-failures", help="what has not succeeded may be kept too")] = False,
-    time: Annotated[float, typer.Option(help="people have so many times the horizon of an episode", min=1.0, max=100.0)] = 3.0,
-    allow_test: Annotated[bool, typer.Option("--allow-test", help="although the split is for testing; the data set says so")] = False,
-    port: Annotated[int, typer.Option(help="of this machine; 0: any free one", min=0, max=65535)] = 8766,
-    browser: Annotated[bool, typer.Option("--open/--no-open", help="show the page in a browser")] = True,
+    camera: Cameras = None,
+    size: Annotated[str | None, typer.Option(help="image size: 128, or WIDTHxHEIGHT (default: the suite's)")] = None,
+    person: Annotated[str, typer.Option(help="who drives, as recorded in the dataset: a name, or better a number")] = "",
+    keep_failures: Annotated[bool, typer.Option("--keep-failures", help="allow failed episodes to be kept too")] = False,
+    time: Annotated[float, typer.Option(help="time limit, as a multiple of the episode's horizon", min=1.0, max=100.0)] = 3.0,
+    allow_test: Annotated[bool, typer.Option("--allow-test", help="allow a test split; the dataset is marked")] = False,
+    port: Annotated[int, typer.Option(help="local port; 0: any free one", min=0, max=65535)] = 8766,
+    browser: Annotated[bool, typer.Option("--open/--no-open", help="open the page in a browser")] = True,
 ) -> None:  # fmt: skip
-    """Drive the robot by keyboard or gamepad, in the browser; what you keep becomes a data set of demonstrations."""
+    """Teleoperate the robot by keyboard or gamepad, in the browser, and record a dataset of demonstrations."""
     from etude.datasets.demos import refuse_tests
     from etude.drive.driven_set import DrivenSet, agreed_setting
     from etude.drive.recorder import Recorder
@@ -56,7 +56,7 @@ def drive(
     setting = agreed_setting(folder, names, camera or (), recorded_size(size))
 
     def ready(address: str) -> None:
-        notes.print(f"drive at {address} in a browser; Ctrl-C ends it, the same command goes on", highlight=False, soft_wrap=True)
+        notes.print(f"drive at {address} in a browser; Ctrl-C ends it, repeat the command to resume", highlight=False, soft_wrap=True)
         if browser and not webbrowser.open(address):
             notes.print("no browser was found here: open the page in one", highlight=False)
 
@@ -75,7 +75,7 @@ def drive(
                 notes.print("recording what was kept …", highlight=False)
             trouble = recorder.finish()
         if trouble:
-            raise EtudeError(f"what was kept is in {str(folder)!r}, but not all of it in the data set yet: {trouble}")
+            raise EtudeError(f"what was kept is in {str(folder)!r}, but not all of it in the dataset yet: {trouble}")
         kept = len(driven.names) - already
         where = f"; {plural(len(driven.names), 'demonstration')} in {folder}" if driven.names else ""
         console.print(f"kept {plural(kept, 'demonstration')}{where}", highlight=False, soft_wrap=True)

@@ -27,13 +27,13 @@ POLICY = (
 PLANNER = f"rule, oracle, oracle:wrong=0.2, {CHAT}, answers:FILE, or module:attribute"
 EVERY = 30.0  # seconds between lines of progress where there is no terminal
 MODE = (
-    "vanilla; rule: rule planner + policy; planner: planner + oracle skills; coupled: planner + policy; offline: planner alone; "
-    "rule:privileged and coupled:privileged go by the true end of sub-tasks, not by changes of the hand"
+    "vanilla: policy alone; rule: rule planner + policy; coupled: planner + policy; planner: planner + oracle skills; offline: planner "
+    "alone; rule:privileged and coupled:privileged: switch sub-tasks at their true end, not when the hand changes"
 )
 
 
 FilmCamera = Annotated[
-    str, typer.Option(help="where films are taken from: a name, or NAME=X:Y:Z:TO_X:TO_Y:TO_Z:FOV", show_default="what shows most")
+    str, typer.Option(help="camera of the video: a name, or NAME=X:Y:Z:TO_X:TO_Y:TO_Z:FOV", show_default="chosen automatically")
 ]
 
 
@@ -43,11 +43,11 @@ def rollout(
     policy: Annotated[str, typer.Option(help=POLICY)],
     planner: Annotated[str, typer.Option(help=PLANNER)] = "",
     mode: Annotated[str, typer.Option(help=MODE)] = "vanilla",
-    video: Annotated[Path | None, typer.Option(help="a film: .mp4 (extra 'video'), .webp or .gif")] = None,
+    video: Annotated[Path | None, typer.Option(help="write a video: .mp4 (extra 'video'), .webp or .gif")] = None,
     camera: FilmCamera = "",
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
-    """Play one episode, and film it."""
+    """Play one episode, and optionally write a video of it."""
     from etude import api
     from etude.decisions.showing import told
     from etude.episodes import Episode
@@ -94,18 +94,20 @@ def rollout(
 
 
 Suites = Annotated[list[str] | None, typer.Option(help="SUITE, or SUITE/TASK@SPLIT; repeat for several")]
-Tasks = Annotated[list[str] | None, typer.Option(help="repeat for several; all when none is given")]
-Splits = Annotated[list[str] | None, typer.Option(help="repeat for several; without, what the suite has for the purpose")]
-Levels = Annotated[list[str] | None, typer.Option(help="tasks of this level; repeat for several")]
-Difficulties = Annotated[list[str] | None, typer.Option(help="repeat for several")]
-Perturbations = Annotated[list[str] | None, typer.Option(help="a perturbation, or several at once: a+b; repeat for more")]
-Options = Annotated[list[str] | None, typer.Option(help="an option of the episodes: key=value")]
+Tasks = Annotated[list[str] | None, typer.Option(help="only this task; repeat for several")]
+Splits = Annotated[
+    list[str] | None, typer.Option(help="repeat for several (default: the suite's test splits to evaluate, training splits to record)")
+]
+Levels = Annotated[list[str] | None, typer.Option(help="only tasks of this level; repeat for several")]
+Difficulties = Annotated[list[str] | None, typer.Option(help="a difficulty of the suite; repeat for several")]
+Perturbations = Annotated[list[str] | None, typer.Option(help="a perturbation, or several combined: a+b; repeat for more conditions")]
+Options = Annotated[list[str] | None, typer.Option(help="an option of the episodes, key=value; repeat for several")]
 Graph = Annotated[Path | None, typer.Option(help="a task of your own: a graph as JSON, or the text of an instruction")]
-FirstSeed = Annotated[int | None, typer.Option(help="the first seed; of a list, what lies below is left out", show_default="0")]
-Workers = Annotated[int, typer.Option(help="processes; 0: as many as there are cores, or as fit on a cluster")]
+FirstSeed = Annotated[int | None, typer.Option(help="the first seed; of an episode list, lower seeds are left out", show_default="0")]
+Workers = Annotated[int, typer.Option(help="worker processes; 0: one per core, or as many as fit on the cluster")]
 ExecutorName = Annotated[str, typer.Option(help="local, or ray (extra 'ray')")]
-RayAddress = Annotated[str, typer.Option(help="of the Ray cluster; found automatically, if not given")]
-Timeout = Annotated[float, typer.Option(help="seconds for one episode, then it is an error")]
+RayAddress = Annotated[str, typer.Option(help="address of the Ray cluster (default: found automatically)")]
+Timeout = Annotated[float, typer.Option(help="seconds per episode; a longer one is recorded as an error")]
 AsJson = Annotated[bool, typer.Option("--json", help="one JSON object on standard output")]
 
 
@@ -117,38 +119,38 @@ def evaluate(
     level: Levels = None,
     difficulty: Difficulties = None,
     perturb: Perturbations = None,
-    no_control: Annotated[bool, typer.Option("--no-control", help="leave the matched unperturbed episodes out")] = False,
+    no_control: Annotated[bool, typer.Option("--no-control", help="do not play the matched unperturbed episodes")] = False,
     option: Options = None,
     graph: Graph = None,
-    episodes: Annotated[int | None, typer.Option(help="seeds of each of these; of a list, the first so many", show_default="20")] = None,
+    episodes: Annotated[int | None, typer.Option(help="seeds of each task; of an episode list, the first N", show_default="20")] = None,
     first_seed: FirstSeed = None,
-    plan_file: Annotated[Path | None, typer.Option("--plan", help="a file (plan.json, or names one a line), or SUITE-PLAN")] = None,
+    plan_file: Annotated[Path | None, typer.Option("--plan", help="an episode list: plan.json, a file of names, or SUITE-LIST")] = None,
     policy: Annotated[str | None, typer.Option(help=POLICY)] = None,
     planner: Annotated[str | None, typer.Option(help=PLANNER)] = None,
     mode: Annotated[list[str] | None, typer.Option(help=f"{MODE}; repeat for several")] = None,
-    patience: Annotated[int | None, typer.Option(help="control steps before a planner is asked again", show_default="150")] = None,
-    renderer: Annotated[str | None, typer.Option(help="raster, or gl where OpenGL works", show_default="raster")] = None,
-    out: Annotated[Path | None, typer.Option(help="the run's folder; the same command goes on where it stopped")] = None,
-    more: Annotated[int, typer.Option(help="extend a finished run by so many seeds of everything in it")] = 0,
-    shard: Annotated[str | None, typer.Option(help="i/n: every n-th episode from the i-th on; auto: as the scheduler says")] = None,
+    patience: Annotated[int | None, typer.Option(help="control steps before the planner is queried again", show_default="150")] = None,
+    renderer: Annotated[str | None, typer.Option(help="raster, or gl (needs OpenGL)", show_default="raster")] = None,
+    out: Annotated[Path | None, typer.Option(help="the run's folder; repeat the command to resume")] = None,
+    more: Annotated[int, typer.Option(help="extend a finished run by this many seeds of everything in it")] = 0,
+    shard: Annotated[str | None, typer.Option(help="i/n: every n-th episode from the i-th on; auto: as the job scheduler says")] = None,
     workers: Workers = 0,
     timeout: Timeout = 600.0,
-    memory: Annotated[float | None, typer.Option(help="GiB for one worker; an even share of the machine's when not given")] = None,
-    record: Annotated[str, typer.Option(help="keep films and actions of: none, failures, all")] = "none",
+    memory: Annotated[float | None, typer.Option(help="memory limit per worker, in GiB (default: an even share)")] = None,
+    record: Annotated[str, typer.Option(help="keep videos and actions of which episodes: none, failures, all")] = "none",
     camera: FilmCamera = "",
     executor: ExecutorName = "local",
     ray_address: RayAddress = "",
-    gpus: Annotated[float, typer.Option(help="of a Ray cluster for each worker; 0.25: four of them share one")] = 0.0,
-    retry_errors: Annotated[bool, typer.Option("--retry-errors", help="play episodes again that ended in errors")] = False,
-    allow_mixed: Annotated[bool, typer.Option("--allow-mixed", help="go on although the policy's code has changed; marks the run")] = False,
-    robot: Annotated[str | None, typer.Option(help="ws://host:port of a robot that plays in place of simulations; a person judges")] = None,
-    judge: Annotated[str | None, typer.Option(help="of a robot: terminal, page, or module:attribute", show_default="terminal")] = None,
+    gpus: Annotated[float, typer.Option(help="GPUs per worker on a Ray cluster; 0.25: four workers share one")] = 0.0,
+    retry_errors: Annotated[bool, typer.Option("--retry-errors", help="play the episodes again that ended in errors")] = False,
+    allow_mixed: Annotated[bool, typer.Option("--allow-mixed", help="resume even if the policy's code has changed; marks the run")] = False,
+    robot: Annotated[str | None, typer.Option(help="ws://host:port of a robot, instead of simulation; a person judges")] = None,
+    judge: Annotated[str | None, typer.Option(help="with --robot: terminal, page, or module:attribute", show_default="terminal")] = None,
     advance: Annotated[
-        str | None, typer.Option(help="what ends a sub-task on a robot besides a person's word: hand, idle, person", show_default="hand")
+        str | None, typer.Option(help="with --robot, what ends a sub-task besides the person: hand, idle, person", show_default="hand")
     ] = None,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
-    """Run a policy over a plan of episodes and count. Interrupted, it goes on where it stopped."""
+    """Evaluate a policy on a list of episodes. Repeat the command to resume."""
     from etude import api
     from etude.evaluation.run import RunSettings
     from etude.evaluation.worker import KEEP
@@ -232,7 +234,7 @@ class ProgressBar:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._bar.stop()
         if kind is KeyboardInterrupt:
-            notes.print(f"stopped; the same command goes on from here ({self._folder})", highlight=False, soft_wrap=True)
+            notes.print(f"stopped; repeat the command to resume ({self._folder})", highlight=False, soft_wrap=True)
             raise typer.Exit(130) from None
 
     def began(self, store: Store) -> None:
@@ -305,11 +307,11 @@ def _tell(run: Run, as_json: bool) -> None:
 @app.command()
 def merge(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="folders of shards, or of runs of the same policy")],
-    out: Annotated[Path, typer.Option(help="the folder of the joined run")],
-    allow_mixed: Annotated[bool, typer.Option("--allow-mixed", help="although the policy's code differs; marks the run")] = False,
+    out: Annotated[Path, typer.Option(help="folder for the merged run")],
+    allow_mixed: Annotated[bool, typer.Option("--allow-mixed", help="merge even if the policy's code differs; marks the run")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
-    """Join shards into one run."""
+    """Merge shards into one run."""
     from etude.evaluation.run import merge as joined
 
     run = joined(runs, out, allow_mixed)
@@ -320,23 +322,25 @@ def merge(
 
 @app.command("serve-policy")
 def serve_policy(
-    policy: Annotated[str, typer.Argument(help="module:attribute, with ?key=value&… as arguments")],
-    host: Annotated[str, typer.Option(help="127.0.0.1: only this machine can reach it")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="0: any free one")] = 8000,
-    batch: Annotated[int, typer.Option(help="the most observations at once, for a policy with act_batch")] = 1,
+    policy: Annotated[str, typer.Argument(help="module:attribute, with arguments as ?key=value&…")],
+    host: Annotated[str, typer.Option(help="interface to bind; 127.0.0.1: this machine only")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="port; 0: any free one")] = 8000,
+    batch: Annotated[int, typer.Option(help="largest batch of observations, for a policy with act_batch")] = 1,
     wait: Annotated[float, typer.Option(help="milliseconds to wait for a batch to fill")] = 5.0,
-    max_frame: Annotated[float, typer.Option(help="MiB in one message, at most")] = 64.0,
-    connections: Annotated[int, typer.Option(help="held at once, at most")] = 256,
-    key: Annotated[str, typer.Option(envvar="ETUDE_POLICY_KEY", help="clients have to send it; a list of processes shows it")] = "",
+    max_frame: Annotated[float, typer.Option(help="largest message, in MiB")] = 64.0,
+    connections: Annotated[int, typer.Option(help="most simultaneous connections")] = 256,
+    key: Annotated[
+        str, typer.Option(envvar="ETUDE_POLICY_KEY", help="key that clients must send; visible in process lists, so prefer the variable")
+    ] = "",
 ) -> None:
-    """Serve a policy to evaluations here and elsewhere, in openpi's protocol."""
+    """Serve a policy to evaluations on this or other machines, in openpi's WebSocket protocol."""
     from etude.policies.loading import load_policy
     from etude.policies.server import serve
 
     def ready(at: int) -> None:
         notes.print(f"serving {policy} at ws://{host}:{at}", highlight=False, soft_wrap=True, markup=False)
         if not key and host not in ("127.0.0.1", "::1", "localhost"):
-            notes.print("whoever reaches this address can use it; set ETUDE_POLICY_KEY here and there to ask for a key", soft_wrap=True)
+            notes.print("anybody can use this address; set ETUDE_POLICY_KEY here and on clients to require a key", soft_wrap=True)
 
     if not 0 < max_frame < math.inf:
         raise EtudeError(f"--max-frame must be more than 0 MiB, got {max_frame:g}")

@@ -15,15 +15,15 @@ from etude.names import EpisodeName, EtudeError, pick
 @app.command()
 def export(
     context: typer.Context,
-    out: Annotated[Path, typer.Option(help="a new folder")],
+    out: Annotated[Path, typer.Option(help="a new folder for the files")],
     suite: Annotated[
-        list[str] | None, typer.Option(help="one with decisions; with --form questions, one whose planners are asked about frames")
+        list[str] | None, typer.Option(help="a suite with decisions; with --form questions, one whose planners are asked about frames")
     ] = None,
-    task: Annotated[list[str] | None, typer.Option(help="repeat for several; all when none is given")] = None,
-    split: Annotated[list[str] | None, typer.Option(help="repeat for several; the one for training when none is given")] = None,
-    episodes: Annotated[int, typer.Option(help="seeds for each of these")] = 100,
-    first_seed: Annotated[int, typer.Option(help="the first of them")] = 0,
-    plan_file: Annotated[Path | None, typer.Option("--plan", help="names from a file: plan.json, or one a line")] = None,
+    task: Annotated[list[str] | None, typer.Option(help="only this task; repeat for several")] = None,
+    split: Annotated[list[str] | None, typer.Option(help="repeat for several (default: the training split)")] = None,
+    episodes: Annotated[int, typer.Option(help="seeds of each task")] = 100,
+    first_seed: Annotated[int, typer.Option(help="the first seed")] = 0,
+    plan_file: Annotated[Path | None, typer.Option("--plan", help="a file with an episode list: plan.json, or one name per line")] = None,
     option: Options = None,
     graph: Graph = None,
     form: Annotated[
@@ -32,10 +32,10 @@ def export(
             help="jsonl: JSON lines and PNG files; parquet: for Hugging Face (extra 'parquet'); questions: demonstrations, for planners"
         ),
     ] = "jsonl",
-    size: Annotated[int | None, typer.Option(help="width and height of the frames, in pixels; 224, or 256 of questions")] = None,
+    size: Annotated[int | None, typer.Option(help="width and height of the frames, in pixels (default: 224; 256 for questions)")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
-    """Write a data set: trials of decisions with frames and right answers, or demonstrations as questions for planners."""
+    """Export decision trials with frames and right answers, or demonstrations as questions for planners."""
     from etude.datasets import decisions, questions
     from etude.decisions.showing import PIXELS
     from etude.evaluation.plan import make_names, read_names

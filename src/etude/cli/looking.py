@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 @app.command()
 def show(
     context: typer.Context,
-    what: Annotated[str, typer.Argument(help="'catalog', 'gallery', an example scene, a scene's JSON file, or an episode's name")],
+    what: Annotated[str, typer.Argument(help="'catalog', 'gallery', an example scene, a scene's JSON file, or an episode name")],
     out: Annotated[
         Path,
         typer.Option(
-            help="a .png or .html file; of a scene or an episode also .glb (glTF) or .xml (MJCF, its textures in a folder beside it)",
+            help="a .png or .html file; for a scene or an episode also .glb (glTF) or .xml (MJCF, textures in a folder next to it)",
         ),
     ] = Path("out/show.html"),
-    camera: Annotated[str | None, typer.Option(help="one camera instead of all: its name, or NAME=X:Y:Z:TO_X:TO_Y:TO_Z:FOV")] = None,
-    size: Annotated[str | None, typer.Option(help="pixels: 256 or 320x240")] = None,
-    seed: Annotated[int, typer.Option(help="of an example scene", min=0)] = 0,
-    renderer: Annotated[str, typer.Option(help="raster, or gl where OpenGL works")] = "raster",
-    graph: Annotated[bool, typer.Option("--graph", help="the operators of a decision as a graph; --out may be .svg then")] = False,
+    camera: Annotated[str | None, typer.Option(help="only this camera: its name, or NAME=X:Y:Z:TO_X:TO_Y:TO_Z:FOV")] = None,
+    size: Annotated[str | None, typer.Option(help="image size in pixels: 256 or 320x240")] = None,
+    seed: Annotated[int, typer.Option(help="seed of an example scene", min=0)] = 0,
+    renderer: Annotated[str, typer.Option(help="raster, or gl (needs OpenGL)")] = "raster",
+    graph: Annotated[bool, typer.Option("--graph", help="draw the operators of a decision as a graph; --out may then be .svg")] = False,
 ) -> None:
-    """Show a scene, an episode, the gallery or the catalogue as a picture (PNG), a page (HTML) or a model (glTF, MJCF)."""
+    """Render a scene, an episode, the gallery or the catalogue as an image (PNG), a page (HTML) or a 3D model (glTF, MJCF)."""
     kind = out.suffix.lower()
     if kind in (".glb", ".xml") and not graph and what not in ("gallery", "catalog", "catalogue"):
         _refuse_idle(given(context, "camera", "size", "renderer", *(["seed"] if "@" in what else [])), f"a model ({kind})")
@@ -175,10 +175,10 @@ def _listed(tasks: Mapping[str, Task], counted: Sequence[InventoryTable]) -> dic
 
 @app.command("list")
 def list_tasks(
-    suite: Annotated[str | None, typer.Argument(help="one suite; all when none is given")] = None,
+    suite: Annotated[str | None, typer.Argument(help="only this suite")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
-    """List suites, their tasks, splits and options."""
+    """List suites and their tasks: level, splits, horizon."""
     from etude.evaluation.result_table import ResultTable
     from etude.library import tasks
     from etude.suites.suite import SUITES
@@ -205,12 +205,13 @@ def list_tasks(
 @app.command()
 def doctor(
     digests: Annotated[
-        bool, typer.Option("--digests", help="play episodes and compare every byte with what all machines must find")
+        bool,
+        typer.Option("--digests", help="play episodes and check that states and pixels are the same, to the byte, as on every machine"),
     ] = False,
-    case: Annotated[list[str] | None, typer.Option(help="only this scene or episode of the digests; may be repeated")] = None,
+    case: Annotated[list[str] | None, typer.Option(help="only this scene or episode of the digests; repeat for several")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
-    """Tell what works on this machine, how fast, and what is missing for which extra; or whether it computes the same bytes."""
+    """Check this machine: what works, how fast, what each extra lacks; with --digests, whether results are the same to the byte."""
     if digests or case:
         _digests(case, as_json)
         return
@@ -274,17 +275,18 @@ def bench(
     context: typer.Context,
     what: Annotated[
         list[str] | None,
-        typer.Argument(help="start, render, physics, build, scale, evaluate, …: a wrong name lists them; all when none is given"),
+        typer.Argument(help="start, render, physics, build, scale, evaluate, … (a wrong name lists all; default: the usual ones)"),
     ] = None,
-    case: Annotated[list[str] | None, typer.Option(help="only cases whose names hold this text; may be repeated")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="a short form of every case: rougher, and done in seconds")] = False,
+    case: Annotated[list[str] | None, typer.Option(help="only cases whose names contain this text; repeat for several")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="a short version of every case: less precise, takes seconds")] = False,
     against: Annotated[
-        str | None, typer.Option(metavar="COMMIT", help="measure this commit too, in turn, and tell how many times as fast this source is")
+        str | None,
+        typer.Option(metavar="COMMIT", help="also measure this commit, alternating, and show the speed-up of the present source"),
     ] = None,
-    rounds: Annotated[int, typer.Option(help="of --against: how often both are measured", min=1)] = 5,
+    rounds: Annotated[int, typer.Option(help="with --against: how many times both are measured", min=1)] = 5,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
-    """Measure speed, side by side with a reference where one runs, or with another commit."""
+    """Measure speed, next to a reference implementation where one is installed, or to another commit."""
     from etude import machine
     from etude.bench.core import benches, measured, usual
     from etude.bench.extent import restrict
@@ -338,10 +340,10 @@ def _print_results(results: list[Result], spreads: dict[str, tuple[float, float]
 @app.command("new")
 def new_package(
     kind: Annotated[str, typer.Argument(help="task, suite, perturbation or policy")],
-    name: Annotated[str, typer.Argument(help="what it is called, e.g. cup_on_plate")],
-    out: Annotated[Path | None, typer.Option(help="a new folder; the name, if not given")] = None,
+    name: Annotated[str, typer.Argument(help="its name, e.g. cup_on_plate")],
+    out: Annotated[Path | None, typer.Option(help="a new folder (default: the name)")] = None,
 ) -> None:
-    """Write a small package of one's own, with a test that passes."""
+    """Create a small plug-in package of your own, with a test that passes."""
     from etude.templates import write_package
 
     folder = write_package(kind, name, out or Path(name))

@@ -23,43 +23,52 @@ if TYPE_CHECKING:
 
 @app.command()
 def paper(
-    suite: Annotated[str, typer.Argument(help="the suite whose paper it is")],
-    listed: Annotated[bool, typer.Option("--list", help="show tables and figures, and which command makes each")] = False,
+    suite: Annotated[str, typer.Argument(help="the suite of the paper")],
+    listed: Annotated[bool, typer.Option("--list", help="list its tables and figures, with the command that makes each")] = False,
     models: Annotated[
         Path | None,
-        typer.Option(
-            help="a folder with the paper's models, trained here, who play; without --out, what there is and how to train the rest"
-        ),
+        typer.Option(help="folder with the paper's models, retrained here, to evaluate; without --out: list them, and how to train them"),
     ] = None,
-    model: Annotated[list[str] | None, typer.Option(help="of --models these alone, such as 'stream-*' or '*-L0'; repeat")] = None,
+    model: Annotated[
+        list[str] | None, typer.Option(help="only these of --models, such as 'stream-*' or '*-L0'; repeat for several")
+    ] = None,
     train: Annotated[
-        bool, typer.Option("--train", help="train those of --models that are not trained yet; the same command goes on")
+        bool, typer.Option("--train", help="train those of --models that are not trained yet; repeat the command to resume")
     ] = False,
-    at_once: Annotated[int, typer.Option(min=1, help="with --train: so many at the same time, each in a process of its own")] = 1,
-    settings: Annotated[list[str] | None, typer.Option("--set", help="key=value of the recipes of --models, besides their own")] = None,
+    at_once: Annotated[int, typer.Option(min=1, help="with --train: how many to train in parallel, each in its own process")] = 1,
+    settings: Annotated[list[str] | None, typer.Option("--set", help="key=value to override in the recipes of --models")] = None,
     device: Annotated[str, typer.Option(help="cuda or cpu, for --models", show_default="cuda where there is one")] = "",
-    policy: Annotated[list[str] | None, typer.Option(help=f"{POLICY}; TRAINED=POLICY says what it was trained on; repeat")] = None,
-    planner: Annotated[list[str] | None, typer.Option(help=f"{PLANNER}; TRAINED=PLANNER says what it was trained on; repeat")] = None,
-    tables: Annotated[list[str] | None, typer.Option(help="Table 2, Figure 5, …; repeat for several; all when none is given")] = None,
-    task: Annotated[list[str] | None, typer.Option(help="leave all other tasks out; repeat for several")] = None,
+    policy: Annotated[
+        list[str] | None, typer.Option(help=f"{POLICY}; TRAINED=POLICY says what it was trained on; repeat for several")
+    ] = None,
+    planner: Annotated[
+        list[str] | None, typer.Option(help=f"{PLANNER}; TRAINED=PLANNER says what it was trained on; repeat for several")
+    ] = None,
+    tables: Annotated[list[str] | None, typer.Option(help="only this one: 'Table 2', 'Figure 5', …; repeat for several")] = None,
+    task: Annotated[list[str] | None, typer.Option(help="only this task; repeat for several")] = None,
     episodes: Annotated[
         list[str] | None,
-        typer.Option(help="seeds of everything, or 'Table 1=100' of a table's; repeat", show_default="as many as in the paper"),
+        typer.Option(
+            help="number of seeds, for everything or, as 'Table 1=100', for one table; repeat for several",
+            show_default="as many as in the paper",
+        ),
     ] = None,
     kept: Annotated[
         Path | None,
-        typer.Option(help="small files with what --models have played, which outlive their weights: not played again, and added to"),
+        typer.Option(help="folder of small files that cache what --models have played: reused without the weights, and added to"),
     ] = None,
-    part: Annotated[bool, typer.Option("--part", help="a fixed part of frozen lists instead of all, the same for everybody")] = False,
-    whole: Annotated[list[str] | None, typer.Option(help="LINE or LINE:MODE that plays them whole, with --part; repeat")] = None,
-    out: Annotated[Path | None, typer.Option(help="a folder for runs and tables; the same command goes on where it stopped")] = None,
-    page: Annotated[Path | None, typer.Option(help="the page of results", show_default="OUT/results.md")] = None,
-    shard: Annotated[str | None, typer.Option(help="i/n: only every n-th episode; without it, shards that are there are joined")] = None,
+    part: Annotated[bool, typer.Option("--part", help="play a fixed part of the episode lists, the same for everybody")] = False,
+    whole: Annotated[
+        list[str] | None, typer.Option(help="with --part: LINE or LINE:MODE that plays the whole lists; repeat for several")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="folder for runs and tables; repeat the command to resume")] = None,
+    page: Annotated[Path | None, typer.Option(help="the Markdown page of results", show_default="OUT/results.md")] = None,
+    shard: Annotated[str | None, typer.Option(help="i/n: only every n-th episode; run without it to merge the finished shards")] = None,
     workers: Workers = 0,
     timeout: Timeout = 600.0,
     as_json: AsJson = False,
 ) -> None:
-    """Play everything a paper asks of a policy, and lay out its tables and figures beside the published numbers."""
+    """Reproduce the tables and figures of a paper for a policy, next to the published numbers."""
     from etude.evaluation.run import RunSettings
     from etude.papers.concluding import conclusions
     from etude.papers.filling import filled, write

@@ -1,4 +1,4 @@
-"""Commands about data sets of demonstrations: make one, check one, carry it out again, see it from elsewhere."""
+"""Commands about datasets of demonstrations: record, replay and render again."""
 
 from __future__ import annotations
 
@@ -30,19 +30,24 @@ from etude.names import EtudeError, pick, unknown
 
 FORMS = "lerobot (v3.0), lerobot-images, lerobot-v2.1, robomimic, folders; repeat for several"
 
+Cameras = Annotated[list[str] | None, typer.Option(
+    help="a camera name, or NAME=X:Y:Z:TO_X:TO_Y:TO_Z:FOV; repeat for several (default: all but render)",
+)]  # fmt: skip
+
+
 Modalities = Annotated[list[str] | None, typer.Option(
-    help="store this too: depth, segmentation, points, torques, objects or prompt_views; repeat for several",
+    help="also store: depth, segmentation, points, torques, objects or prompt_views; repeat for several",
 )]  # fmt: skip
 
 
 Language = Annotated[bool, typer.Option(
-    "--language", help="sub-tasks and steps as a column of LeRobot v3.0, for its own collate: torch's takes no texts of varying number",
+    "--language", help="add sub-tasks and steps as a column of LeRobot v3.0; loading it needs LeRobot's collate function, not torch's",
 )]  # fmt: skip
 
 
 @app.command()
 def demos(
-    out: Annotated[Path, typer.Option(help="the data set's folder; the same command goes on where it stopped")],
+    out: Annotated[Path, typer.Option(help="the dataset's folder; repeat the command to resume")],
     suite: Suites = None,
     task: Tasks = None,
     split: Splits = None,
@@ -51,30 +56,30 @@ def demos(
     perturb: Perturbations = None,
     option: Options = None,
     episodes: Annotated[int | None, typer.Option(
-        help="demonstrations of each of these; where one fails, another seed is tried. Of a list, the first so many", show_default="20",
+        help="demonstrations of each task (a failed one is replaced by another seed); of an episode list, the first N", show_default="20",
     )] = None,
     first_seed: FirstSeed = None,
-    plan_file: Annotated[Path | None, typer.Option("--plan", help="exactly these names: plan.json, or one a line")] = None,
-    recipe: Annotated[str | None, typer.Option(help="a frozen list of a suite: SUITE/PLAN")] = None,
+    plan_file: Annotated[Path | None, typer.Option("--plan", help="exactly these episodes: plan.json, or one name per line")] = None,
+    recipe: Annotated[str | None, typer.Option(help="a fixed episode list of a suite: SUITE/LIST")] = None,
     policy: Annotated[str, typer.Option(help=POLICY)] = "oracle",
-    takeover: Annotated[float | None, typer.Option(help="before every action the oracle takes over with this probability")] = None,
-    recovery: Annotated[float | None, typer.Option(help="in this share the oracle takes over from a failed grasp or a drop")] = None,
-    action: Annotated[str, typer.Option(help="of policies that act in any: ee_delta, ee_pose, joint, or own: the task's")] = "ee_delta",
-    every_space: Annotated[bool, typer.Option("--every-space", help="store the action in the other spaces too")] = False,
-    camera: Annotated[list[str] | None, typer.Option(help="a name, or NAME=X:Y:Z:TO_X:TO_Y:TO_Z:FOV; all but render if none")] = None,
-    size: Annotated[str | None, typer.Option(help="of the pictures: 128, or WIDTHxHEIGHT; the suite's own if not given")] = None,
-    smooth: Annotated[bool, typer.Option("--smooth", help="pictures with smooth edges, for policies whose contract asks for them")] = False,
+    takeover: Annotated[float | None, typer.Option(help="probability, before every action, that the oracle takes over")] = None,
+    recovery: Annotated[float | None, typer.Option(help="share of episodes in which the oracle recovers from a mistake")] = None,
+    action: Annotated[str, typer.Option(help="action space, if the policy has a choice: ee_delta, ee_pose, joint or own")] = "ee_delta",
+    every_space: Annotated[bool, typer.Option("--every-space", help="also store the action in the other spaces")] = False,
+    camera: Cameras = None,
+    size: Annotated[str | None, typer.Option(help="image size: 128, or WIDTHxHEIGHT (default: the suite's)")] = None,
+    smooth: Annotated[bool, typer.Option("--smooth", help="anti-aliased images, for policies whose contract asks for them")] = False,
     modality: Modalities = None,
     language: Language = False,
     form: Annotated[list[str] | None, typer.Option("--format", help=FORMS)] = None,
-    allow_test: Annotated[bool, typer.Option("--allow-test", help="although the split is for testing; the data set says so")] = False,
+    allow_test: Annotated[bool, typer.Option("--allow-test", help="allow a test split; the dataset is marked")] = False,
     push: Push = None,
     private: Private = False,
     workers: Workers = 0,
     timeout: Timeout = 600.0,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
-    """Record demonstrations as a data set. Interrupted, it goes on where it stopped."""
+    """Record demonstrations as a dataset. Repeat the command to resume."""
     from etude import api
     from etude.datasets.demos import lerobot_version, name_repository, summary
     from etude.datasets.taking import RecordingSpec
@@ -95,7 +100,7 @@ def demos(
             named, _, plan = recipe.partition("/")
             raise unknown(f"plan of {named}", plan, SUITES[named].plans)
     if push is not None and len(form or ()) > 1:
-        raise EtudeError("--push takes a data set of one --format: several have a folder each, and no card in common")
+        raise EtudeError("--push takes a dataset of one --format: several have a folder each, and no common card")
     there = hub_repository(push, "dataset", private)
     spec = RecordingSpec(
         tuple(camera or ()), recorded_size(size), spaces=every_space, smooth=smooth, modalities=tuple(modality or ()), language=language
@@ -140,12 +145,12 @@ def recorded_size(text: str | None) -> tuple[int, int] | None:
 
 @app.command()
 def replay(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="a LeRobot data set made by 'etude demos'")],
-    episode: Annotated[list[int] | None, typer.Option(help="its number; repeat for several, all when none is given")] = None,
-    workers: Annotated[int, typer.Option(help="processes; 0: as many as there are cores")] = 0,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="a LeRobot dataset made by 'etude demos'")],
+    episode: Annotated[list[int] | None, typer.Option(help="only the episode with this number; repeat for several")] = None,
+    workers: Annotated[int, typer.Option(help="worker processes; 0: one per core")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
-    """Carry out recorded actions in a fresh world, and compare states, frames and success."""
+    """Replay a dataset's actions in simulation, and check that states, frames and success are the same."""
     from dataclasses import asdict
 
     from etude.datasets.replaying import replay as carry_out
@@ -171,19 +176,16 @@ def replay(
 
 @app.command()
 def rerender(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="a LeRobot data set made by 'etude demos'")],
-    out: Annotated[Path, typer.Option(help="a new folder")],
-    camera: Annotated[
-        list[str] | None,
-        typer.Option(help="a name, or NAME=X:Y:Z:TO_X:TO_Y:TO_Z:FOV; all but render if none"),
-    ] = None,
-    size: Annotated[str | None, typer.Option(help="of the pictures: 128, or WIDTHxHEIGHT; as recorded if not given")] = None,
-    smooth: Annotated[bool, typer.Option("--smooth", help="pictures with smooth edges")] = False,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="a LeRobot dataset made by 'etude demos'")],
+    out: Annotated[Path, typer.Option(help="a new folder for the dataset")],
+    camera: Cameras = None,
+    size: Annotated[str | None, typer.Option(help="image size: 128, or WIDTHxHEIGHT (default: as recorded)")] = None,
+    smooth: Annotated[bool, typer.Option("--smooth", help="anti-aliased images")] = False,
     modality: Modalities = None,
     language: Language = False,
     form: Annotated[str, typer.Option("--format", help=FORMS.partition(";")[0])] = "lerobot",
 ) -> None:
-    """Make the same episodes with other cameras or another size, without running the oracle again."""
+    """Render a dataset again with other cameras, sizes or modalities, without playing it again."""
     from etude.datasets.demos import FORMATS
     from etude.datasets.replaying import rerender as make
     from etude.datasets.taking import RecordingSpec

@@ -14,25 +14,25 @@ from etude.cli.evaluating import Graph, Options, with_graph
 
 @app.command()
 def study(
-    person: Annotated[list[str], typer.Option(help="who answers: a name, or better a number; repeat for several people at once")],
+    person: Annotated[list[str], typer.Option(help="participant: a name, or better a number; repeat for several at once")],
     task: Annotated[
         list[str] | None,
-        typer.Option(help="a list of trials such as low, medium or high; repeat for several, in the order they shall come"),
+        typer.Option(help="a list of trials such as low, medium or high; repeat for several, in order"),
     ] = None,
-    suite: Annotated[str | None, typer.Option(help="one with decisions; the first there is when none is given")] = None,
-    trials: Annotated[int, typer.Option(help="of each list")] = 50,
-    first_seed: Annotated[int, typer.Option(help="the first of them")] = 0,
+    suite: Annotated[str | None, typer.Option(help="a suite with decisions (default: the first one)")] = None,
+    trials: Annotated[int, typer.Option(help="number of trials of each list")] = 50,
+    first_seed: Annotated[int, typer.Option(help="the first seed")] = 0,
     split: Annotated[str, typer.Option(help="val, train or test")] = "val",
     option: Options = None,
     graph: Graph = None,
-    practice: Annotated[int, typer.Option(help="trials of each list before, with a word on each answer; they are not kept", min=0)] = 0,
+    practice: Annotated[int, typer.Option(help="practice trials of each list, with feedback; not recorded", min=0)] = 0,
     out: Annotated[
-        Path | None, typer.Option(help="the run's folder, of several people with a run for each; the same command goes on")
+        Path | None, typer.Option(help="the run's folder, with a sub-folder for each of several participants; repeat the command to resume")
     ] = None,
-    host: Annotated[str, typer.Option(help="127.0.0.1: only this machine can reach it")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="0: any free one", min=0, max=65535)] = 8765,
+    host: Annotated[str, typer.Option(help="interface to bind; 127.0.0.1: this machine only")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="port; 0: any free one", min=0, max=65535)] = 8765,
 ) -> None:
-    """Have people answer trials in a browser; answers and response times become runs like any policy's."""
+    """Human study: people answer trials in a browser; answers and response times are stored as runs."""
     from etude.evaluation.plan import make_names
     from etude.names import EtudeError, repeated
     from etude.suites.suite import SUITES
@@ -61,7 +61,7 @@ def study(
     def ready(address: str, _: Any) -> None:
         for who in person:
             where = f"{address}{who}/" if len(person) > 1 else address
-            notes.print(f"open {where} in a browser; Ctrl-C ends it, the same command goes on", highlight=False, soft_wrap=True)
+            notes.print(f"open {where} in a browser; Ctrl-C ends it, repeat the command to resume", highlight=False, soft_wrap=True)
 
     with ExitStack() as opened:
         studies = {who: opened.enter_context(Study(plan, folder, before)) for who, plan, folder in zip(person, plans, folders, strict=True)}

@@ -20,30 +20,38 @@ RAY = "ray"  # in place of a folder; one that is called so is ./ray
 
 @app.command()
 def train(
-    recipe: Annotated[str, typer.Argument(help="SUITE/NAME; a wrong one lists them")],
-    out: Annotated[Path, typer.Option(help="the run's folder; the same command goes on where it stopped")],
-    settings: Annotated[list[str] | None, typer.Option("--set", help="key=value of the recipe, such as schedule.batch=256")] = None,
+    recipe: Annotated[str, typer.Argument(help="SUITE/NAME; SUITE alone lists the names")],
+    out: Annotated[Path, typer.Option(help="the run's folder; repeat the command to resume")],
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="override a setting of the recipe, such as schedule.batch=256; repeat for several")
+    ] = None,
     device: Annotated[str, typer.Option(help="cuda or cpu")] = "cuda",
-    minutes: Annotated[float | None, typer.Option(help="train so long; the learning rate falls with the clock")] = None,
-    steps: Annotated[int | None, typer.Option(help="train so many steps; the same seed gives the same curve")] = None,
-    data: Annotated[Path | None, typer.Option(help="a data set to learn from instead of a stream")] = None,
+    minutes: Annotated[float | None, typer.Option(help="train for this many minutes; the learning-rate schedule follows the clock")] = None,
+    steps: Annotated[int | None, typer.Option(help="train for this many steps; the same seed gives the same losses")] = None,
+    data: Annotated[Path | None, typer.Option(help="learn from this stored dataset instead of a stream")] = None,
     stream: Annotated[
-        str | None, typer.Option(help="a stream that 'etude stream' saves, instead of playing it anew; ray: a Ray cluster plays it")
+        str | None, typer.Option(help="learn from a stream saved by 'etude stream'; ray: a Ray cluster generates the stream")
     ] = None,
     ray_address: RayAddress = "",
-    begin: Annotated[Path | None, typer.Option("--from", help="fine-tune the weights of this run or checkpoint")] = None,
+    begin: Annotated[Path | None, typer.Option("--from", help="fine-tune: start from the weights of this run or checkpoint")] = None,
     dagger: Annotated[
-        bool, typer.Option("--dagger", help="half of what is learned from is what the policy itself came to; --set data.dagger.… says more")
+        bool,
+        typer.Option(
+            "--dagger", help="DAgger: half of the training data are states that the policy itself reached; settings: --set data.dagger.…"
+        ),
     ] = False,
-    validate: Annotated[int, typer.Option(help="held-out episodes of the training split to play afterwards", min=0)] = 0,
-    every: Annotated[int, typer.Option(help="also play them after every so many steps", min=0)] = 0,
-    state: Annotated[str, typer.Option(help="full: goes on exactly; compact: nearly, from 10 bytes for each weight")] = "full",
-    keep: Annotated[float, typer.Option(help="minutes between two states from which training can go on")] = 5.0,
+    validate: Annotated[int, typer.Option(help="held-out episodes of the training split to play after training", min=0)] = 0,
+    every: Annotated[int, typer.Option(help="also play them every N steps", min=0)] = 0,
+    state: Annotated[
+        str, typer.Option(help="training state to resume from: full (exact), or compact (nearly exact, 10 bytes per weight)")
+    ] = "full",
+    keep: Annotated[float, typer.Option(help="minutes between two saved training states")] = 5.0,
     workers: Annotated[
-        int | None, typer.Option(help="processes that play episodes; all cores but one if not given, all CPUs of a cluster", min=1)
+        int | None,
+        typer.Option(help="processes that generate demonstrations (default: all cores but one, or all CPUs of the cluster)", min=1),
     ] = None,
 ) -> None:
-    """Train a policy from a stream of what the oracle does; play it with --policy learned:OUT. On several GPUs: torchrun."""
+    """Train a policy on demonstrations that the oracle generates meanwhile; evaluate it with --policy learned:OUT."""
     if minutes is not None and steps is not None:
         raise EtudeError("training lasts so many --minutes or so many --steps, not both")
     try:
@@ -71,21 +79,25 @@ def train(
 
 @app.command("stream")
 def save(
-    suite: Annotated[str, typer.Argument(help="whose training episodes are played")],
-    out: Annotated[Path, typer.Option(help="the folder; the same command goes on where it stopped")],
-    episodes: Annotated[int, typer.Option(help="so many, from the first on", min=1)],
+    suite: Annotated[str, typer.Argument(help="the suite whose training episodes are played")],
+    out: Annotated[Path, typer.Option(help="folder for the stream; repeat the command to resume")],
+    episodes: Annotated[int, typer.Option(help="number of episodes", min=1)],
     look: Annotated[
-        list[str] | None, typer.Option(help="objects or patches, both if not given; frames: whole episodes of closed-loop control")
+        list[str] | None, typer.Option(help="observation form: objects, patches (default: both), or frames, for closed-loop control")
     ] = None,
-    perturb: Annotated[list[str] | None, typer.Option(help="also told under a perturbation of the instruction, such as paraphrase")] = None,
-    settings: Annotated[list[str] | None, typer.Option("--set", help="key=value of a recipe's data.source, such as seed=1")] = None,
+    perturb: Annotated[
+        list[str] | None, typer.Option(help="also save the instructions under this perturbation, such as paraphrase; repeat for several")
+    ] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="override a setting of the recipe's data.source, such as seed=1")
+    ] = None,
     workers: Annotated[
-        int | None, typer.Option(help="processes that play episodes; all cores if not given, all CPUs of a cluster", min=1)
+        int | None, typer.Option(help="processes that play episodes (default: all cores, or all CPUs of the cluster)", min=1)
     ] = None,
     executor: ExecutorName = "local",
     ray_address: RayAddress = "",
 ) -> None:
-    """Play a stream of demonstrations once, for many trainings: etude train RECIPE --stream OUT, also while it grows."""
+    """Generate and save demonstrations for several trainings; use them, even while they are being made, with etude train --stream OUT."""
     from etude.evaluation.ray_team import RaySettings
     from etude.evaluation.run import RunSettings
     from etude.learn.control_plan import FRAMES, ControlPlan

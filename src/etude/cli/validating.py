@@ -1,4 +1,4 @@
-"""The command that checks a data set."""
+"""The command that checks a dataset."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ MOST = 5  # defects of a kind that are shown one by one
 
 @app.command()
 def validate(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="a LeRobot data set, v3.0 or v2.1, made by anybody")],
-    lerobot: Annotated[bool, typer.Option("--lerobot", help="load it with LeRobot too, which must be installed")] = False,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="any LeRobot dataset, v3.0 or v2.1")],
+    lerobot: Annotated[bool, typer.Option("--lerobot", help="also load it with LeRobot, which must be installed")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
-    """Check a data set: files, tables, counters, statistics, videos. Every defect is named; the exit status is 1 if there are any."""
+    """Check a LeRobot dataset: files, tables, counters, statistics, videos. Exit status 1 if there are defects."""
     from etude.datasets.validate import load_with_lerobot
     from etude.datasets.validate import validate as check
 

@@ -16,22 +16,22 @@ from etude.names import EtudeError, whole_number
 @app.command()
 def view(
     context: typer.Context,
-    what: Annotated[str, typer.Argument(metavar="EPISODE|RUN|DATASET", help="SUITE/TASK@SPLIT#SEED, or the folder of a run or a data set")],
-    out: Annotated[Path, typer.Option(help="the page, which needs nothing else; of an episode also a moving model, .glb (glTF)")] = Path(
+    what: Annotated[str, typer.Argument(metavar="EPISODE|RUN|DATASET", help="SUITE/TASK@SPLIT#SEED, or the folder of a run or a dataset")],
+    out: Annotated[Path, typer.Option(help="the self-contained HTML page; for an episode also an animated model, .glb (glTF)")] = Path(
         "out/view.html"
     ),
-    policy: Annotated[str, typer.Option(help=f"of an episode: {POLICY}")] = "oracle",
-    planner: Annotated[str, typer.Option(help=f"of an episode: {PLANNER}")] = "",
-    mode: Annotated[str, typer.Option(help=f"of an episode: {MODE}")] = "vanilla",
+    policy: Annotated[str, typer.Option(help=f"for an episode: {POLICY}")] = "oracle",
+    planner: Annotated[str, typer.Option(help=f"for an episode: {PLANNER}")] = "",
+    mode: Annotated[str, typer.Option(help=f"for an episode: {MODE}")] = "vanilla",
     episode: Annotated[
         list[str] | None,
-        typer.Option(help="of a run its name, of a data set its number; repeat for several. Without, failures first"),
+        typer.Option(help="which episode: its name in a run, its number in a dataset; repeat for several (default: failures first)"),
     ] = None,
-    most: Annotated[int, typer.Option(help="episodes of a run or a data set, where none are named", min=1)] = 8,
-    browser: Annotated[bool, typer.Option("--open/--no-open", help="show the page in a browser")] = True,
+    most: Annotated[int, typer.Option(help="most episodes to show, if none is named with --episode", min=1)] = 8,
+    browser: Annotated[bool, typer.Option("--open/--no-open", help="open the page in a browser")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
 ) -> None:
-    """Walk around in an episode, in the browser: orbit, scrub, sub-goals, cameras, contacts and forces."""
+    """Show an episode in an interactive 3D viewer, in the browser: timeline, sub-goals, cameras, contacts and forces."""
     if out.suffix.lower() not in (".html", ".htm", ".glb"):
         raise EtudeError(f"--out {str(out)!r} must end in .html, or of an episode in .glb")
     refuse_place("--out", out)
@@ -46,7 +46,7 @@ def view(
         views = _of_folder(folder, episode or [], most)
     elif "@" in what:
         for idle in given(context, "episode", "most"):
-            raise EtudeError(f"{idle} is for runs and data sets: {what!r} is one episode")
+            raise EtudeError(f"{idle} is for runs and datasets: {what!r} is one episode")
         from etude.evaluation.play import Players
         from etude.evaluation.viewing import episode_model, episode_view
 
@@ -58,7 +58,7 @@ def view(
             return
         views = [episode_view(players, what, mode)[0]]
     else:
-        raise EtudeError(f"{what!r} is neither an episode (SUITE/TASK@SPLIT#SEED) nor the folder of a run or of a data set")
+        raise EtudeError(f"{what!r} is neither an episode (SUITE/TASK@SPLIT#SEED) nor the folder of a run or of a dataset")
     write_view_page(views, out)
     size = out.stat().st_size
     if as_json:
@@ -83,5 +83,5 @@ def _of_folder(folder: Path, episodes: list[str], most: int) -> list[dict[str, A
 
     numbers = [whole_number(text) for text in episodes]
     if None in numbers:
-        raise EtudeError(f"--episode of a data set is a number, not {episodes[numbers.index(None)]!r}")
+        raise EtudeError(f"--episode of a dataset is a number, not {episodes[numbers.index(None)]!r}")
     return dataset_views(folder, [n for n in numbers if n is not None], most)

@@ -11,12 +11,12 @@ from etude.cli.app import Private, app, print_json, say
 from etude.names import EtudeError
 
 zoo = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
-app.add_typer(zoo, name="zoo", short_help="Trained policies that are installed: play one with --policy zoo:NAME.")
+app.add_typer(zoo, name="zoo", short_help="List the trained policies that are installed; evaluate one with --policy zoo:NAME.")
 
 
 @zoo.callback()
 def listing(context: typer.Context, as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False) -> None:
-    """Trained policies that are installed: play one with --policy zoo:NAME."""
+    """List the trained policies that are installed; evaluate one with --policy zoo:NAME."""
     if context.invoked_subcommand is not None:
         return
     from etude.learn.zoo import zoo_cards
@@ -35,15 +35,17 @@ def listing(context: typer.Context, as_json: Annotated[bool, typer.Option("--jso
 
 @zoo.command()
 def add(
-    run: Annotated[Path, typer.Argument(help="the folder of a training run, or a checkpoint")],
-    name: Annotated[str, typer.Option(help="it will be played as zoo:NAME")],
-    results: Annotated[list[Path] | None, typer.Option(help="a run of 'etude evaluate' with this policy, for the card")] = None,
-    folder: Annotated[Path, typer.Option("--zoo", help="the distribution that it is put into")] = Path("zoo"),
-    page: Annotated[Path, typer.Option(help="the page about all policies of the distribution")] = Path("docs/zoo.md"),
+    run: Annotated[Path, typer.Argument(help="folder of a training run, or a checkpoint")],
+    name: Annotated[str, typer.Option(help="name in the zoo, for --policy zoo:NAME")],
+    results: Annotated[
+        list[Path] | None, typer.Option(help="a run of 'etude evaluate' with this policy, to report on the model card")
+    ] = None,
+    folder: Annotated[Path, typer.Option("--zoo", help="the package to add it to")] = Path("zoo"),
+    page: Annotated[Path, typer.Option(help="the Markdown page about all policies of the package")] = Path("docs/zoo.md"),
 ) -> None:
-    """Put a run's policy into a zoo, with its card.
+    """Add a trained policy to a zoo package, with its model card.
 
-    It is exported, and compared with torch on episodes that nobody trains on."""
+    It is exported to ONNX, and its actions are compared with torch's on held-out episodes."""
     try:
         from etude.learn.shipping import add_to_zoo
     except ModuleNotFoundError as error:
@@ -55,12 +57,16 @@ def add(
 
 @zoo.command()
 def push(
-    run: Annotated[Path, typer.Argument(help="the folder of a training run, or a checkpoint")],
-    repository: Annotated[str, typer.Argument(metavar="OWNER/NAME", help="of the Hugging Face Hub (extra 'hub'; log in: hf auth login)")],
-    results: Annotated[list[Path] | None, typer.Option(help="a run of 'etude evaluate' with this policy, for the card")] = None,
+    run: Annotated[Path, typer.Argument(help="folder of a training run, or a checkpoint")],
+    repository: Annotated[
+        str, typer.Argument(metavar="OWNER/NAME", help="repository on the Hugging Face Hub (extra 'hub'; log in first: hf auth login)")
+    ],
+    results: Annotated[
+        list[Path] | None, typer.Option(help="a run of 'etude evaluate' with this policy, to report on the model card")
+    ] = None,
     private: Private = False,
 ) -> None:
-    """Put a run's policy on the Hugging Face Hub, with its card. Downloaded, it is played with --policy learned:FOLDER."""
+    """Upload a trained policy to the Hugging Face Hub, with its model card. Once downloaded, evaluate it with --policy learned:FOLDER."""
     from tempfile import TemporaryDirectory
 
     from etude.integrations.hub import HubRepository

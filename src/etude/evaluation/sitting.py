@@ -32,7 +32,7 @@ def refuse_other_standards(store: Store) -> None:
         if before.get(what) != now:
             raise EtudeError(
                 f"{str(store.folder)!r} was begun with {what} {before.get(what, 'unknown')}, this is {now}: results of both are not mixed;"
-                f" go on with that {what}, or choose another --out"
+                f" resume with that {what}, or choose another --out"
             )
 
 

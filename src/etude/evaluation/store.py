@@ -31,7 +31,7 @@ OURS = (PLAN, INFO, LINES, LOCK, "films", "actions", "views", f"{PLAN}.new", f"{
 
 @dataclass(frozen=True)
 class Run:
-    """A run as it was read: complete or not, it is never changed by reading.
+    """The results of a run, complete or not; reading never changes the run.
 
     >>> run = etude.evaluate("oracle", "kitchen@test", episodes=20)
     >>> print(run.table())
@@ -301,7 +301,7 @@ class Store:
 
     def _unwritten(self, error: OSError) -> EtudeError:
         kept = f"{len(self.records)} of {len(self.plan.episodes)} episodes are kept"
-        return EtudeError(f"{self.folder / LINES} cannot be written: {error.strerror}; {kept}, and the same command goes on from there")
+        return EtudeError(f"{self.folder / LINES} cannot be written: {error.strerror}; {kept}; repeat the command to resume")
 
     def seal(self) -> None:
         """Put the lines in the order of the plan, once all are there."""

@@ -67,7 +67,7 @@ class Job:
             return replace(record, film=self._kept(trajectory.episode, trajectory, record))
         except Exception as error:
             if isinstance(error, OSError) and error.errno in FULL:
-                raise EtudeError(f"the film of {name} cannot be kept: {error.strerror}; make room, and the same command goes on") from None
+                raise EtudeError(f"the video of {name} cannot be saved: {error.strerror}; free space and repeat the command") from None
             return replace(record, outcome="error", error=f"the film could not be kept: {in_a_line(error)}")
 
     def _kept(self, episode: Episode, trajectory: Trajectory, record: Record) -> str:

@@ -74,8 +74,9 @@ def recipe_named(name: str, settings: Sequence[str] = ()) -> Recipe:
     """A recipe by its name, SUITE/NAME, with ``key=value`` settings such as ``schedule.batch=256``."""
     suite, slash, form = name.partition("/")
     if not slash:
-        known = ", ".join(dict.fromkeys(one for each in SUITES for one in recipe_names(each)))
-        raise EtudeError(f"{name!r} is not a recipe; expected SUITE/NAME with one of the names {known}")
+        stem, suites = (suite, [suite]) if suite in SUITES else ("SUITE", [*SUITES])
+        known = ", ".join(dict.fromkeys(one for each in suites for one in recipe_names(each)))
+        raise EtudeError(f"{name!r} is not a recipe; expected {stem}/NAME with one of the names {known}")
     if form not in recipe_names(suite):
         raise unknown(f"recipe of {suite}", form, recipe_names(suite))
     found = _plain_recipe(suite, form)

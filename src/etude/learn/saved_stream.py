@@ -65,7 +65,7 @@ def save_stream(
     if (folder / PLAN).exists():
         there = read_plan(folder)
         if replace(there, episodes=plan.episodes) != plan:
-            raise EtudeError(f"{folder} holds another stream; go on with its own settings, or save into another folder")
+            raise EtudeError(f"{folder} holds another stream; resume it with its own settings, or save into another folder")
     write_whole(folder / PLAN, json.dumps({"format": FORMAT, **encode(plan)}, indent=1) + "\n")
     due = [k for k in range(plan.shards) if not all(_file(folder, kind, k).exists() for kind in plan.files)]
     missing, done = 0, plan.shards - len(due)
@@ -82,7 +82,7 @@ def _played_here(plan: StreamPlan, folder: Path, due: Sequence[int], workers: in
             for found in as_completed([team.submit(_play_shard, encode(plan), str(folder), k) for k in due]):
                 yield found.result()
         except BrokenProcessPool:
-            raise EtudeError("a process that plays demonstrations ended; the same command goes on with what is missing") from None
+            raise EtudeError("a process that plays demonstrations ended; repeat the command to play what is missing") from None
         finally:
             team.shutdown(cancel_futures=True)
 
@@ -93,7 +93,7 @@ def _played_there(plan: StreamPlan, folder: Path, due: Sequence[int], cluster: R
     with RayTeam(ShardPlayer, [encode(plan)], cluster, about, standards("raster"), named()) as team:
         for (shard,), found in team.work_off((k,) for k in due):
             if isinstance(found, Lost):
-                raise EtudeError(f"file {shard} of the stream: {found.reason}; the same command goes on with what is missing")
+                raise EtudeError(f"file {shard} of the stream: {found.reason}; repeat the command to play what is missing")
             _write_shard(plan, folder, shard, found["files"])
             yield found["missing"]
 

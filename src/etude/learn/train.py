@@ -171,10 +171,10 @@ class Trainer:
         tensors, metadata = read_state(folder)
         kept, history = Recipe.from_data(parse_json(metadata["recipe"])), parse_json(metadata["history"])
         if kept != self.recipe:
-            raise EtudeError(f"{folder} was trained with another recipe; go on with its own, or train into another folder")
+            raise EtudeError(f"{folder} was trained with another recipe; resume it with its own, or train into another folder")
         if clock != history["clock"]:
             ways = ("by the clock", "to a number of steps")
-            raise EtudeError(f"{folder} was trained {ways[clock]}, not {ways[not clock]}; go on with the same of --minutes and --steps")
+            raise EtudeError(f"{folder} was trained {ways[clock]}, not {ways[not clock]}; resume it with the same of --minutes and --steps")
         parts: dict[str, dict[str, Tensor]] = {"model": {}, "averaged": {}}
         states: dict[int, dict[str, Tensor]] = {}
         for name, value in expanded(tensors, history["form"]).items():

@@ -37,7 +37,8 @@ from etude.learn.train import EVERY, Trainer, train
 from etude.names import EpisodeName, EtudeError
 
 RECIPE, MEASURED = "recipe.json", "measured.json"
-TELL = 10 * EVERY  # steps between lines of progress
+TELL = 10 * EVERY  # steps between lines of progress, where they are fast
+SILENCE = 30.0  # seconds after which the next point of the curve has a line
 
 
 @dataclass(frozen=True)
@@ -200,7 +201,7 @@ class _Keeping:
         trainer, settings = self._trainer, self._settings
         with self._stopping.listening():
             self._play()
-        last = time.monotonic()
+        last = said = time.monotonic()
         with contextlib.closing(_training(trainer, settings, self._stopping)) as points:
             for point in points:
                 self._curve.add(point)
@@ -212,12 +213,13 @@ class _Keeping:
                 if due:
                     with contextlib.suppress(KeyboardInterrupt):  # the state is kept already, and training ends at the next look
                         self._validate(point)
-                if due or point.step % TELL == 0:
+                if due or point.step % TELL == 0 or time.monotonic() - said > SILENCE:
+                    said = time.monotonic()
                     self._say(self._curve.points[-1].told(None if settings.minutes else trainer.recipe.schedule.steps))
         if trainer.done != self._kept:
             self._keep()
         if self._stopping.asked:
-            self._say(f"stopped after step {trainer.done}, which is kept; the same command goes on")
+            self._say(f"stopped after step {trainer.done}, which is saved; repeat the command to resume")
             raise KeyboardInterrupt
         if self._curve.points:
             if settings.validate:

@@ -99,7 +99,7 @@ class ModelTraining:
                 time.sleep(LOOK)
         if failed:
             told = "; ".join(f"{name} ({why})" for name, why in failed.items())
-            raise EtudeError(f"{len(failed)} of {len(models)} were not trained: {told}; the same command goes on")
+            raise EtudeError(f"{len(failed)} of {len(models)} were not trained: {told}; repeat the command to resume")
 
     def stream_folder(self, model: PaperModel) -> Path:
         """Where the saved stream is that a model learns from."""

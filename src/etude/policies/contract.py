@@ -37,18 +37,18 @@ RATE = 20.0  # control steps for each second of simulated time
 
 @dataclass(frozen=True)
 class Contract:
-    """A policy's side of the agreement. A policy says all its conventions; :meth:`etude` says those that are not given as etude has them.
+    """What a policy observes and how its actions are to be read. A policy states all its conventions; :meth:`etude` fills in etude's own.
 
-    ``action``: the space of its actions; none for who acts in the task's ``own``, or is given the true state. ``frame``, ``rotation``: in
-    what they are expressed. ``scale``: what a 1 stands for, in metres and radians (0.1 for ``ee_delta``, 1 for ``ee_pose``). ``closes``:
-    the sign of the last number that closes the hand. ``rate``: actions for each second. ``cameras``, ``size`` (width, height; the suite's
-    own if not given), ``modalities``, ``orientation``: the pictures it wants, from cameras of the scene by name or from its own
-    (:mod:`etude.scene.viewpoints`); ``smooth``: with smooth edges, from 2×2 samples for each pixel. ``told``: in text alone; in text with
-    ``{image:k}`` and pictures, and then without the words that stand for them; or with :class:`~etude.prompts.views.Views` of them: what
-    its cameras see of each, with segmentation. ``chunk``: the most actions it returns at once; ``execute``: how many of them are carried
-    out before it is asked again (all when None). ``privileged``: it wants the true state. ``whole``: of a decision it wants all frames at
-    once, not one after the other. ``joints``: of the arm that it feels, where it was made for arms with so many. ``own``: it acts in the
-    task's own space, whichever that is.
+    ``action``: its action space; None if it acts in the task's ``own`` space, or is given the true state. ``frame``, ``rotation``: how
+    actions are expressed. ``scale``: metres and radians per 1.0 (0.1 for ``ee_delta``, 1 for ``ee_pose``). ``closes``: the sign of the
+    last number that closes the hand; or ``hand``: the numbers for open and closed. ``rate``: actions per second. ``cameras`` (of the scene,
+    by name, or its own: :mod:`etude.scene.viewpoints`), ``size`` (width, height; by default the suite's), ``modalities``, ``orientation``:
+    the images it gets; ``called``: their names in the observation; ``smooth``: anti-aliased, from 2×2 samples for each pixel. ``told``:
+    the form of the instruction: text alone; text with ``{image:k}`` and images, without the words that describe them; or
+    :class:`~etude.prompts.views.Views` of the images: what its cameras see of each, with segmentation. ``chunk``: the maximum number of
+    actions it returns at once; ``execute``: how many of them are executed before it is called again (None: all). ``privileged``: it gets
+    the true state. ``whole``: for a decision, it gets all frames at once, not one after the other. ``joints``: the number of arm joints
+    it was made for. ``own``: it acts in the task's own space, whichever that is.
 
     >>> Contract.etude("ee_delta", cameras=("base",), size=(128, 128), chunk=8)
     >>> Contract("ee_pose", "base", "quaternion_xyzw", scale=1.0, closes=-1, rate=10.0, cameras=("base",), orientation="rotated_180")
@@ -121,7 +121,7 @@ class Contract:
 
     @classmethod
     def etude(cls, action: ActionSpace | None = None, **fields: Any) -> Contract:
-        """A contract in this action space, or the task's own if none is named, whose conventions are etude's but for those that are given.
+        """A contract in this action space (by default the task's own), with etude's conventions except those that are given.
 
         >>> Contract.etude("ee_delta").frame, Contract.etude("ee_delta", frame="world").scale
         ('tip', 0.1)

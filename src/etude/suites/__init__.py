@@ -1,4 +1,4 @@
-"""The suites: ``etude.suites()`` gives them all by name. Six come with etude, others with plug-ins, and none is special."""
+"""The suites: ``etude.suites()`` returns them all by name. Some come with etude, others with plug-ins; all are written alike."""
 
 from __future__ import annotations
 

@@ -41,9 +41,9 @@ PURPOSES: tuple[Purpose, ...] = ("training", "validation", "test")
 
 @dataclass(frozen=True)
 class Draw:
-    """What a sampler draws from: random streams by purpose, the split, and the options of the episode's name.
+    """The input of a sampler: random streams by purpose, the split, and the options of the episode's name.
 
-    ``split`` is the one whose things are used: that of the name, unless the suite says that it is like another.
+    ``split`` is the one whose objects are used: that of the name, unless the suite says that it is like another.
 
     >>> draw.rng("layout").uniform(-0.3, 0.3), draw.option("difficulty", "default")
     """
@@ -69,7 +69,7 @@ class Draw:
 
 @dataclass(frozen=True)
 class Draft:
-    """What a sampler gives: the parts of an episode. The first of the instructions is the usual one; ``?prompt=k`` takes another.
+    """The result of a sampler: the parts of an episode. The first instruction is the default; ``?prompt=k`` selects another.
 
     ``held``, ``roles`` and ``least`` as in an :class:`~etude.episodes.Episode`; ``horizon`` too, 0 for that of the task.
 
@@ -158,14 +158,14 @@ class InventoryTable:
 
 @dataclass(frozen=True)
 class Conceded:
-    """A cheat that may be above chance in a task, and why: a page of the paper, or a proof."""
+    """A cheat that may exceed chance in a task, and why: a page of the paper, or a proof."""
 
     task: str
     cheat: str
     reason: str
 
 
-ONLOOKER = "render"  # the camera of films, which no policy has
+ONLOOKER = "render"  # the camera of videos, which policies do not see by default
 MOST_CONCEDED = 5  # for a suite: more would be an excuse
 Novelty = Literal["shape", "texture", "combination"]
 
@@ -176,10 +176,10 @@ Reword = Callable[[str, EpisodeName, Stream], str | None]
 
 
 class Witness(Protocol):
-    """Somebody who looks on while an episode is played, to say afterwards what went wrong first."""
+    """A failure monitor: observes an episode at every control step, and says afterwards what went wrong first."""
 
     def look(self) -> None:
-        """A control step is over."""
+        """Observe the state after a control step."""
 
     def cause(self, misled: int | None = None, led: bool = False) -> str:
         """What went wrong first in an episode that failed, in the suite's own categories. ``misled``: the step at which a planner said a
@@ -188,28 +188,27 @@ class Witness(Protocol):
 
 @dataclass(eq=False)
 class Suite:
-    """A benchmark, as one value: nothing else in etude knows it by name. To make one is to register it.
+    """A benchmark, as one value: nothing else in etude knows it by name. Creating one registers it.
 
-    ``splits`` says what each is for: demonstrations are of training splits, evaluations of test splits, unless asked otherwise; the first
-    of a purpose is the default. ``alike``: splits that differ from another one in their seeds only.
+    ``splits`` gives the purpose of each: demonstrations use training splits and evaluations test splits, unless others are named; the
+    first split of a purpose is the default. ``alike``: splits that differ from another one in their seeds only.
 
-    ``room`` makes the scene that :meth:`Draw.scene` furnishes; ``workspace`` (m, world) is where things may stand in it, and where pick-
-    and-place actions may lead; ``reach`` (m, world) the box in which the tip may be sent to keyposes; either may be a function that says so
-    of a scene, where rooms differ. ``keyposed``: tasks that the oracle can also play by keyposes, besides those whose ``control`` they are.
-    ``cameras`` and ``size`` (width, height) are what policies see unless they ask for something else: all cameras but the onlooker's where
-    none are named. ``views``: the two of them through which planners look, and policies that have two; in rooms that have no such, the
-    first that stands in the room, and the one at the hand or the next.
+    ``room`` makes the scene that :meth:`Draw.scene` furnishes; ``workspace`` (m, world) is where objects may be placed, and where pick-and-
+    place actions may lead; ``reach`` (m, world) is the box to which keyposes may move the tip. Either may be a function of a scene, if
+    rooms differ. ``keyposed``: tasks that the oracle can also play with keyposes, besides those whose ``control`` they are.
+    ``cameras`` and ``size`` (width, height) are what policies see by default: if none are named, all cameras except the one for videos.
+    ``views``: the two cameras of planners, and of policies with two; in rooms without them, the first camera fixed in the room, and the
+    one on the hand or else the next.
 
-    ``horizon``, ``control`` and ``options`` are those of a task that does not say; ``order`` is that of its tables. ``plans`` are frozen
-    lists of episodes, played as ``--plan SUITE-PLAN``. ``reword`` puts an instruction into other words, None where it cannot. ``modes``
-    are those it has beyond everybody's; ``asked_every``: control steps from one question to a planner to the next, by level.
-    ``cause`` says what went wrong in an episode that failed, in the suite's own categories, by how it ended; a ``witness`` does so where
-    one has to have looked on. ``open_branches``: which of the two branches of each of an episode's conditions could be carried out, whether
-    it is to be taken or not.
-    ``tables``, ``paper_tables`` (those of its paper, and its figures), ``paper_models`` (those to be trained for them), ``paper_claims``
-    (its conclusions), ``inventory`` and ``benches`` are loaded when they are asked for. ``layout``: a
-    format of data sets that is the suite's own.
-    ``novel`` says of splits what of their things no training split may have; ``exceptions`` are cheats that an audit shall let pass.
+    ``horizon``, ``control`` and ``options`` are the defaults of its tasks; ``order`` is the order of tasks in its tables. ``plans`` are
+    fixed episode lists, played with ``--plan SUITE-PLAN``. ``reword`` paraphrases an instruction, or returns None if it cannot. ``modes``
+    are its additional evaluation modes; ``asked_every``: control steps between questions to a planner, by level.
+    ``cause`` says why an episode failed, in the suite's own categories, from its final state; a ``witness`` does so if it has to observe
+    the whole episode. ``open_branches``: which of the two branches of each condition of an episode could be carried out, whether or not
+    it is the right one.
+    ``tables``, ``paper_tables`` (the tables and figures of its paper), ``paper_models`` (the models to be trained for them),
+    ``paper_claims`` (its conclusions), ``inventory`` and ``benches`` are loaded on demand. ``layout``: a dataset format of the suite.
+    ``novel`` says for a split what no training split may contain; ``exceptions`` are cheats that an audit accepts.
 
     >>> kitchen = Suite("kitchen", "Kitchen tasks", splits={"train": "training", "test": "test"}, room=rlbench_room)
     >>> @kitchen.task(level="L1", horizon=300)

@@ -38,7 +38,7 @@ class Link:
 
 @dataclass(frozen=True, eq=False)
 class Arm:
-    """A serial arm. ``flange`` is where hands are screwed on, in the last link's frame; its z axis points outwards.
+    """A serial arm. ``flange`` is the frame to which hands are attached, in the last link's frame; its z axis points outwards.
 
     >>> etude.Arm.from_mjcf("arm.xml", name="mine", tip="flange", home=(0, -1, 1, 0, 1, 0))
     """
