@@ -94,7 +94,7 @@ def test_a_live_policy_is_refused_by_several_workers(tmp_path):
 def test_a_comparison_is_a_table_a_verdict_and_a_page(runs, tmp_path):
     found = api.compare(runs[0], runs[1].folder)
     assert [(r["task"], r["pairs"], r["rate_a"], r["rate_b"]) for r in found.table().rows] == [("", 2, 1.0, 0.0), ("pick", 2, 1.0, 0.0)]
-    assert "clevrskills/pick" in str(found.table()) and "not resolved" in found.verdict
+    assert "clevrskills/pick" in str(found.table()) and "not significant" in found.verdict
     assert "test_api:Still" in found.report(tmp_path / "page.html").read_text()
 
 
@@ -124,7 +124,7 @@ def mixed(tmp_path) -> Run:
 def test_terminal_page_and_comparison_state_the_same_success(mixed, capsys, monkeypatch, tmp_path):
     assert sum(r.success for r in mixed.records) == 9
     text = told(capsys, monkeypatch, "report", str(mixed.folder))
-    assert "vanilla: 6 of 6 episodes succeed, 61–100 % (95 %, clustered by task); 0 errors; 6 perturbed episodes counted apart" in text
+    assert "vanilla: 6 of 6 episodes succeed, 61–100 % (95 %, clustered by task); 0 errors; 6 perturbed episodes counted separately" in text
     assert "6 of 6 episodes" in re.sub("<[^>]+>", "", report([mixed]))
     assert (overall := comparison(mixed, mixed).overall.difference).pairs == 6 and overall.rate_a == 1.0
     said = json.loads(told(capsys, monkeypatch, "compare", str(mixed.folder), str(mixed.folder), "--json"))

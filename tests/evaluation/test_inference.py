@@ -378,7 +378,7 @@ def test_a_difference_beyond_the_discordant_pairs_is_refused() -> None:
 
 
 @given(tables)
-def test_an_unresolved_comparison_always_asks_for_more_pairs_than_it_has(table: PairedTable) -> None:
+def test_a_comparison_that_is_not_significant_always_asks_for_more_pairs_than_it_has(table: PairedTable) -> None:
     assume(table.only_a != table.only_b and mcnemar(table.only_a, table.only_b) >= 0.05)
     needed = pairs_needed(table.discordant / table.episodes, (table.only_a - table.only_b) / table.episodes)
     assert needed is not None and needed > table.episodes
@@ -393,28 +393,28 @@ def test_an_unresolved_comparison_always_asks_for_more_pairs_than_it_has(table: 
         (
             PairedTable(250, 48, 32, 70),
             "A succeeds in 4.0 percentage points more episodes than B (95 % interval −0.4 to 8.4; 400 paired episodes, 20 % of them with "
-            "different outcomes; exact McNemar p = 0.093): not resolved. About 1,000 pairs would be needed for 80 % power at this "
+            "different outcomes; exact McNemar p = 0.093): not significant. About 1,000 pairs would be needed for 80 % power at this "
             "difference, 630 more than there are.",
         ),
         (
             PairedTable(250, 32, 60, 58),
             "B succeeds in 7.0 percentage points more episodes than A (95 % interval 2.3 to 11.7; 400 paired episodes, 23 % of them with "
-            "different outcomes; exact McNemar p = 0.0046): resolved in favour of B.",
+            "different outcomes; exact McNemar p = 0.0046): significant, in favour of B.",
         ),
         (
             PairedTable(5, 6, 0, 1),
             "A succeeds in 50 percentage points more episodes than B (95 % interval 12 to 73; 12 paired episodes, 50 % of them with "
-            "different outcomes; exact McNemar p = 0.031): resolved in favour of A.",
+            "different outcomes; exact McNemar p = 0.031): significant, in favour of A.",
         ),
         (
             PairedTable(250, 40, 40, 70),
             "A and B succeed equally often in 400 paired episodes (difference 0, 95 % interval −4.4 to 4.4 percentage points; 20 % of them "
-            "with different outcomes; exact McNemar p = 1): no difference resolved.",
+            "with different outcomes; exact McNemar p = 1): no significant difference.",
         ),
         (
             PairedTable(300, 0, 0, 100),
             "A and B never differ in 400 paired episodes (both succeed in 75 % of them; difference 0, 95 % interval −0.7 to 0.7 percentage "
-            "points): no difference resolved.",
+            "points): no significant difference.",
         ),
         (PairedTable(0, 0, 0, 0), "A and B have no episodes in common: nothing can be said about their difference."),
     ],
@@ -437,8 +437,8 @@ def test_swapping_the_policies_does_not_change_the_verdict(table: PairedTable) -
 
 
 @given(tables)
-def test_a_verdict_is_resolved_exactly_when_mcnemar_is(table: PairedTable) -> None:
-    assert ("resolved in favour of" in verdict("A", "B", table)) == (mcnemar(table.only_a, table.only_b) < 0.05)
+def test_a_verdict_is_significant_exactly_when_mcnemar_is(table: PairedTable) -> None:
+    assert ("significant, in favour of" in verdict("A", "B", table)) == (mcnemar(table.only_a, table.only_b) < 0.05)
 
 
 def test_importing_inference_does_not_import_scipy() -> None:

@@ -187,7 +187,7 @@ def test_a_plausible_perturbation_that_costs_is_flagged_and_one_that_does_not_is
         found["dark"].flagged
         and found["dark"].words == "Costs 60 points of success: 100 % without it, 40 % under it, and should not matter."
     )
-    assert not found["blue"].flagged and found["blue"].words.startswith("No cost resolved: −5 points")
+    assert not found["blue"].flagged and found["blue"].words.startswith("No significant cost: −5 points")
 
 
 def test_several_perturbations_are_as_plausible_as_the_least_plausible():

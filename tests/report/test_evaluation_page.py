@@ -172,7 +172,7 @@ def test_a_verdict_stands_in_words():
     good, bad = ([record(f"{PICK}#{k}", outcome) for k in range(20)] for outcome in (True, False))
     words = page(run_of(good, policy="good"), run_of(bad, policy="bad")).text
     assert words.count("good succeeds in 100 percentage points more episodes than bad") == 2  # in short, and where they are compared
-    assert "resolved in favour of good" in words and "both succeed 0 · only good 20 · only bad 0 · neither 0" in words
+    assert "significant, in favour of good" in words and "both succeed 0 · only good 20 · only bad 0 · neither 0" in words
 
 
 def test_policies_have_marks_of_their_own():

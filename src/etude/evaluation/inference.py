@@ -191,7 +191,7 @@ def mcnemar(only_a: int, only_b: int) -> float:
 
 
 def holm(values: Sequence[float]) -> list[float]:
-    """Several p corrected for how many of them there are: one in twenty would seem resolved by chance."""
+    """Several p corrected for how many of them there are: one in twenty would seem significant by chance."""
     found, worst = list(values), 0.0
     for rank, k in enumerate(sorted(range(len(found)), key=lambda k: values[k])):
         worst = max(worst, min(1.0, (len(found) - rank) * values[k]))
@@ -267,7 +267,7 @@ def pairs_needed(rate_discordant: float, difference: float, power: float = 0.8, 
 def verdict(name_a: str, name_b: str, pairs: PairedTable, confidence: float = 0.95, power: float = 0.8) -> str:
     """What a comparison on the same episodes has shown, in a sentence or two that name the better policy first.
 
-    A difference is resolved when the exact McNemar p is below 1 − ``confidence``.
+    A difference is significant if the exact McNemar p is below 1 − ``confidence``.
     """
     if pairs.episodes == 0:
         return f"{name_a} and {name_b} have no episodes in common: nothing can be said about their difference."
@@ -283,21 +283,21 @@ def verdict(name_a: str, name_b: str, pairs: PairedTable, confidence: float = 0.
         both = _percent(pairs.both / pairs.episodes)
         return (
             f"{name_a} and {name_b} never differ in {episodes} (both succeed in {both} of them; difference 0, {interval}"
-            " percentage points): no difference resolved."
+            " percentage points): no significant difference."
         )
     if difference == 0:
         return (
             f"{name_a} and {name_b} succeed equally often in {episodes} (difference 0, {interval} percentage points; {details}):"
-            " no difference resolved."
+            " no significant difference."
         )
     gap = _points(difference, pairs.episodes) if difference >= 0.0005 else "less than 0.1"
     finding = f"{name_a} succeeds in {gap} percentage points more episodes than {name_b} ({interval}; {episodes}, {details})"
     if p < 1 - confidence:
-        return f"{finding}: resolved in favour of {name_a}."
+        return f"{finding}: significant, in favour of {name_a}."
     needed = pairs_needed(share, difference, power, 1 - confidence)
     assert needed is not None  # the difference is not 0
     return (
-        f"{finding}: not resolved. About {_about(needed)} pairs would be needed for {_percent(power)} power at this difference,"
+        f"{finding}: not significant. About {_about(needed)} pairs would be needed for {_percent(power)} power at this difference,"
         f" {_about(needed - pairs.episodes)} more than there are."
     )
 

@@ -15,7 +15,7 @@ from etude.evaluation.tables import control_key, name_of, p_value, percent, pert
 from etude.names import EtudeError
 
 LEVEL = 0.05
-"""Below this p a difference counts as resolved."""
+"""Below this p a difference counts as significant."""
 SURVIVES = 0.2
 """An implausible perturbation should destroy success; a rate that is surely above this has survived it."""
 FEWEST_PAIRS = 20
@@ -47,7 +47,7 @@ class Difference:
 
     @property
     def more(self) -> int | None:
-        """Pairs beyond these that would resolve it with 80 % power, if it is as large as it seems; None where it is resolved, or 0."""
+        """Pairs beyond these that would detect it with 80 % power, if it is as large as it seems; None if it is significant, or 0."""
         if self.p < LEVEL or not self.difference:
             return None
         needed = pairs_needed(self.table.discordant / self.pairs, self.difference)
@@ -181,7 +181,7 @@ def _cost_words(name: str, plausible: bool | None, found: Difference) -> tuple[b
     if found.difference > 0 and found.adjusted < LEVEL:
         return False, f"Success rises by {gap} points under it, from {control} to {rate}."
     low, high = found.interval
-    return False, f"No cost resolved: {points(found.difference)} points, 95 % interval {points(low)} to {points(high)}."
+    return False, f"No significant cost: {points(found.difference)} points, 95 % interval {points(low)} to {points(high)}."
 
 
 # ------------------------------------------------------------------------------------------------ two runs

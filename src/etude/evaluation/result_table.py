@@ -61,6 +61,6 @@ def _headlines(records: Sequence[Record]) -> list[str]:
         lines.append(
             f"{mode}: {t.successes} of {plural(t.episodes, 'perturbed episode' if perturbed else 'episode')} succeed,"
             f" {100 * low:.0f}–{100 * high:.0f} % (95 %{', clustered by task' if one.tasks > 1 else ''}); {plural(t.errors, 'error')}"
-            + (f"; {plural(apart, 'perturbed episode')} counted apart" if apart else "")
+            + (f"; {plural(apart, 'perturbed episode')} counted separately" if apart else "")
         )
     return lines

@@ -264,7 +264,7 @@ METHODS = (
     "Success rates carry 95 % Wilson intervals. Where several tasks are pooled, whole tasks are resampled, because seeds of one task are"
     " not independent of each other; such an interval is never narrower than Wilson’s.",
     "Differences on the same episodes carry Newcombe’s interval for paired rates and an exact McNemar p. Where many are looked at"
-    " together, p is corrected after Holm, and only what is still below 0.05 counts as resolved.",
+    " together, p is corrected after Holm, and only what is still below 0.05 counts as significant.",
     "Errors are the machine’s, not the policy’s: they are counted beside the episodes. Perturbed episodes count in their own section"
     " alone, unless a run has no others.",
     "A plausible perturbation is marked where it costs success, an implausible one where success survives it.",

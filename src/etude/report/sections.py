@@ -260,7 +260,7 @@ def _heatmap(arm: Contestant, rows: Sequence[PerturbationCost]) -> str:
     tasks = list(dict.fromkeys(task for task, _ in cells))
     columns = [Column("Task"), *(Column(name, numeric=True, kind="cell") for name in names)]
     lines = [Row((Cell(breakable(task), task), *(_heat(cells.get((task, name))) for name in names))) for task in tasks]
-    caption = f"{arm.label}: difference to the control in percentage points; bold where it is resolved among all of these"
+    caption = f"{arm.label}: difference to the control in percentage points; bold where the corrected p is below 0.05"
     return f'<div class="arm-{arm.number}">{table(f"heat-{arm.number}", caption, columns, lines, "heat")}</div>'
 
 

@@ -122,7 +122,7 @@ def _standing(e: PolicyEvidence) -> str:
         d = c.overall.difference
         if d.pairs:
             low, high = (points(v) for v in d.interval)
-            unsure = "" if d.p < LEVEL else ", not resolved"
+            unsure = "" if d.p < LEVEL else ", not significant"
             gaps.append(f"{points(d.difference)} points against {c.name_b} ({low} to {high}{unsure})")
     return f"On the same episodes, the difference is {_some(gaps)}." if gaps else ""
 
@@ -137,7 +137,7 @@ def _robustness(e: PolicyEvidence) -> list[str]:
     if suffers:
         found.append(f"It loses success to what should not matter: {_some([_gap(c) for c in suffers])}.")
     elif any(c.plausible for c in told):
-        found.append(f"No cost is resolved of {plural(sum(bool(c.plausible) for c in told), 'perturbation')} that should not matter.")
+        found.append(f"No significant cost of {plural(sum(bool(c.plausible) for c in told), 'perturbation')} that should not matter.")
     if survives:
         kept = [f"{c.perturbation} ({percent(c.difference.rate_a)})" for c in survives]
         found.append(f"It still succeeds where what the task needs is taken away: {_some(kept)}.")
@@ -188,7 +188,7 @@ def setup(e: PolicyEvidence) -> list[str]:
     statistics = (
         "Rates carry 95 % Wilson intervals; where several tasks are pooled, whole tasks are resampled. Differences are paired by episode,"
         " with Newcombe’s interval and an exact McNemar p, after Holm where many are looked at together. Errors are the machine’s and are"
-        " counted apart."
+        " counted separately."
     )
     contract = contract_words((info.get("contract") or {}).get("policy") or {})
     converted = [text for texts in (info.get("converted") or {}).values() for text in texts]
