@@ -3,10 +3,11 @@ PYTHON ?= python3
 # LeRobot wants Python 3.12 or newer.
 PYTHON312 ?= $(firstword $(wildcard $(HOME)/.pyenv/versions/3.12*/bin/python) python3.12)
 VENV ?= .venv
+TORCH ?= torch
 BIN := $(VENV)/bin
 ZOO := $(wildcard zoo/src/etude_zoo/*.onnx) # trained policies: where one ships, it is installed with what plays it
 
-.PHONY: demo test test-bytes test-hub test-lerobot test-openpi test-ray test-sb3 test-view test-vla-eval test-wheel docs lint browser screen clean
+.PHONY: demo test test-bytes test-hub test-learn test-lerobot test-openpi test-ray test-sb3 test-view test-vla-eval test-wheel docs lint browser screen clean
 
 # Where the trained policy ships, the first page says what it has understood, and the oracle on every suite has a page of its own.
 LEARNED := $(patsubst zoo/src/etude_zoo/%.onnx,zoo:%,$(wildcard zoo/src/etude_zoo/vima-objects.onnx))
@@ -38,6 +39,11 @@ test-bytes: $(VENV)/.tested
 # What is pushed by the real client of the Hugging Face Hub, to a Hub of our own.
 test-hub: $(VENV)-hub/.installed
 	$(VENV)-hub/bin/python -m pytest tests/with_hub
+
+# Training, its policies and planners, T5, ViT and language models as transformers has them (tiny ones of random weights), and exports to ONNX, on
+# the CPU. `make test` has no torch and leaves them out. TORCH chooses another build: TORCH='torch==2.13.0'.
+test-learn: $(VENV)-learn/.installed
+	$(VENV)-learn/bin/python -m pytest -n 2 --dist loadfile tests/learn tests/policies/test_server.py tests/perturb/test_pieces.py
 
 # The real LeRobot, in an environment of its own: our data sets in it, our episodes in lerobot-eval, its checkpoints in etude evaluate.
 test-lerobot: $(VENV)-lerobot/.installed
@@ -112,6 +118,12 @@ $(VENV)-lerobot/.installed: pyproject.toml
 	$(VENV)-lerobot/bin/python -m pip install --quiet --disable-pip-version-check -e '.[datasets,lerobot]' 'lerobot[diffusion,smolvla]' hypothesis pytest
 	touch $@
 
+$(VENV)-learn/.installed: pyproject.toml $(ZOO)
+	$(PYTHON) -m venv $(VENV)-learn
+	$(VENV)-learn/bin/python -m pip install --quiet --disable-pip-version-check $(TORCH) -e '.[datasets,learn,zoo]' $(if $(strip $(ZOO)),-e ./zoo) \
+	  hypothesis onnx pytest pytest-xdist sentencepiece tokenizers transformers
+	touch $@
+
 $(VENV)-hub/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)-hub
 	$(VENV)-hub/bin/python -m pip install --quiet --disable-pip-version-check -e '.[datasets,hub]' hypothesis pytest
@@ -149,4 +161,4 @@ $(VENV)-docs/.installed: pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-hub $(VENV)-lerobot $(VENV)-openpi $(VENV)-ray $(VENV)-sb3 $(VENV)-vla-eval $(VENV)-wheel $(VENV)-docs out build
+	rm -rf $(VENV) $(VENV)-hub $(VENV)-learn $(VENV)-lerobot $(VENV)-openpi $(VENV)-ray $(VENV)-sb3 $(VENV)-vla-eval $(VENV)-wheel $(VENV)-docs out build
