@@ -71,6 +71,8 @@ class Plan:
                 raise EtudeError(f"--mode {mode} needs the true state, which no robot knows; with --robot: {', '.join(ON_ROBOTS)}")
             if mode in PLANNED and not self.planner:
                 raise EtudeError(f"--mode {mode} needs a planner: --planner rule, oracle or chat:MODEL@http://host:port/v1")
+            if mode in PLANNED and mode != "offline" and self.planner.startswith("answers:"):
+                raise EtudeError(f"--mode {mode} asks as things go, which a file does not know: answers:FILE is for --mode offline")
         if self.planner and not set(self.modes) & {*PLANNED}:
             raise EtudeError(
                 f"--planner {self.planner} is used by the modes planner, coupled and offline, not by {' and '.join(self.modes)}"
