@@ -36,6 +36,7 @@ LOOKING = [
     (["show", LOW, "--graph", "--out", f"{NOWHERE}.svg"], "--out '/dev/null/x.svg' cannot be written"),
     (["show", "clevrskills/pick@train#1?prompt=²"], "prompt=² does not exist; clevrskills/pick has prompts 0 to 8"),
     (["show", "clevrskills/pick@train#1?variant=²"], "variant=² does not exist"),
+    (["show", "clevrskills/trace@train#1?variant=last"], "variant=last does not exist; expected a whole number from 0 on"),
     (["show", "clevrskills/match_pose@train#1?goals=²"], "goals=² is not possible"),
     (["describe", "himn"], "there is no folder 'himn'; taken as a suite: unknown suite 'himn'; did you mean 'himan'"),
     (["show", f"{LOW}?stimuli=pictures"], "there is no folder 'pictures'; taken as a name: unknown stimulus set 'pictures'"),
