@@ -86,7 +86,7 @@ def test_the_name_of_the_design_parses():
         ("vima/rotate@L2#007", "seed"),
         ("vima/@L2#1", "empty part"),
         ("vima/rotate@L2#1+", "empty part"),
-        ("vima/rotate@L2#1?robot", "empty part"),
+        ("vima/rotate@L2#1?robot", "the option 'robot' has no value"),
         ("vima/rotate@L2#1 ", "seed"),
         ("vima/ro tate@L2#1", "character"),
     ],

@@ -37,6 +37,11 @@ def named_plan(text: str) -> Callable[[], tuple[str, ...]] | None:
     return None
 
 
+def plan_names() -> tuple[str, ...]:
+    """What the frozen lists of all suites are called: ``SUITE-PLAN``."""
+    return tuple(f"{suite}-{plan}" for suite in SUITES for plan in SUITES[suite].plans)
+
+
 def find_task(name: EpisodeName) -> Task:
     """The task of this name, after a look at everything the name says that can be checked without sampling."""
     found = pick(f"task of {name.suite}", name.task, tasks(name.suite))

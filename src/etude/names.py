@@ -152,6 +152,12 @@ def _fault(text: str) -> str:
     seed = re.split(r"[+?]", text.partition("#")[2])[0]
     if not re.fullmatch(r"0|[1-9][0-9]{0,17}", seed):
         return f"the seed {legible(seed)} is not a whole number from 0 to 999999999999999999"
+    for item in filter(None, text.partition("?")[2].split("&")):
+        key, _, value = item.partition("=")
+        if not value:
+            return f"the option {legible(key)} has no value"
+        if found := re.search(r"[=?+#@/]", value):
+            return f"the value of {legible(key)} holds {found[0]!r}; several are parted by ',', and a slash is written %2F"
     return "it has an empty part or a character that names cannot hold"
 
 

@@ -12,7 +12,8 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from etude import cli
-from etude.datasets.questions import export
+from etude.datasets.questions import export, questions
+from etude.library import episode
 from etude.names import EtudeError
 from etude.policies.subtask_prompts import IMAGE, next_subtask, reasoning
 
@@ -82,6 +83,14 @@ def test_the_same_names_give_the_same_bytes(folder: Path, tmp_path: Path) -> Non
     one, two = (sorted(p.relative_to(f) for p in f.rglob("*") if p.is_file()) for f in (folder, again))
     assert one == two
     assert all((folder / p).read_bytes() == (again / p).read_bytes() for p in one)
+
+
+def test_a_composition_is_asked_about_until_its_last_stage_is_done() -> None:
+    """The block in the drawer comes to rest after the drawer is shut: there is nothing left to name by then."""
+    found = questions(episode("himan/put_in_and_close@test#0"), 16)
+    assert found is not None
+    assert [one.frame for one in found] == [30 * k for k in range(len(found))]
+    assert list(dict.fromkeys(one.position.number for one in found)) == [0, 1, 2, 3, 4, 5]
 
 
 def test_a_form_that_does_not_fit_the_suite_is_refused(tmp_path: Path) -> None:

@@ -288,6 +288,13 @@ def test_an_empty_folder_is_not_a_data_set(tmp_path):
     assert codes(tmp_path) == {"meta-missing"}
 
 
+def test_a_set_of_another_form_is_said_to_be_one(tmp_path: Path) -> None:
+    (tmp_path / "meta").mkdir()
+    (tmp_path / "meta/etude.json").write_text("{}")
+    (found,) = [one for one in validate(tmp_path).defects if one.code == "meta-missing"]
+    assert "only LeRobot's forms are checked, and this is another" in found.text
+
+
 def test_no_damage_of_bytes_is_an_exception(made, tmp_path):
     chance = random.Random(0)
     files = sorted(p.relative_to(made) for p in made.rglob("*") if p.suffix in (".json", ".jsonl", ".parquet", ".mp4"))

@@ -91,6 +91,10 @@ def finished(tmp_path_factory) -> Path:
             ["evaluate", "--plan", "nowhere.txt"],
             "there is no file 'nowhere.txt'; --plan takes a text file with one episode name on each line",
         ),
+        (
+            ["evaluate", "--plan", "himan-atomik"],
+            "there is no file 'himan-atomik'; taken as SUITE-PLAN: unknown list of episodes 'himan-atomik'; did you mean 'himan-atomic'",
+        ),
         (["evaluate", "--plan", "nowhere.json"], "there is no file 'nowhere.json'"),
         (["evaluate", "--suit", "clevrskills"], "No such option: --suit"),
         (["evaluat"], "No such command 'evaluat'. Did you mean 'evaluate'"),

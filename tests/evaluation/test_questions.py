@@ -61,6 +61,14 @@ def test_a_model_is_asked_with_front_and_wrist_and_matched_twice(server: Server)
     assert (row["questions"], row["exact"], row["normalised"]) == (count, 1 / count, 2 / count)
 
 
+def test_nothing_is_asked_while_what_is_done_comes_to_rest() -> None:
+    """In this episode the block still moves in the shut drawer at a frame that would be asked about."""
+    record = offline("oracle", "himan/put_in_and_close@test#5")
+    assert record.success and all(stage.expected and stage.right for stage in record.stages)
+    assert [stage.begun for stage in record.stages] == [30 * k for k in range(len(record.stages))]
+    assert record.steps > record.stages[-1].begun + 30
+
+
 def test_earlier_stages_are_those_of_the_demonstration(server: Server) -> None:
     server.replies = [said("<sub_task>dance</sub_task>")]
     offline(f"chat:m@{server.base}?prompt=history&size=32")

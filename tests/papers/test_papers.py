@@ -163,6 +163,10 @@ def test_policies_that_say_what_they_were_trained_on_stand_where_the_paper_has_t
     assert [one.name for one in policy_lines(["oracle:noise=0.02", "oracle"], [six])] == ["oracle:noise=0.02", "oracle"]
     with pytest.raises(EtudeError, match=r"--policy L1=… is given twice"):
         policy_lines(["L1=one", "L1=two"], [six])
+    with pytest.raises(EtudeError, match=r"unknown training of --policy 'L9'; did you mean 'L4'"):
+        policy_lines(["L9=oracle"], [six])
+    with pytest.raises(EtudeError, match=r"these tables do not tell by what somebody was trained on; leave L1= out"):
+        policy_lines(["L1=oracle"], [table("iwisdm", "Figure 2a")])
 
 
 @pytest.fixture(scope="module")

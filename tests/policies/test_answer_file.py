@@ -12,6 +12,7 @@ from PIL import Image
 from etude.datasets.decisions import export
 from etude.decisions.prompts import expected
 from etude.evaluation.decide import decide
+from etude.evaluation.plan import Plan
 from etude.evaluation.play import Players, play
 from etude.library import trial
 from etude.names import EtudeError
@@ -108,6 +109,8 @@ def test_a_planner_answers_questions_about_frames_in_their_order(tmp_path: Path)
     record, _ = play(Players(OraclePolicy(), made), name, "offline")
     assert [stage.subtask for stage in record.stages[:2]] == ["grasp the bottom drawer handle"] * 2
     assert record.stages[0].right and not record.stages[-1].right
+    with pytest.raises(EtudeError, match="--mode coupled asks as things go, which a file does not know"):
+        Plan("oracle", (name,), planner="answers:a.jsonl", modes=("offline", "coupled"))
     short = load_planner(written(tmp_path / "b.jsonl", rows[-1:]))
     with pytest.raises(EtudeError, match="no further answer"):
         play(Players(OraclePolicy(), short), name, "offline")

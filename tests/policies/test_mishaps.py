@@ -77,6 +77,14 @@ def test_a_data_set_states_how_many_begin_after_a_mistake(tmp_path):
     assert all(len(extra.arrays["lead"]) for extra in extras(folder)) and all(one.same for one in replay(folder))
 
 
+def test_where_nothing_is_carried_the_hand_comes_up_empty_instead(tmp_path):
+    """In seeds 0 and 3 a drop is drawn, for which picking gives no chance."""
+    names = [f"clevrskills/pick@train#{seed}" for seed in (0, 3)]
+    folder = made(order(names, policy=acting("oracle", None, "ee_delta", 1.0), size=(32, 32)), tmp_path / "set")
+    about = json.loads((folder / "meta/etude.json").read_text())
+    assert (len(about["episodes"]), about["recoveries"], about["failures"]) == (2, 2, [])
+
+
 def test_shares_and_forms_that_make_no_sense_are_refused():
     for text, words in (("mishap:0:ee_delta", "share of mishaps"), ("mishap:0.5", "of the form"), ("mishap:0.5:ee_delt", "did you mean")):
         with pytest.raises(EtudeError, match=words):

@@ -76,13 +76,13 @@ def questions(episode: Episode, size: int = PIXELS) -> list[PlannerQuestion] | N
 
 
 def demonstrated_stages(simulation: Simulation) -> Iterator[Position]:
-    """Where a demonstration of the oracle stands before each of its control steps, until the episode is over."""
+    """Where a demonstration of the oracle stands before each of its control steps, until all stages are done."""
     oracle = OraclePolicy(action="ee_delta")
     oracle.reset(simulation.episode.instruction.text, (), simulation.episode.name)
     while not simulation.over:
         now = position(simulation.monitor)
-        assert now is not None  # or it would be over
-        yield now
+        if now is not None:  # otherwise things have yet to come to rest
+            yield now
         simulation.step(oracle.act({"simulation": simulation}))
 
 

@@ -33,6 +33,7 @@ from etude.foreign import in_a_line
 from etude.library import prompts, told_in
 from etude.names import EtudeError, pick, repeated
 from etude.policies.contract import RATE
+from etude.policies.mishaps import MishapOracle
 from etude.policies.policy import Observation, Picture, Policy, SpeakingPolicy, TakingOverPolicy
 from etude.policies.replay import file_stem
 from etude.pose import Array, Pose, matrix, rotation_vector
@@ -115,9 +116,13 @@ class RecordingJob(Job):
         if not isinstance(players.policy, Rounded):
             players.policy = Rounded(players.policy)
         record, course = attempted(players, name, mode)
+        first = players.policy.policy
+        if isinstance(first, MishapOracle) and record.success and first.taken is None:  # there was no chance for it: maybe for the other
+            first.other = True
+            record, course = attempted(players, name, mode)
+            first.other = False
         if course is None or not record.success:
             return record
-        first = players.policy.policy
         lead = first.taken if isinstance(first, TakingOverPolicy) else 0
         if lead is None:
             return replace(record, outcome="failure", cause="no takeover")

@@ -134,8 +134,8 @@ class Guide:
         else:
             self._done = list(right_now(self._simulation.monitor)) != list(self._right)
         taken = self._simulation.steps - self._begun
-        if self._every:
-            if taken >= self._every:
+        if self._every:  # nothing is asked while what is done has yet to come to rest
+            if taken % self._every == 0 and position(self._simulation.monitor) is not None:
                 self._close()
         elif (self._done and (self.text in self._right or taken >= self._shortest)) or taken >= self._patience:
             self._close()
@@ -200,7 +200,7 @@ class Position:
 
 
 def position(monitor: Monitor) -> Position | None:
-    """The stage that is worked on now; None when the goal is reached.
+    """The stage that is worked on now; None when all are done, and the goal is reached or will be once things have come to rest.
 
     Leaves next to each other that have the same words are one stage.
     """

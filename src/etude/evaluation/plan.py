@@ -12,7 +12,7 @@ from typing import Any
 
 from etude.evaluation.record import MODES
 from etude.evaluation.schema import SCHEMA, newer, read, written
-from etude.library import EVERYWHERE, find_task, named_plan, tasks
+from etude.library import EVERYWHERE, find_task, named_plan, plan_names, tasks
 from etude.names import PROTOCOL, SPARSE, EpisodeName, EtudeError, digest, json_text, parse_json, read_text, repeated, unknown
 from etude.perturb.gobbledygook import asked_for
 from etude.perturb.perturbation import find_perturbation, known_perturbations
@@ -71,6 +71,8 @@ class Plan:
                 raise EtudeError(f"--mode {mode} needs the true state, which no robot knows; with --robot: {', '.join(ON_ROBOTS)}")
             if mode in PLANNED and not self.planner:
                 raise EtudeError(f"--mode {mode} needs a planner: --planner rule, oracle or chat:MODEL@http://host:port/v1")
+            if mode in PLANNED and mode != "offline" and self.planner.startswith("answers:"):
+                raise EtudeError(f"--mode {mode} asks as things go, which a file does not know: answers:FILE is for --mode offline")
         if self.planner and not set(self.modes) & {*PLANNED}:
             raise EtudeError(
                 f"--planner {self.planner} is used by the modes planner, coupled and offline, not by {' and '.join(self.modes)}"
@@ -172,6 +174,8 @@ def read_names(path: Path) -> tuple[str, ...]:
     try:
         lines = [line.strip() for line in read_text(path).splitlines()]
     except EtudeError as error:
+        if not path.suffix and not path.exists():
+            raise EtudeError(f"{error}; taken as SUITE-PLAN: {unknown('list of episodes', str(path), plan_names())}") from None
         raise EtudeError(f"{error}; --plan takes a text file with one episode name on each line, a plan.json, or SUITE-PLAN") from None
     names = [line for line in lines if line and not line.startswith("#")]
     if not names:

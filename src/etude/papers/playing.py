@@ -206,6 +206,10 @@ def _by_word(option: str, texts: Sequence[str], tables: Sequence[PaperTable]) ->
     plain: dict[str, None] = {}
     for text in texts:
         word, sign, address = text.partition("=")
+        if sign and word not in known and ":" not in word:  # no address either: those have a colon before their settings
+            if not known:
+                raise EtudeError(f"--{option} {text}: these tables do not tell by what somebody was trained on; leave {word}= out")
+            raise unknown(f"training of --{option}", word, known)
         if not sign or word not in known:
             plain[text] = None
         elif word in told:

@@ -31,7 +31,8 @@ MISSED = 0.04, 0.08  # m by which a stroke misses
 class MishapOracle:
     """In a ``share`` of the episodes the hand first comes up empty from a grasp, or drops what it carries; then the oracle takes over.
 
-    ``taken`` is the number of actions before that: 0 where nothing goes wrong, None while it has not.
+    ``taken`` is the number of actions before that: 0 where nothing goes wrong, None while it has not. ``other``: the mistake is the other
+    one than is drawn, where an episode gives that no chance.
     """
 
     def __init__(self, share: float, action: ActionSpace | None = None) -> None:
@@ -41,12 +42,14 @@ class MishapOracle:
         self._oracle = OraclePolicy(action=action)
         self.contract: Contract = replace(self._oracle.contract, chunk=1, execute=1)
         self.words = ("", "")
+        self.other = False
 
     def reset(self, instruction: str, pictures: Sequence[Picture], episode: str) -> None:
         """A new episode begins."""
         stream = rng(EpisodeName.parse(episode), "policy/mishap")
         self.taken: int | None = None if stream.chance(self._share) else 0
-        self.kind: Kind = stream.choice(KINDS)
+        drawn: Kind = stream.choice(KINDS)
+        self.kind = next(kind for kind in KINDS if (kind != drawn) == self.other)
         self._stream = stream
         self._going_wrong: Iterator[Array] | None = None
         self._told = instruction, pictures, episode

@@ -119,7 +119,9 @@ def read_json(path: Path, findings: Findings, hint: str = "") -> dict[str, Any] 
 def read_info(folder: Path, findings: Findings) -> Info | None:
     """Read and check the file; None where the format cannot be told from it."""
     nested = sorted(p.parent.parent.name for p in folder.glob(f"*/{PATH}"))
-    data = read_json(folder / PATH, findings, f"; there are data sets in {', '.join(nested)}" if nested else "")
+    ours = (folder / "meta/etude.json").is_file() and not (folder / "data").exists()
+    other = "; only LeRobot's forms are checked, and this is another" if ours else ""
+    data = read_json(folder / PATH, findings, f"; there are data sets in {', '.join(nested)}" if nested else other)
     if data is None:
         return None
     version = data.get("codebase_version")

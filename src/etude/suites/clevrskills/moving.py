@@ -224,9 +224,8 @@ def trace(draw: Draw) -> Draft:
     stage = ClevrSceneBuilder(draw, *A)
     balls = [_distractor(stage)]
     goals = _goals(draw.rng("goals"), Reach(_robot(stage)), stage.stream.integer(*MARKERS), balls, False)
-    variant = draw.option("variant", "0")
-    if variant != "0":
-        goals = draw.rng(f"variant/{variant}").shuffled(goals)
+    if stage.variant:
+        goals = draw.rng(f"variant/{stage.variant}").shuffled(goals)
     leaves = []
     for k, goal in enumerate(goals):
         stage.things.append(marker(f"goal {k}", goal.position, FUTURE if k else NEXT))

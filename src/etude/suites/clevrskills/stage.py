@@ -85,6 +85,11 @@ class ClevrSceneBuilder:
         self.stream: Stream = self.draw.rng("cast")
         self.roles: Stream = self.draw.rng("roles")
         self.layout = Layout(self.draw.rng("layout"), self.lower, self.upper, clearance=self.clearance)
+        wanted = self.draw.option("variant", "0")
+        number = whole_number(wanted)
+        if number is None:
+            raise EtudeError(f"variant={wanted} does not exist; expected a whole number from 0 on")
+        self.variant = number
         camera = self.draw.option("camera", CAMERAS[0])
         if camera not in CAMERAS:
             raise unknown("value of camera", camera, CAMERAS)
@@ -143,11 +148,7 @@ class ClevrSceneBuilder:
     def parts(self, actors: Sequence[T]) -> list[T]:
         """The actors (or what else is to be cast) in the order of the parts they play, to be drawn when all have their places: what is
         placed first is nearer to the middle. Option ``variant=k`` is the k-th permutation of the drawn order."""
-        wanted = self.draw.option("variant", "0")
-        number = whole_number(wanted)
-        if number is None:
-            raise EtudeError(f"variant={wanted} does not exist; expected a whole number from 0 on")
-        return permuted(self.roles.shuffled(actors), number)
+        return permuted(self.roles.shuffled(actors), self.variant)
 
     @functools.cached_property
     def tip(self) -> Pose:

@@ -166,7 +166,7 @@ def trial(task: str, split: str, seed: int, domain: Domain | None = None, stimul
         if key in options:
             number = whole_number(options[key])
             if number is None:
-                raise EtudeError(f"{key}={options[key]} is not a whole number")
+                raise EtudeError(f"{key}={options[key]} is not a whole number from 0 on")
             found = vary(found, number, draw)
     given = {**({} if stimuli == "procedural" else {"stimuli": stimuli}), **options}
     return replace(found, name=str(replace(found.parsed, options=tuple(given.items()))))

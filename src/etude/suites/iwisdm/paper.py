@@ -116,14 +116,16 @@ def _figure_11() -> PaperTable:
     return PaperTable("Figure 11", "Accuracy by delay frames", delays, tuple(blocks), "lines", digits=2, note=note)
 
 
-def _counted(number: str, title: str, values: Sequence[str], parts: Mapping[str, tuple[tuple[PaperCondition, ...], str]]) -> PaperTable:
+def _counted(
+    number: str, title: str, values: Sequence[str], parts: Mapping[str, tuple[tuple[PaperCondition, ...], str]], missing: str = ""
+) -> PaperTable:
     """Accuracy by a number of something: a panel for each part, which has its lists and its breakdown."""
     blocks = []
     for name, (lists, breakdown) in parts.items():
         names = tuple(one.key for one in lists)
         cells = [PaperCell(lists, functools.partial(_sliced, names=names, breakdown=breakdown, value=value)) for value in values]
         blocks.append(PaperBlock(name, (PaperRow(tuple(cells)),), _unprinted(len(values))))
-    return PaperTable(number, title, tuple(values), tuple(blocks), "lines", digits=2)
+    return PaperTable(number, title, tuple(values), tuple(blocks), "lines", digits=2, missing=missing)
 
 
 def _figure_14() -> PaperTable:
@@ -181,6 +183,7 @@ def tables() -> tuple[PaperTable, ...]:
             "Accuracy by number of stimuli",
             tuple(map(str, range(2, 10))),
             {f"{letter}) {one.key}": ((one,), "stimuli") for letter, one in zip("abc", ALL, strict=True)},
+            "every trial of the level low has four stimuli here, so that panel a is one number",
         ),
         _figure_14(),
         PaperTable(

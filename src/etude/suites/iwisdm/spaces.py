@@ -69,7 +69,7 @@ def task_space(options: Mapping[str, str]) -> TaskSpace:
 def _number(key: str, text: str) -> int:
     number = whole_number(text)
     if number is None:
-        raise EtudeError(f"{key}={text} is not a whole number")
+        raise EtudeError(f"{key}={text} is not a whole number from 0 on")
     return number
 
 
