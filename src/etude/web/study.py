@@ -8,8 +8,6 @@ reload, or a new start, goes on where it stopped.
 from __future__ import annotations
 
 import json
-import shlex
-import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -76,7 +74,7 @@ class Study:
         if not self._store.info():
             self._store.write_info({
                 "schema": SCHEMA, "protocol": PROTOCOL, "plan": self._store.plan.digest, "policy": self._store.plan.policy, "planner": "",
-                "contract": None, "renderer": "", "machine": machine.describe(), "command": shlex.join(["etude", *sys.argv[1:]]),
+                "contract": None, "renderer": "", "machine": machine.describe(), "command": machine.command(),
             })  # fmt: skip
 
     def __enter__(self) -> Self:
