@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from etude.cli.app import app, console, escape, given, notes, print_json, read_size, refuse_place
-from etude.names import EtudeError, from_json, pick, read_text, unknown
+from etude.names import EpisodeName, EtudeError, from_json, pick, read_text, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -154,6 +154,8 @@ def _scene(what: str, seed: int, camera: str | None) -> Any:
     elif what in EXAMPLES:
         scene = example(what, seed)
     else:
+        if "/" in what:
+            EpisodeName.parse(what)  # says which part is missing
         raise unknown("scene", what, [*EXAMPLES, "catalog", "gallery"])
     return scene if camera is None else replace(scene, cameras=(with_cameras(scene, [camera]).camera(*camera_names([camera])),))
 
