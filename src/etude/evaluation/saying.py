@@ -13,8 +13,11 @@ COMPOSED = ("Composed", "Achieved")
 """Kinds whose first member is the end they are judged by, and the others the steps that lead there."""
 JOINED = {**dict.fromkeys((*COMPOSED, "Order", "Sequence"), ", then "), "Either": " or "}
 """Between the members of a group; "and" where order does not matter."""
-RULES = {"Followed": "Make the next move that is shown, and no other", "InTurn": "Do nothing before its turn"}
-"""Leaves that are rules about all the others, and have no words of their own."""
+RULES = {
+    "Followed": "Make the next move that is shown, and no other", "InTurn": "Do nothing before its turn",
+    "Clear": "Keep other things away from where others belong", "Away": "Put all things where they are not in the way",
+}  # fmt: skip
+"""Leaves that are rules about all the others, and have no words of their own; or none where there is nothing else."""
 UNSAID = {"JointAt": "Leave shut what is to stay shut"}
 """Leaves without words, where they are not to come about."""
 IN_THE_END = "In the end: "
