@@ -21,6 +21,8 @@ RULES = {
 UNSAID = {"JointAt": "Leave shut what is to stay shut"}
 """Leaves without words, where they are not to come about."""
 IN_THE_END = "In the end: "
+LONGEST = 1000
+"""More words than any description has."""
 JOINING = ("and", "the", "a")
 """Words that say nothing about a sub-task where nothing else stands beside them."""
 
@@ -162,12 +164,18 @@ def _without_lost_looks(words: Sequence[str]) -> list[str]:
 
 
 def _common(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
-    """The longest row of words that comes in both, in order."""
-    best: list[list[tuple[str, ...]]] = [[()] * (len(other) + 1) for _ in range(len(one) + 1)]
+    """The longest row of words that comes in both, in order. Looks and numbers of things, alike by chance, count less than any word."""
+    row: list[list[tuple[int, tuple[str, ...]]]] = [[(0, ())] * (len(other) + 1) for _ in range(len(one) + 1)]  # what it counts, and it
     for i, word in enumerate(one):
+        counts = 1 if word.isdigit() or tuple(word.split()) in _looks() else LONGEST
         for j, same in enumerate(other):
-            best[i + 1][j + 1] = (*best[i][j], word) if word == same else max(best[i][j + 1], best[i + 1][j], key=len)
-    return best[-1][-1]
+            before = row[i][j]
+            row[i + 1][j + 1] = (before[0] + counts, (*before[1], word)) if word == same else max(row[i][j + 1], row[i + 1][j], key=_count)
+    return row[-1][-1][1]
+
+
+def _count(row: tuple[int, tuple[str, ...]]) -> int:
+    return row[0]
 
 
 def _with_gaps(texts: Sequence[tuple[str, ...]], common: tuple[str, ...]) -> list[str]:
