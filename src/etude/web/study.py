@@ -53,7 +53,8 @@ class Study:
     """
 
     def __init__(self, plan: Plan, folder: Path, practice: Sequence[str] = ()) -> None:
-        find_trial(plan.names[0])  # an episode with a robot is refused before a folder is made
+        # An episode with a robot is refused before a folder is made. Drawn once, so that nobody waits at the page for what is compiled.
+        _shown(find_trial(plan.names[0]))
         self._store = Store(folder, plan)
         self._lock = threading.Lock()
         self._practice = [] if self._store.records else list(practice)  # who has begun knows how it goes
