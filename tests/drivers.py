@@ -6,11 +6,12 @@ import json
 import math
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from websockets.exceptions import WebSocketException
 from websockets.sync.client import ClientConnection, connect
 
 from etude.drive.driven_set import DrivenSet, agreed_setting
@@ -93,10 +94,10 @@ def served(folder: Path, names: tuple[str, ...] = (PICK,), failures: bool = Fals
         try:
             yield found[0]
         finally:
-            if thread.is_alive():
-                with page(found[0]) as socket:
-                    tell(socket, "finish")
-            thread.join()
+            with suppress(OSError, WebSocketException), page(found[0]) as socket:  # refused where the page has finished already
+                tell(socket, "finish")
+            thread.join(PATIENCE)
+            assert not thread.is_alive()
             trouble = recorder.finish()
         assert not trouble
 

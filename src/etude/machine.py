@@ -7,6 +7,8 @@ import importlib.util
 import math
 import os
 import platform
+import shlex
+import sys
 from pathlib import Path
 
 from etude.cgroups import CPU, MEMORY, limit
@@ -38,6 +40,14 @@ def describe() -> dict[str, object]:
         "etude": importlib.metadata.version("etude"),
         "packages": versions(CORE + FRAMEWORKS),
     }
+
+
+def command() -> str:
+    """What this process was started with, as it is typed: ``etude evaluate …``, or ``python my_program.py …`` of one's own."""
+    program, *arguments = sys.argv
+    path = Path(program)
+    ours = path.stem == "etude" or (path.parent.name, path.name) == ("etude", "__main__.py")
+    return shlex.join([*(["etude"] if ours else ["python", *([program] if program else [])]), *arguments])
 
 
 def _processor() -> str:

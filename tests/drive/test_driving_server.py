@@ -38,6 +38,16 @@ def test_a_person_at_the_keys_makes_a_data_set(tmp_path):
     assert one.same and one.name == PICK and DatasetReader(tmp_path / "set").column("next.success", 0)[-1]
 
 
+def test_who_finishes_at_the_page_is_told_no_trouble(tmp_path, caplog):
+    with served(tmp_path / "set") as address, page(address) as socket:
+        hear(socket, "episode")
+        tell(socket, "finish")
+        assert hear(socket, "finished")["done"] == 0
+        with pytest.raises(ConnectionClosed):
+            hear(socket, "nothing more")
+    assert caplog.messages == []
+
+
 def test_nothing_moves_before_a_key_is_pressed_or_in_a_pause(tmp_path):
     with served(tmp_path / "set") as address, page(address) as socket:
         shown = hear(socket, "episode")
@@ -193,5 +203,6 @@ def test_killed_in_the_middle_it_loses_at_most_what_is_being_driven(tmp_path):
         os.kill(process.pid, signal.SIGINT)
         out, error = process.communicate(timeout=5 * PATIENCE)
     assert process.returncode == 0 and "kept 0 demonstrations; 1 demonstration in" in out, error
+    assert "Traceback" not in error  # although the page was open
     bring_up_to_date(tmp_path / "set")
     assert not validate(tmp_path / "set").defects and [one.same for one in replay(tmp_path / "set")] == [True]

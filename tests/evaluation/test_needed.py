@@ -98,6 +98,10 @@ def test_a_claim_that_nothing_could_show_is_refused(arguments, words):
         episodes_needed(**arguments)
 
 
+def test_rates_that_come_from_runs_are_told_with_three_digits():
+    assert "that one succeeds in 16.1 % and the other in 11.1 % (exact" in str(episodes_needed(0.05, 1 / 9))
+
+
 def test_the_command_says_it_in_words_and_as_data(capsys, monkeypatch):
     asked = ("plan", "--difference", "5", "--baseline", "60", "--power", "0.8")
     said = told(capsys, monkeypatch, *asked)

@@ -90,6 +90,16 @@ def test_shards_joined_in_any_order_give_the_undivided_run(whole, tmp_path):
     assert (tmp_path / "joined" / "plan.json").read_text() == (whole / "plan.json").read_text()
 
 
+def test_a_joined_run_has_all_that_its_shards_have_kept(tmp_path):
+    folders = [tmp_path / f"shard-{k}-of-2" for k in range(2)]
+    for k, folder in enumerate(folders):
+        evaluate(Plan("noop", make_names(["clevrskills"], ["pick"], episodes=2), shard=(k, 2)), folder, RunSettings(1, keep="all"), Quiet())
+    joined = merge(folders, tmp_path / "joined").folder
+    for kind in ("films", "actions", "views"):
+        kept = {path.name: path.read_bytes() for folder in folders for path in (folder / kind).iterdir()}
+        assert len(kept) == 2 and {path.name: path.read_bytes() for path in (joined / kind).iterdir()} == kept
+
+
 def test_a_joined_run_knows_what_is_missing_and_can_be_finished(whole, tmp_path):
     evaluate(Plan("noop", NAMES, shard=(0, 2)), tmp_path / "half", RunSettings(workers=1), Quiet())
     run = merge([tmp_path / "half"], tmp_path / "joined")

@@ -99,7 +99,9 @@ def test_a_sitting_like_the_last_is_not_written_down_again(part):
 def test_another_command_is_a_sitting_of_its_own(part, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["etude", "evaluate", "--workers", "1"])
     evaluate(PLAN, part, ONE, Quiet())
-    assert [sitting["command"] for sitting in info(part)["sittings"]] == ["etude evaluate --workers 1"]
+    monkeypatch.setattr(sys, "argv", ["my program.py", "--few"])
+    evaluate(PLAN, part, ONE, Quiet(), more=1)
+    assert [sitting["command"] for sitting in info(part)["sittings"]] == ["etude evaluate --workers 1", "python 'my program.py' --few"]
 
 
 POLICY = """

@@ -253,6 +253,7 @@ def test_a_first_failure_that_is_no_leaf_is_shown_too():
         (["Put the red cup on the red tray", "Put the jug on the red box"], "Put the … on the red …"),
         (["Put a cup and a jug into it", "Put a box and a bowl into it"], "Put a … into it"),
         (["Push it to (0.50, -0.10) now", "Push it to (0.50, 0.00) now"], "Push it to … now"),
+        (["Put red pentagon 1 into plastic frame 2", "Put green letter G 0 into red square 1"], "Put … into …"),
     ],
 )
 def test_what_descriptions_have_in_common(texts, common):

@@ -20,9 +20,10 @@ from etude.evaluation.plan import Plan
 from etude.evaluation.play import Players
 from etude.evaluation.repeating import repeated
 from etude.evaluation.run import Quiet, RunSettings, evaluate
-from etude.evaluation.saying import COMPOSED, spoken_subgoals
+from etude.evaluation.saying import COMPOSED, common_words, spoken_subgoals
 from etude.evaluation.view import NEXT, SATISFIED, joined, read_view, view_file, viewed
 from etude.evaluation.viewing import episode_view, run_views
+from etude.goals.laying import Away, Clear
 from etude.goals.units import Composed
 from etude.library import find
 from etude.names import EtudeError
@@ -199,6 +200,14 @@ def test_sub_goals_without_words_are_told_by_their_parts():
 def test_members_without_words_are_numbered_in_what_they_belong_to():
     spoken = spoken_subgoals([("goal", "All", ""), ("goal.0", "Mine", ""), ("goal.1", "Mine", ""), ("goal.2", "Mine", "done")])
     assert spoken["goal.0"] == "The whole task (1 of 3)" and spoken["goal.2"] == "done"
+
+
+def test_rules_with_nothing_to_rule_over_are_told_as_elsewhere():
+    nodes = [("goal", "All", ""), ("goal.0", "Laid", "Put A into B")]
+    for k, kind in enumerate((Clear, Away), 1):
+        usual, idle = kind(("C",), ((0.1, 0.2),)).words().format(C="C"), kind((), ()).words()
+        spoken = spoken_subgoals([*nodes, (f"goal.{k}", kind.__name__, idle)])[f"goal.{k}"]
+        assert not idle and spoken and common_words([usual, spoken]) == usual.replace("C", "…")
 
 
 def test_what_is_achieved_beside_others_is_told_by_its_steps():

@@ -155,7 +155,7 @@ def _scene(what: str, seed: int, camera: str | None) -> Any:
         scene = example(what, seed)
     else:
         if "/" in what:
-            EpisodeName.parse(what)  # refused, for what it lacks
+            EpisodeName.parse(what)  # says which part is missing
         raise unknown("scene", what, [*EXAMPLES, "catalog", "gallery"])
     return scene if camera is None else replace(scene, cameras=(with_cameras(scene, [camera]).camera(*camera_names([camera])),))
 

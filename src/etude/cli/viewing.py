@@ -10,7 +10,7 @@ import typer
 
 from etude.cli.app import app, console, given, notes, print_json, refuse_place
 from etude.cli.evaluating import MODE, PLANNER, POLICY
-from etude.names import EtudeError, whole_number
+from etude.names import EpisodeName, EtudeError, whole_number
 
 
 @app.command()
@@ -58,6 +58,10 @@ def view(
             return
         views = [episode_view(players, what, mode)[0]]
     else:
+        from etude.suites.suite import SUITES
+
+        if not folder.exists() and what.partition("/")[0] in SUITES:
+            EpisodeName.parse(what)  # says which part is missing
         raise EtudeError(f"{what!r} is neither an episode (SUITE/TASK@SPLIT#SEED) nor the folder of a run or of a dataset")
     write_view_page(views, out)
     size = out.stat().st_size

@@ -63,17 +63,19 @@ class DriveServer:
             if error.errno == errno.EADDRINUSE:
                 raise EtudeError(f"port {port} of {HOST} is in use; choose another --port, or 0 for any that is free") from None
             raise EtudeError(f"cannot listen at {HOST}:{port}: {(error.strerror or str(error)).lower()}") from None
-        async with server:
-            ready(f"http://{HOST}:{server.sockets[0].getsockname()[1]}/")
-            tasks = [asyncio.create_task(one) for one in (self._drive(), self._mind(), self._over.wait())]
-            try:
-                done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-                for task in done:
-                    task.result()  # what broke, breaks here
-            finally:
-                for task in tasks:
-                    task.cancel()
-                self._thread.shutdown()
+        try:
+            async with server:
+                ready(f"http://{HOST}:{server.sockets[0].getsockname()[1]}/")
+                tasks = [asyncio.create_task(one) for one in (self._drive(), self._mind(), self._over.wait())]
+                try:
+                    done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+                    for task in done:
+                        task.result()  # what broke, breaks here
+                finally:
+                    for task in tasks:
+                        task.cancel()
+        finally:
+            self._thread.shutdown()  # after the page's connection is closed, which pauses
 
     # ---------------------------------------------------------------------------------------- who comes in
 

@@ -64,7 +64,7 @@ class EpisodesNeeded:
     def __str__(self) -> str:
         return (
             f"{self.pairs:,} episodes, played by both, show with {percent(self.power)} power that one succeeds in"
-            f" {100 * (self.baseline + self.difference):g} % and the other in {100 * self.baseline:g} % (exact McNemar,"
+            f" {100 * (self.baseline + self.difference):.3g} % and the other in {100 * self.baseline:.3g} % (exact McNemar,"
             f" p < {self.level:g}), if outcomes are {self.rows[0].outcomes}."
         )
 
@@ -82,7 +82,7 @@ def episodes_needed(
     reached = baseline + difference
     if difference == 0 or not 0 <= baseline <= 1 or not -1e-9 <= reached <= 1 + 1e-9:
         raise EtudeError(
-            f"a difference of {100 * difference:g} points from {100 * baseline:g} % is not possible: rates are from 0 to 100 %, and the"
+            f"a difference of {100 * difference:g} points from {100 * baseline:.3g} % is not possible: rates are from 0 to 100 %, and the"
             " difference is not 0"
         )
     if not 0 < level < 1 or not level < power < 1:

@@ -18,7 +18,7 @@ from etude.evaluation.plan import Plan, refuse_foreign_modes
 from etude.evaluation.play import Players
 from etude.evaluation.record import Record
 from etude.evaluation.sitting import introduce, joined, refuse_other_standards
-from etude.evaluation.store import Run, Store, merged, read_run
+from etude.evaluation.store import KEPT, Run, Store, merged, read_run
 from etude.evaluation.worker import KEEP, Job, Keep
 from etude.foreign import UnmadeEpisode
 from etude.library import find
@@ -250,7 +250,7 @@ def merge(folders: Sequence[Path], out: Path, allow_mixed: bool = False) -> Run:
             if record.key not in store.records:
                 store.add(record)
         for folder in folders:
-            for kind in ("films", "actions"):
+            for kind in KEPT:
                 for path in sorted((folder / kind).glob("*")):
                     (out / kind).mkdir(exist_ok=True)
                     if not (out / kind / path.name).exists():

@@ -13,11 +13,16 @@ COMPOSED = ("Composed", "Achieved")
 """Kinds whose first member is the end they are judged by, and the others the steps that lead there."""
 JOINED = {**dict.fromkeys((*COMPOSED, "Order", "Sequence"), ", then "), "Either": " or "}
 """Between the members of a group; "and" where order does not matter."""
-RULES = {"Followed": "Make the next move that is shown, and no other", "InTurn": "Do nothing before its turn"}
-"""Leaves that are rules about all the others, and have no words of their own."""
+RULES = {
+    "Followed": "Make the next move that is shown, and no other", "InTurn": "Do nothing before its turn",
+    "Clear": "Keep other things away from where others belong", "Away": "Put all things where they are not in the way",
+}  # fmt: skip
+"""Leaves that are rules about all the others, and have no words of their own; or none where there is nothing else."""
 UNSAID = {"JointAt": "Leave shut what is to stay shut"}
 """Leaves without words, where they are not to come about."""
 IN_THE_END = "In the end: "
+LONGEST = 1000
+"""More words than any description has."""
 JOINING = ("and", "the", "a")
 """Words that say nothing about a sub-task where nothing else stands beside them."""
 
@@ -159,12 +164,18 @@ def _without_lost_looks(words: Sequence[str]) -> list[str]:
 
 
 def _common(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
-    """The longest row of words that comes in both, in order."""
-    best: list[list[tuple[str, ...]]] = [[()] * (len(other) + 1) for _ in range(len(one) + 1)]
+    """The longest row of words that comes in both, in order. Looks and numbers of things, alike by chance, count less than any word."""
+    row: list[list[tuple[int, tuple[str, ...]]]] = [[(0, ())] * (len(other) + 1) for _ in range(len(one) + 1)]  # what it counts, and it
     for i, word in enumerate(one):
+        counts = 1 if word.isdigit() or tuple(word.split()) in _looks() else LONGEST
         for j, same in enumerate(other):
-            best[i + 1][j + 1] = (*best[i][j], word) if word == same else max(best[i][j + 1], best[i + 1][j], key=len)
-    return best[-1][-1]
+            before = row[i][j]
+            row[i + 1][j + 1] = (before[0] + counts, (*before[1], word)) if word == same else max(row[i][j + 1], row[i + 1][j], key=_count)
+    return row[-1][-1][1]
+
+
+def _count(row: tuple[int, tuple[str, ...]]) -> int:
+    return row[0]
 
 
 def _with_gaps(texts: Sequence[tuple[str, ...]], common: tuple[str, ...]) -> list[str]:

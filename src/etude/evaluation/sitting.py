@@ -5,8 +5,6 @@ What moves a result must not change. The rest (the machine, patch releases, pack
 
 from __future__ import annotations
 
-import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -47,7 +45,7 @@ def introduce(
 ) -> None:
     """Write down who plays here, and with what; ``adapted``: whose conventions are converted, in words; ``robot``: what one says of
     itself, where one is played on."""
-    sitting = {"machine": machine.describe(), "command": shlex.join(["etude", *sys.argv[1:]]), "code": code}
+    sitting = {"machine": machine.describe(), "command": machine.command(), "code": code}
     told = facts(store.plan, plugins)
     earlier = store.info()
     if not earlier:

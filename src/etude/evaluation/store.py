@@ -26,7 +26,8 @@ KINDS: dict[str, type | tuple[type, ...]] = {
     "converted": dict, "robot": dict,
     "suites": dict, "perturbations": dict, "plugins": list,
 }  # fmt: skip
-OURS = (PLAN, INFO, LINES, LOCK, "films", "actions", "views", f"{PLAN}.new", f"{INFO}.new", f"{LINES}.new")
+KEPT = ("films", "actions", "views")  # folders of what --record has kept of episodes
+OURS = (PLAN, INFO, LINES, LOCK, *KEPT, f"{PLAN}.new", f"{INFO}.new", f"{LINES}.new")
 
 
 @dataclass(frozen=True)

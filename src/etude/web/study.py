@@ -8,8 +8,6 @@ reload, or a new start, goes on where it stopped.
 from __future__ import annotations
 
 import json
-import shlex
-import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -55,7 +53,8 @@ class Study:
     """
 
     def __init__(self, plan: Plan, folder: Path, practice: Sequence[str] = ()) -> None:
-        find_trial(plan.names[0])  # an episode with a robot is refused before a folder is made
+        # An episode with a robot is refused before a folder is made. Drawn once, so that nobody waits at the page for what is compiled.
+        _shown(find_trial(plan.names[0]))
         self._store = Store(folder, plan)
         self._lock = threading.Lock()
         self._practice = [] if self._store.records else list(practice)  # who has begun knows how it goes
@@ -76,7 +75,7 @@ class Study:
         if not self._store.info():
             self._store.write_info({
                 "schema": SCHEMA, "protocol": PROTOCOL, "plan": self._store.plan.digest, "policy": self._store.plan.policy, "planner": "",
-                "contract": None, "renderer": "", "machine": machine.describe(), "command": shlex.join(["etude", *sys.argv[1:]]),
+                "contract": None, "renderer": "", "machine": machine.describe(), "command": machine.command(),
             })  # fmt: skip
 
     def __enter__(self) -> Self:
