@@ -33,9 +33,9 @@ ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_
 class Job:
     """All that a worker is told, as plain data: a plan without its names, and what to do besides playing.
 
-    ``folder`` is the run's, ``keep`` says which episodes are filmed, ``plugins`` are modules to import before anything else, ``mind`` is
-    where the process is that decides for all workers, ``camera`` whose eyes films are taken with. Where more than playing is asked for, a
-    subclass says what in :meth:`perform`.
+    ``folder`` is the run's, ``keep`` says which episodes are filmed, ``plugins`` are modules to import before anything else,
+    ``inference_address`` is where the process is that decides for all workers, ``camera`` the camera that films are taken with. Where more
+    than playing is asked for, a subclass says what in :meth:`perform`.
     """
 
     policy: str
@@ -45,14 +45,14 @@ class Job:
     patience: int = PATIENCE
     keep: Keep = "none"
     plugins: tuple[str, ...] = ()
-    mind: str = ""
+    inference_address: str = ""
     camera: str = ""
 
     def players(self) -> Players:
         """Those who play; whatever goes wrong is one line for the user, for nothing has been played yet."""
         load_all(self.plugins)
         try:
-            return Players(self.policy, self.planner, self.renderer, self.patience, self.mind)
+            return Players(self.policy, self.planner, self.renderer, self.patience, self.inference_address)
         except EtudeError:
             raise
         except (Exception, SystemExit) as error:

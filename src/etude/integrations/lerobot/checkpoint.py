@@ -1,5 +1,5 @@
 """A checkpoint of LeRobot's as a policy. What stands here reads JSON alone, and is loaded beside every simulation;
-:mod:`etude.integrations.lerobot.mind`, which has torch and LeRobot, decides.
+:mod:`etude.integrations.lerobot.inference`, which has torch and LeRobot, decides.
 
 A checkpoint says which pictures and how many numbers it takes and gives, but not what they mean. The data set that it was trained on does,
 where that is one of ours (``meta/etude.json``): it is found where the training found it, or where ``?dataset=FOLDER`` says. Of other
@@ -26,7 +26,7 @@ from etude.evaluation.plan import read_object
 from etude.names import EtudeError, rng
 from etude.policies.address import stated
 from etude.policies.contract import RATE, ROTATION_NUMBERS, SPACES, Contract, undeclared
-from etude.policies.halves import Arrays, Eyes, Halves, Mind
+from etude.policies.halves import Arrays, Encoder, Halves, Inference
 from etude.policies.policy import Observation
 from etude.render import fingerprint
 from etude.scene.robots import arm
@@ -52,7 +52,7 @@ class LeRobotCheckpoint:
     contract: Contract
 
 
-class LeRobotEyes:
+class LeRobotEncoder:
     """Makes observations ready for a checkpoint of LeRobot's."""
 
     def __init__(self, checkpoint: LeRobotCheckpoint) -> None:
@@ -75,22 +75,22 @@ def lerobot_halves(text: str) -> Halves:
     said, options = stated(query, "LeRobot checkpoint's address", OPTIONS, STATED)
     device = options.get("device", "")
 
-    def eyes() -> Eyes:
-        return LeRobotEyes(read_checkpoint(path, said, options.get("dataset", "")))
+    def encoder() -> Encoder:
+        return LeRobotEncoder(read_checkpoint(path, said, options.get("dataset", "")))
 
-    def mind() -> Mind:
-        found: Mind = _mind().LeRobotMind(read_checkpoint(path, said, options.get("dataset", "")), device)
+    def inference() -> Inference:
+        found: Inference = _inference_module().LeRobotInference(read_checkpoint(path, said, options.get("dataset", "")), device)
         return found
 
     def shared() -> bool:
-        return bool(_mind().device_of(device).type != "cpu")
+        return bool(_inference_module().device_of(device).type != "cpu")
 
-    return Halves(eyes, mind, shared)
+    return Halves(encoder, inference, shared)
 
 
-def _mind() -> Any:
+def _inference_module() -> Any:
     try:
-        return importlib.import_module("etude.integrations.lerobot.mind")
+        return importlib.import_module("etude.integrations.lerobot.inference")
     except ModuleNotFoundError as error:
         raise EtudeError(
             f"checkpoints of LeRobot need {error.name!r}, which is not installed: pip install 'etude[lerobot]', with Python 3.12 or newer"
