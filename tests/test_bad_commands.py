@@ -7,8 +7,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from made_runs import drawn
 from refusing import refused
+from run_fixtures import drawn
 
 from etude.evaluation.plan import Plan
 from etude.evaluation.store import Store

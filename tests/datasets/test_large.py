@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from made_demos import taken
+from demo_fixtures import taken
 
 from etude.datasets import statistics
 from etude.datasets.lerobot import LeRobotV3

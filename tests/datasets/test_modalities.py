@@ -7,7 +7,7 @@ import json
 import h5py
 import numpy as np
 import pytest
-from made_demos import made, order
+from demo_fixtures import made, order
 
 from etude.datasets.extra import extras
 from etude.datasets.folders import find_trajectories, read_trajectory

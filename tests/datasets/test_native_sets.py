@@ -8,7 +8,7 @@ import shutil
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from made_demos import made, order
+from demo_fixtures import made, order
 
 from etude.api import demos
 from etude.datasets.extra import extras

@@ -14,7 +14,7 @@ import gymnasium
 import mujoco
 import numpy as np
 import pytest
-from made_demos import taken
+from demo_fixtures import taken
 
 from etude.datasets.robomimic import FILE, Robomimic
 from etude.datasets.take import Take, write_take

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from demo_fixtures import made, order
 from drivers import PICK, drive
-from forked import Copy
+from forked_process import Copy
 from kill_harness import files
-from made_demos import made, order
 
 from etude.datasets.demos import read_facts
 from etude.datasets.extra import extras

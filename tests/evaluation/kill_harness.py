@@ -26,7 +26,7 @@ from etude.evaluation.store import Store, read_run
 from etude.names import Stream, rng
 
 sys.path.append(str(Path(__file__).parents[1]))  # a script knows its own folder alone
-from forked import Copy, command, forked
+from forked_process import Copy, command, forked
 
 CHOSEN = ["--suite", "clevrskills", "--task", "pick", "--task", "touch", "--workers", "2", "--json"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from made_demos import made, order
+from demo_fixtures import made, order
 from toys import STORED
 
 from etude.datasets.taking import RecordingSpec

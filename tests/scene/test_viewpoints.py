@@ -9,7 +9,7 @@ import av
 import gymnasium
 import numpy as np
 import pytest
-from made_demos import made, order
+from demo_fixtures import made, order
 from PIL import Image
 from refusing import refused, told
 
