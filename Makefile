@@ -27,7 +27,7 @@ else
 endif
 	@echo "Open out/report.html"
 
-# A file's tests are played by one worker: many share a run, a data set, a cluster or made shapes. Long files first (tests/conftest.py).
+# A file's tests are played by one worker: many share a run, a dataset, a cluster or made shapes. Long files first (tests/conftest.py).
 test: $(VENV)/.tested lint browser screen
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
@@ -39,7 +39,7 @@ test-bytes: $(VENV)/.tested
 test-hub: $(VENV)-hub/.installed
 	$(VENV)-hub/bin/python -m pytest tests/with_hub
 
-# The real LeRobot, in an environment of its own: our data sets in it, our episodes in lerobot-eval, its checkpoints in etude evaluate.
+# The real LeRobot, in an environment of its own: our datasets in it, our episodes in lerobot-eval, its checkpoints in etude evaluate.
 test-lerobot: $(VENV)-lerobot/.installed
 	$(VENV)-lerobot/bin/python -m pytest tests/with_lerobot
 

@@ -1,4 +1,4 @@
-"""Data sets of demonstrations: what is in them, that they come out the same, and that what was done can be done again."""
+"""Datasets of demonstrations: what is in them, that they come out the same, and that what was done can be done again."""
 
 import base64
 import json

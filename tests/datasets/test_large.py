@@ -1,4 +1,4 @@
-"""What only large data sets have: several files of a kind, and statistics of more than fits in memory."""
+"""What only large datasets have: several files of a kind, and statistics of more than fits in memory."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Depth, segmentation, points and torques in data sets: in every format the same, replayed, and only where they were asked for."""
+"""Depth, segmentation, points and torques in datasets: in every format the same, replayed, and only where they were asked for."""
 
 from __future__ import annotations
 

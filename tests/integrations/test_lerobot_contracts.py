@@ -138,7 +138,7 @@ BAD = {
     "adapters": ({"use_peft": True}, "", "holds adapters alone"),
     "no features": ({"input_features": []}, "", "input_features are not those of a policy"),
     "cameras too few": ({}, "cameras=base", "takes 2 pictures (base, side), and cameras= names 1"),
-    "another space": ({}, "action=joint", "action: the address says 'joint', the data set in"),
+    "another space": ({}, "action=joint", "action: the address says 'joint', the dataset in"),
     "a wrong word": ({}, "actoin=joint", "did you mean 'action'"),
     "a wrong number": ({}, "scale=big", "scale=big in the LeRobot checkpoint's address: expected a number of metres"),
 }

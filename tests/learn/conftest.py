@@ -1,4 +1,4 @@
-"""A stored data set for all tests of learning."""
+"""A stored dataset for all tests of learning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stored data set teaches what a stream teaches."""
+"""A stored dataset teaches what a stream teaches."""
 
 from __future__ import annotations
 

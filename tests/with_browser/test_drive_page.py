@@ -1,4 +1,4 @@
-"""Driving in a real browser: keys and a gamepad move the hand, and what is kept is a data set."""
+"""Driving in a real browser: keys and a gamepad move the hand, and what is kept is a dataset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Our data sets in the hands of the real lerobot, and of torch. ``make test-lerobot`` runs this in an environment of its own."""
+"""Our datasets in the hands of the real lerobot, and of torch. ``make test-lerobot`` runs this in an environment of its own."""
 
 import json
 import os

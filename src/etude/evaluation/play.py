@@ -95,11 +95,11 @@ class Players:
 
 @dataclass
 class Trajectory:
-    """What happened in an episode, step by step: enough to film it or to play it again."""
+    """What happened in an episode, step by step: enough to make a video of it or to play it again."""
 
     actions: list[Array]
     words: list[tuple[str, str]]
-    episode: Episode | None  # None where there is nothing to film: a decision
+    episode: Episode | None  # None where there is nothing to record on video: a decision
     simulation: Simulation | None = None  # as it ended
 
 
@@ -234,7 +234,7 @@ def _subgoals(simulation: Simulation, reached: dict[str, int]) -> tuple[Subgoal,
 
 
 def words_of(policy: Policy) -> tuple[str, str]:
-    """What a :class:`~etude.policies.policy.SpeakingPolicy` says of its latest action: the sub-task and the step, for films and labels."""
+    """What a :class:`~etude.policies.policy.SpeakingPolicy` says of its latest action: the sub-task and the step, for videos and labels."""
     found: object = called("policy", getattr, policy, "words")
     if not isinstance(found, tuple) or len(found) != 2 or not all(isinstance(text, str) for text in found):
         raise EtudeError(f"the policy's attribute 'words' must be two texts in a tuple, the sub-task and the step; got {found!r:.60}")

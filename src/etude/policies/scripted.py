@@ -35,7 +35,7 @@ def idle(simulation: Simulation) -> Array:
 
 
 class _Scripted:
-    """What they share: a contract, an action space, and the words for films."""
+    """What they share: a contract, an action space, and the words for videos."""
 
     def __init__(self, action: ActionSpace | None = None) -> None:
         self.contract = Contract(action=action, privileged=True)

@@ -119,7 +119,7 @@ def read_json(path: Path, findings: Findings, hint: str = "") -> dict[str, Any] 
 def read_info(folder: Path, findings: Findings) -> Info | None:
     """Read and check the file; None where the format cannot be told from it."""
     nested = sorted(p.parent.parent.name for p in folder.glob(f"*/{PATH}"))
-    data = read_json(folder / PATH, findings, f"; there are data sets in {', '.join(nested)}" if nested else "")
+    data = read_json(folder / PATH, findings, f"; there are datasets in {', '.join(nested)}" if nested else "")
     if data is None:
         return None
     version = data.get("codebase_version")
@@ -222,7 +222,7 @@ def _check_counters(features: Mapping[str, Feature], findings: Findings, path: P
         dtype = "float32" if name == "timestamp" else "int64"
         one = features.get(name)
         if one is None:
-            findings.add("feature-invalid", path, f"the feature {name!r}, which every data set has, is missing")
+            findings.add("feature-invalid", path, f"the feature {name!r}, which every dataset has, is missing")
         elif (one.dtype, one.shape) != (dtype, (1,)):
             findings.add(
                 "feature-invalid", path, f"the feature {name!r} is {one.dtype} of shape {list(one.shape)}, not {dtype} of shape [1]"

@@ -1,7 +1,7 @@
 """A checkpoint of LeRobot's as a policy. What stands here reads JSON alone, and is loaded beside every simulation;
 :mod:`etude.integrations.lerobot.inference`, which has torch and LeRobot, decides.
 
-A checkpoint says which pictures and how many numbers it takes and gives, but not what they mean. The data set that it was trained on does,
+A checkpoint says which pictures and how many numbers it takes and gives, but not what they mean. The dataset that it was trained on does,
 where that is one of ours (``meta/etude.json``): it is found where the training found it, or where ``?dataset=FOLDER`` says. Of other
 checkpoints the address must state every convention.
 """
@@ -124,7 +124,7 @@ def read_checkpoint(path: str, said: Mapping[str, Any], dataset: str = "") -> Le
     contract = Contract.from_data(fields)
     if missing := undeclared(contract) if contract.action or not known else []:
         raise EtudeError(
-            f"{folder} does not say its {', '.join(missing)}: it was not trained on a data set of etude that is here; name it with"
+            f"{folder} does not say its {', '.join(missing)}: it was not trained on a dataset of etude that is here; name it with"
             f" ?dataset=FOLDER, or say what its actions are, like {EXAMPLE}"
         )
     _refuse_width(folder, contract, outputs[ACTION][0])
@@ -180,7 +180,7 @@ def _joints(inputs: Mapping[str, Sequence[int]], folder: Path) -> dict[str, int]
 
 
 def _known(folder: Path, dataset: str, said: Mapping[str, Any]) -> dict[str, Any]:
-    """What the data set that it was trained on says of the contract; empty where that is not ours, or not here."""
+    """What the dataset that it was trained on says of the contract; empty where that is not ours, or not here."""
     where = Path(dataset or _trained_on(folder))
     if not dataset and not (where / FACTS).is_file():
         return {}
@@ -196,7 +196,7 @@ def _known(folder: Path, dataset: str, said: Mapping[str, Any]) -> dict[str, Any
         found |= {"closes": 1, "rate": RATE} if action in CONTROLS else {"closes": 1} if action == "keypose" else {}
     for name, value in said.items():
         if name not in ("cameras", "size") and name in found and found[name] != value:
-            raise EtudeError(f"{name}: the address says {value!r}, the data set in {where} was recorded with {found[name]!r}")
+            raise EtudeError(f"{name}: the address says {value!r}, the dataset in {where} was recorded with {found[name]!r}")
     return found
 
 
