@@ -28,7 +28,7 @@ else
 endif
 	@echo "Open out/report.html"
 
-# A file's tests are played by one worker: many share a run, a data set, a cluster or made shapes. Long files first (tests/conftest.py).
+# A file's tests are played by one worker: many share a run, a dataset, a cluster or made shapes. Long files first (tests/conftest.py).
 test: $(VENV)/.tested lint browser screen
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
@@ -45,7 +45,7 @@ test-hub: $(VENV)-hub/.installed
 test-learn: $(VENV)-learn/.installed
 	$(VENV)-learn/bin/python -m pytest -n 2 --dist loadfile tests/learn tests/policies/test_server.py tests/perturb/test_pieces.py
 
-# The real LeRobot, in an environment of its own: our data sets in it, our episodes in lerobot-eval, its checkpoints in etude evaluate.
+# The real LeRobot, in an environment of its own: our datasets in it, our episodes in lerobot-eval, its checkpoints in etude evaluate.
 test-lerobot: $(VENV)-lerobot/.installed
 	$(VENV)-lerobot/bin/python -m pytest tests/with_lerobot
 

@@ -1,4 +1,4 @@
-"""Record the oracle as a LeRobot data set and read it without lerobot: python examples/record_demos.py data/pick 10"""
+"""Record the oracle as a LeRobot dataset and read it without lerobot: python examples/record_demos.py data/pick 10"""
 
 import sys
 from pathlib import Path

@@ -45,7 +45,7 @@ def served(robot=None, port=0, **settings):
 
 
 class Knowing:
-    """A judge who sees the simulation's own mind. ``asked`` are the questions so far."""
+    """A judge who sees the state of the simulation's goal. ``asked`` are the questions so far."""
 
     def __init__(self, robot):
         self._robot, self.asked, self.shown = robot, [], []

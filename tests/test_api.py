@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_runs import record, run_of
 from refusing import refused, told
+from run_fixtures import record, run_of
 
 from etude import api
 from etude.cli import evaluating

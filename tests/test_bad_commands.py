@@ -7,8 +7,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from made_runs import drawn
 from refusing import refused
+from run_fixtures import drawn
 
 from etude.evaluation.plan import Plan
 from etude.evaluation.store import Store
@@ -54,8 +54,8 @@ LOOKING = [
 ]
 PLAYING = [
     (["rollout", PICK, "--policy", "noop", "--video", f"{NOWHERE}.webp"], "--video '/dev/null/x.webp' cannot be written"),
-    (["rollout", LOW, "--video", "x.webp", "--policy", "noop"], "iwisdm/low@val#0 is a decision, which cannot be filmed"),
-    (["rollout", PICK, "--policy", "noop", "--camera", "base"], "--camera says where the film is taken from: add --video FILE"),
+    (["rollout", LOW, "--video", "x.webp", "--policy", "noop"], "iwisdm/low@val#0 is a decision, of which there is no video"),
+    (["rollout", PICK, "--policy", "noop", "--camera", "base"], "--camera chooses the camera of the video: add --video FILE"),
     (
         ["rollout", PICK, "--policy", "noop", "--video", "x.webp", "--camera", "bas"],
         "unknown camera of clevrskills 'bas'; did you mean 'base'",
@@ -99,7 +99,7 @@ RECORDING = [
     (["export", "--out", NOWHERE, "--suite", "iwisdm", "--task", "low"], "--out '/dev/null/x' cannot be made: Not a directory"),
     (["export", "--out", "x", "--suite", "clevrskills"], "clevrskills has no decisions to write as 'jsonl'; 'etude demos' records"),
     (["export", "--out", "x", "--suite", "himan"], "himan has no decisions to write as 'jsonl'; its form is --form questions"),
-    (["replay", "nowhere"], "'nowhere' is not a LeRobot data set"),
+    (["replay", "nowhere"], "'nowhere' is not a LeRobot dataset"),
     (["rerender", "nowhere", "--out", "x"], "there is no file 'nowhere/meta/etude.json'"),
     (["validate", "nowhere"], "there is no folder 'nowhere'"),
     (["study", "--task", "low", "--person", "a/b"], "--person 'a/b' must be a name of letters"),
@@ -232,7 +232,7 @@ def test_a_damaged_run_is_not_reported(case, played, capsys, monkeypatch, tmp_pa
         (["evaluate", "--out", "RUN", "--policy", "random"], "holds a run with policy 'noop', not 'random'"),
         (["merge", "RUN", "--out", NOWHERE], "--out '/dev/null/x' cannot be made"),
         (["export", "--suite", "iwisdm", "--task", "low", "--out", "RUN/run.json"], "run.json' is a file; choose a new folder"),
-        (["replay", "RUN"], "is not a LeRobot data set: it has no meta/info.json"),
+        (["replay", "RUN"], "is not a LeRobot dataset: it has no meta/info.json"),
     ],
 )
 def test_what_cannot_be_done_with_a_run_is_refused(arguments, words, played, capsys, monkeypatch, tmp_path):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from forked import command, forked
+from forked_process import command, forked
 from PIL import Image
 from refusing import refused
 from typer.main import get_command

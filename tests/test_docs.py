@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 import pytest
-from forked import forked
-from made_demos import made, order
+from demo_fixtures import made, order
+from forked_process import forked
 
 from etude.datasets.taking import RecordingSpec
 

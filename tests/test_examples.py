@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from forked import forked
+from forked_process import forked
 
 from etude.evaluation.pairs import FEWEST_PAIRS
 from etude.evaluation.plan import read_names

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from forked import command, forked
+from forked_process import command, forked
 from refusing import refused, told
 
 import etude

@@ -150,7 +150,9 @@ def evaluate(
         simulated = {"--record": settings.keep != "none", "--workers": settings.workers > 1, "--executor": settings.executor != "local"}
         for option, wish in simulated.items():
             if wish:
-                raise EtudeError(f"{option} is for simulations; with --robot one episode is played after the other, and nothing is filmed")
+                raise EtudeError(
+                    f"{option} is for simulations; with --robot one episode is played after the other, and no video is recorded"
+                )
         load_all(settings.plugins)
         watching = find_judge(judge or "terminal")
         on = RobotExecutor(plan.robot, watching, lambda: Players(*who, plan.renderer, plan.patience), folder, plan.advance)

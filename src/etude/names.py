@@ -297,7 +297,7 @@ def from_json(kind: type[T], text: str) -> T:
 
 
 def read_text(path: Path) -> str:
-    """The text of a file in UTF-8, or one line that says why it cannot be had."""
+    """The text of a file in UTF-8, or one line that says why it cannot be read."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:

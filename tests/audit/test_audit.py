@@ -7,8 +7,8 @@ import math
 from dataclasses import replace
 
 import pytest
-from made_runs import drawn
 from refusing import refused
+from run_fixtures import drawn
 
 from etude import cli
 from etude.audit.cheats import CHEATS

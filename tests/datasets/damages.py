@@ -1,4 +1,4 @@
-"""Ways to damage a data set: each edits real files as an accident or another program would."""
+"""Ways to damage a dataset: each edits real files as an accident or another program would."""
 
 from __future__ import annotations
 

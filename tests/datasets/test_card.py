@@ -1,4 +1,4 @@
-"""What a data set's card says of itself: in the right number, with its address where it has one, and how to cite it."""
+"""What a dataset's card says of itself: in the right number, with its address where it has one, and how to cite it."""
 
 from __future__ import annotations
 

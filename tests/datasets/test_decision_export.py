@@ -1,4 +1,4 @@
-"""Trials as data sets: what is written is what was made, in forms that others read."""
+"""Trials as datasets: what is written is what was made, in forms that others read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data sets of demonstrations: what is in them, that they come out the same, and that what was done can be done again."""
+"""Datasets of demonstrations: what is in them, that they come out the same, and that what was done can be done again."""
 
 import base64
 import json
@@ -8,8 +8,8 @@ import zlib
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from demo_fixtures import Quiet, made, order
 from kill_harness import Subject, files, harness
-from made_demos import Quiet, made, order
 
 from etude.datasets.demos import acting, demos
 from etude.datasets.extra import extras

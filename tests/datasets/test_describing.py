@@ -1,4 +1,4 @@
-"""`etude describe`: what is counted of suites and of data sets, and the datasheet."""
+"""`etude describe`: what is counted of suites and of datasets, and the datasheet."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from made_demos import made, order
+from demo_fixtures import made, order
 from typer.testing import CliRunner
 
 from etude.cli import app
@@ -80,7 +80,7 @@ def test_the_command_gives_a_datasheet_or_json(sets, tmp_path):
 
 
 def test_what_cannot_be_described_is_refused_in_one_line(tmp_path):
-    with pytest.raises(EtudeError, match="is no data set"):
+    with pytest.raises(EtudeError, match="is no dataset"):
         list(dataset_facts(tmp_path))
     with pytest.raises(EtudeError, match="nothing to describe"):
         describe("x", "suite", [None])

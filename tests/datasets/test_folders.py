@@ -14,7 +14,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
-from made_demos import taken
+from demo_fixtures import taken
 
 from etude.datasets.folders import REQUIRED, Folders, FolderTrajectory, find_trajectories, read_trajectory, trajectory_path
 from etude.datasets.take import Take, write_take

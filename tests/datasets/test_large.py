@@ -1,8 +1,8 @@
-"""What only large data sets have: several files of a kind, and statistics of more than fits in memory."""
+"""What only large datasets have: several files of a kind, and statistics of more than fits in memory."""
 
 import numpy as np
 import pytest
-from made_demos import taken
+from demo_fixtures import taken
 
 from etude.datasets import statistics
 from etude.datasets.lerobot import LeRobotV3

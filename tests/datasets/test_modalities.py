@@ -1,4 +1,4 @@
-"""Depth, segmentation, points and torques in data sets: in every format the same, replayed, and only where they were asked for."""
+"""Depth, segmentation, points and torques in datasets: in every format the same, replayed, and only where they were asked for."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import h5py
 import numpy as np
 import pytest
-from made_demos import made, order
+from demo_fixtures import made, order
 
 from etude.datasets.extra import extras
 from etude.datasets.folders import find_trajectories, read_trajectory

@@ -1,4 +1,4 @@
-"""Data sets to learn primitives from prompts of pictures: actions of all training tasks in one layout, objects and prompts cut out."""
+"""Datasets to learn primitives from prompts of pictures: actions of all training tasks in one layout, objects and prompts cut out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import shutil
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from made_demos import made, order
+from demo_fixtures import made, order
 
 from etude.api import demos
 from etude.datasets.extra import extras
@@ -194,5 +194,5 @@ def test_validation_finds_a_hand_or_a_primitive_that_is_not_the_episodes(sets, t
 
 def test_what_has_other_numbers_in_an_action_is_refused(tmp_path):
     names = ["vima/rotate@train#0", "vlmbench/pick_shape@train#0"]
-    with pytest.raises(EtudeError, match="make a data set for each"):
+    with pytest.raises(EtudeError, match="make a dataset for each"):
         made(order(names, "oracle"), tmp_path / "mixed")

@@ -14,7 +14,7 @@ import gymnasium
 import mujoco
 import numpy as np
 import pytest
-from made_demos import taken
+from demo_fixtures import taken
 
 from etude.datasets.robomimic import FILE, Robomimic
 from etude.datasets.take import Take, write_take
@@ -132,7 +132,7 @@ def test_states_set_in_the_stored_model_put_every_body_where_it_was(suite: str, 
 def test_a_robot_of_another_kind_and_a_take_without_images_are_refused(takes: dict[str, Take], tmp_path: Path) -> None:
     writer = Robomimic(tmp_path)
     writer.add(takes["clevrskills"])
-    with pytest.raises(EtudeError, match=r"has arm 'panda'.*make a data set for each"):
+    with pytest.raises(EtudeError, match=r"has arm 'panda'.*make a dataset for each"):
         writer.add(takes["himan"])
     with pytest.raises(EtudeError, match="recorded without images"):
         writer.add(replace(takes["clevrskills"], images={}))

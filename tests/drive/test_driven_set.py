@@ -1,4 +1,4 @@
-"""Data sets that people drive: they are like any other, can be extended, and lose nothing."""
+"""Datasets that people drive: they are like any other, can be extended, and lose nothing."""
 
 import json
 import shutil
@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from demo_fixtures import made, order
 from drivers import PICK, drive
-from forked import Copy
+from forked_process import Copy
 from kill_harness import files
-from made_demos import made, order
 
 from etude.datasets.demos import read_facts
 from etude.datasets.extra import extras
@@ -61,7 +61,7 @@ def recorded(folder: Path, *episodes: DrivenEpisode) -> Path:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """The files of the data set, without what it was made from, and without videos: of the same pixels, x264 does not always make the same
+    """The files of the dataset, without what it was made from, and without videos: of the same pixels, x264 does not always make the same
     bytes at this size. What they show is compared when the set is replayed."""
     assert all(one.same for one in replay(folder))
     return {name: data for name, data in files(folder).items() if not name.startswith((WORK, "videos/"))}

@@ -12,7 +12,7 @@ from pathlib import Path
 import gymnasium
 import numpy as np
 import pytest
-from forked import forked
+from forked_process import forked
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 

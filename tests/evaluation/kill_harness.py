@@ -1,7 +1,7 @@
 """Disturbs a small run, again and again, and compares what is left with a run that was never disturbed.
 
 ``python tests/evaluation/kill_harness.py 1000`` kills an evaluation a thousand times at random moments (about half an hour), ``… 100
-demos`` the making of a data set, and ``… 1000 store`` only what writes results down, without playing. ``… 100 full`` gives an evaluation a
+demos`` the making of a dataset, and ``… 1000 store`` only what writes results down, without playing. ``… 100 full`` gives an evaluation a
 disk that fills up (a small tmpfs: it needs root), and ``… 90 faults`` a policy that crashes, leaves or hangs in so many episodes. The tests
 do it a few times.
 """
@@ -26,7 +26,7 @@ from etude.evaluation.store import Store, read_run
 from etude.names import Stream, rng
 
 sys.path.append(str(Path(__file__).parents[1]))  # a script knows its own folder alone
-from forked import Copy, command, forked
+from forked_process import Copy, command, forked
 
 CHOSEN = ["--suite", "clevrskills", "--task", "pick", "--task", "touch", "--workers", "2", "--json"]
 
@@ -223,7 +223,7 @@ def harness(subject: Subject, expected: object, kills: int, longest: float, stre
             before = whole_lines(folder)
             if killed_once(subject.on(folder), stream.uniform(0.0, longest)):
                 count.kills += 1
-                if before and (after := whole_lines(folder)):  # a data set that was finished has no results left beside it
+                if before and (after := whole_lines(folder)):  # a dataset that was finished has no results left beside it
                     count.compare(before, after)
                 for path in folder.rglob("episodes.jsonl"):
                     count.torn += not path.read_bytes().endswith(b"\n") and path.stat().st_size > 0

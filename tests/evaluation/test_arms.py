@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import made_runs
 import numpy as np
 import pytest
+import run_fixtures
 
 import etude
 from etude.evaluation.arms import OWN, ArmRow, by_arm
@@ -44,7 +44,7 @@ def test_a_failure_counts_the_keyposes_that_the_arm_could_not_come_to():
 
 def record(arm, seed, success, unreachable=0, task="open_drawer"):
     option = "" if arm == OWN else f"?robot={arm}"
-    return replace(made_runs.record(f"himan/{task}@test#{seed}{option}", success, mode="rule"), unreachable=unreachable)
+    return replace(run_fixtures.record(f"himan/{task}@test#{seed}{option}", success, mode="rule"), unreachable=unreachable)
 
 
 def test_rows_tell_failures_reach_and_what_was_not_played_apart():
@@ -62,7 +62,7 @@ def test_rows_tell_failures_reach_and_what_was_not_played_apart():
 
 def test_runs_with_several_arms_are_one_table_of_tasks_by_arms(tmp_path):
     runs = [
-        made_runs.run_of([record(arm, seed, arm == OWN, seed) for seed in range(2)], tmp_path / arm.replace(" ", "-"), "mine")
+        run_fixtures.run_of([record(arm, seed, arm == OWN, seed) for seed in range(2)], tmp_path / arm.replace(" ", "-"), "mine")
         for arm in (OWN, "xarm6", "ur5")
     ]
     found = contestants(runs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from made_runs import record
+from run_fixtures import record
 
 from etude.evaluation.confusion import FINISHED, LONGEST, Confusion, confusions
 from etude.evaluation.record import GivenSubtask, Subgoal

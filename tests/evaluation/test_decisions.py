@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from made_runs import drawn, run_of
+from run_fixtures import drawn, run_of
 
 from etude.decisions.trial import SILENT
 from etude.evaluation.decide import score

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_runs import record, run_of
 from refusing import refused, told
+from run_fixtures import record, run_of
 
 from etude.evaluation.inference import PairedTable, discordant_share, mcnemar
 from etude.evaluation.needed import TYPICAL, episodes_needed

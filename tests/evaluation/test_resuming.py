@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from forked import Copy, command
+from forked_process import Copy, command
 from kill_harness import Subject, harness, lines, results
 
 from etude.evaluation.plan import Plan, make_names

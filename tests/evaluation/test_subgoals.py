@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from made_runs import record
+from run_fixtures import record
 
 from etude.evaluation.record import Subgoal
 from etude.evaluation.subgoals import failed_part, failure_groups, failure_words, funnels

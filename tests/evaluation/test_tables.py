@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_runs import record, run_of
+from run_fixtures import record, run_of
 
 from etude.catalog.textures import texture_names
 from etude.decisions.trial import Trial

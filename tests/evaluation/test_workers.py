@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from faulty import BAD
-from forked import Copy, command
+from forked_process import Copy, command
 from test_resuming import Quiet, alive
 
 from etude.evaluation.plan import Plan, make_names

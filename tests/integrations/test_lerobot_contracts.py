@@ -10,7 +10,7 @@ from gymnasium.utils.env_checker import check_env
 import etude
 from etude.datasets.card import OWN_CAMERAS, SCHEMA
 from etude.envs.env import EpisodeEnv
-from etude.integrations.lerobot.checkpoint import LeRobotEyes, checkpoint_folder, lerobot_halves, read_checkpoint
+from etude.integrations.lerobot.checkpoint import LeRobotEncoder, checkpoint_folder, lerobot_halves, read_checkpoint
 from etude.integrations.lerobot.env import PlayedTask
 from etude.names import EtudeError
 from etude.policies.contract import Contract, mismatches
@@ -56,7 +56,7 @@ def recorded(folder, **facts):
 
 
 def contract_of(text):
-    return lerobot_halves(str(text)).eyes().contract
+    return lerobot_halves(str(text)).encoder().contract
 
 
 # ------------------------------------------------------------------------------------------------ the environment
@@ -120,11 +120,11 @@ def test_a_checkpoint_of_others_is_played_in_the_conventions_that_its_address_st
 
 
 def test_pictures_in_the_order_of_the_checkpoint_and_words_reach_the_process_that_decides(tmp_path):
-    eyes = LeRobotEyes(read_checkpoint(str(written(tmp_path / "act", root=recorded(tmp_path / "demos"))), {}))
+    encoder = LeRobotEncoder(read_checkpoint(str(written(tmp_path / "act", root=recorded(tmp_path / "demos"))), {}))
     pictures = [np.full((48, 64, 3), k, np.uint8) for k in (1, 2)]
-    seen = unpack(pack(eyes.saw({"side": pictures[1], "base": pictures[0], "proprioception": np.zeros(22), "instruction": "Put 90° …"})))
+    seen = unpack(pack(encoder.saw({"side": pictures[1], "base": pictures[0], "proprioception": np.zeros(22), "instruction": "Put 90° …"})))
     assert (seen["0"] == 1).all() and (seen["1"] == 2).all() and bytes(seen["words"]).decode() == "Put 90° …"
-    seeds = [eyes.told("", (), name)["seed"][0] for name in ("a/b@c#1", "a/b@c#2", "a/b@c#1")]
+    seeds = [encoder.told("", (), name)["seed"][0] for name in ("a/b@c#1", "a/b@c#2", "a/b@c#1")]
     assert seeds[0] == seeds[2] != seeds[1]
 
 
@@ -138,7 +138,7 @@ BAD = {
     "adapters": ({"use_peft": True}, "", "holds adapters alone"),
     "no features": ({"input_features": []}, "", "input_features are not those of a policy"),
     "cameras too few": ({}, "cameras=base", "takes 2 pictures (base, side), and cameras= names 1"),
-    "another space": ({}, "action=joint", "action: the address says 'joint', the data set in"),
+    "another space": ({}, "action=joint", "action: the address says 'joint', the dataset in"),
     "a wrong word": ({}, "actoin=joint", "did you mean 'action'"),
     "a wrong number": ({}, "scale=big", "scale=big in the LeRobot checkpoint's address: expected a number of metres"),
 }
@@ -184,4 +184,4 @@ def test_arms_with_other_joints_are_refused_before_the_first_step(tmp_path):
 
 def test_the_policy_is_known_by_its_name(tmp_path):
     halves = halves_of(f"lerobot:{written(tmp_path / 'act', root=recorded(tmp_path / 'demos'))}")
-    assert halves is not None and halves.eyes().contract.action == "ee_delta"
+    assert halves is not None and halves.encoder().contract.action == "ee_delta"

@@ -1,9 +1,9 @@
-"""A stored data set for all tests of learning."""
+"""A stored dataset for all tests of learning."""
 
 from __future__ import annotations
 
 import pytest
-from made_demos import made, order
+from demo_fixtures import made, order
 from toys import STORED
 
 from etude.datasets.taking import RecordingSpec

@@ -15,8 +15,8 @@ from etude.envs.simulation import Simulation  # noqa: E402
 from etude.evaluation.play import Players, Rollout  # noqa: E402
 from etude.learn.checkpoint import load_model  # noqa: E402
 from etude.learn.control import LONGEST, Shaking, demonstrated, prompt_arrays_of  # noqa: E402
-from etude.learn.controlling import ControlMind, MemoryTable, judged_control  # noqa: E402
-from etude.learn.guided_control import GuidedEyes  # noqa: E402
+from etude.learn.controlling import ControlInference, MemoryTable, judged_control  # noqa: E402
+from etude.learn.guided_control import GuidedEncoder  # noqa: E402
 from etude.learn.kinds import kind_of  # noqa: E402
 from etude.learn.models.cogelot import parameters_of  # noqa: E402
 from etude.learn.named_recipes import recipe_named  # noqa: E402
@@ -158,7 +158,7 @@ def test_recipes_that_make_no_sense_are_refused(setting, why):
 
 def test_many_sessions_at_once_are_decided_as_each_alone():
     model = trained()[0].averaged
-    alone, table = ControlMind(model, CPU, {}), MemoryTable(model, CPU, lambda act: act)
+    alone, table = ControlInference(model, CPU, {}), MemoryTable(model, CPU, lambda act: act)
     padding = {"kinds": 0, "words": 0, "places": 0, "rows": -1}
     for session, text in enumerate((TASK, *SUBTASKS)):
         given = told(text)
@@ -175,24 +175,24 @@ def test_many_sessions_at_once_are_decided_as_each_alone():
 
 def test_who_is_told_something_else_begins_anew():
     recipe, name = toy(), SOURCE.name(0)
-    eyes, mind = GuidedEyes(recipe, recipe.contract), ControlMind(trained()[0].averaged, CPU, {})
+    encoder, inference = GuidedEncoder(recipe, recipe.contract), ControlInference(trained()[0].averaged, CPU, {})
     seen = {"front": demonstration().frames[0, 0], "wrist": demonstration().frames[0, 1], "proprioception": demonstration().felt[0]}
-    mind.begin(0, eyes.told(TASK, (), name))
-    assert "kinds" not in eyes.saw({**seen, "instruction": TASK})
-    heard = eyes.saw({**seen, "instruction": SUBTASKS[0]})
-    after = mind.decide([0], [heard])[0]
-    mind.begin(1, eyes.told(SUBTASKS[0], (), name))
-    assert np.array_equal(after, mind.decide([1], [saw(0)])[0])
-    mind.begin(2, eyes.told(TASK, (), name))
-    assert not np.array_equal(after, mind.decide([2], [saw(0)])[0])
+    inference.begin(0, encoder.told(TASK, (), name))
+    assert "kinds" not in encoder.saw({**seen, "instruction": TASK})
+    heard = encoder.saw({**seen, "instruction": SUBTASKS[0]})
+    after = inference.decide([0], [heard])[0]
+    inference.begin(1, encoder.told(SUBTASKS[0], (), name))
+    assert np.array_equal(after, inference.decide([1], [saw(0)])[0])
+    inference.begin(2, encoder.told(TASK, (), name))
+    assert not np.array_equal(after, inference.decide([2], [saw(0)])[0])
 
 
 def test_a_checkpoint_plays_and_follows_what_a_planner_says(tmp_path):
     trained()[0].save(tmp_path)
     players = Players(f"learned:{tmp_path}?device=cpu")
-    mind, found = ControlMind(load_model(tmp_path)[0], CPU, {}), []
+    inference, found = ControlInference(load_model(tmp_path)[0], CPU, {}), []
     for session, (mode, text) in enumerate((("vanilla", TASK), ("rule", SUBTASKS[0]))):
         found.append(next(iter(Rollout(players, SOURCE.name(0), mode))).action)
-        mind.begin(session, told(text))
-        assert np.allclose(found[-1], mind.decide([session], [saw(0)])[0][0], atol=1e-6)
+        inference.begin(session, told(text))
+        assert np.allclose(found[-1], inference.decide([session], [saw(0)])[0][0], atol=1e-6)
     assert not np.allclose(*found, atol=1e-5)

@@ -18,12 +18,12 @@ pytest.importorskip("safetensors", reason="safetensors is not installed (extra '
 
 from etude.envs.observer import Observer  # noqa: E402
 from etude.envs.simulation import Simulation  # noqa: E402
-from etude.evaluation.mind import MindProcess  # noqa: E402
+from etude.evaluation.inference_process import InferenceProcess  # noqa: E402
 from etude.evaluation.play import Players, play  # noqa: E402
 from etude.evaluation.store import read_run  # noqa: E402
-from etude.learn.control import LONGEST, ControlEyes, Shaking, demonstrated, prompt_arrays_of  # noqa: E402
+from etude.learn.control import LONGEST, ControlEncoder, Shaking, demonstrated, prompt_arrays_of  # noqa: E402
 from etude.learn.control_buffer import ControlBuffer  # noqa: E402
-from etude.learn.controlling import ControlMind, MemoryTable, judged_control  # noqa: E402
+from etude.learn.controlling import ControlInference, MemoryTable, judged_control  # noqa: E402
 from etude.learn.kinds import kind_of  # noqa: E402
 from etude.learn.models.cogelot import parameters_of  # noqa: E402
 from etude.learn.named_recipes import CONTROLLERS, recipe_named  # noqa: E402
@@ -211,11 +211,11 @@ def test_the_same_seed_gives_the_same_curve(form):
 def test_a_policy_does_look_by_look_what_its_model_makes_of_the_window(form):
     model = trained(form)[0].averaged
     _, _, one = demonstrations(len(model.source.cameras))[0]
-    mind = ControlMind(model, CPU, {})
+    inference = ControlInference(model, CPU, {})
     told = heard(one, model)
-    mind.begin(0, told)
+    inference.begin(0, told)
     steps = range(0, 12 if form == "stream" else 21, 3)  # beyond four looks a stream knows more than its window
-    played = [mind.decide([0], [saw(one, step)])[0] for step in steps]
+    played = [inference.decide([0], [saw(one, step)])[0] for step in steps]
     buffer = ControlBuffer(model.source, model.recipe, model.onwards)
     buffer.add([one])
     for look, step in enumerate(steps):
@@ -234,7 +234,7 @@ def test_a_policy_does_look_by_look_what_its_model_makes_of_the_window(form):
 def test_many_sessions_at_once_are_decided_as_each_alone(form):
     model = trained(form)[0].averaged
     found = [one for _, _, one in demonstrations(len(model.source.cameras))]
-    alone, table = ControlMind(model, CPU, {}), MemoryTable(model, CPU, lambda act: act)
+    alone, table = ControlInference(model, CPU, {}), MemoryTable(model, CPU, lambda act: act)
     for k, one in enumerate(found):
         told = heard(one, model)
         spare = LONGEST - len(told["kinds"])
@@ -255,39 +255,39 @@ def test_many_sessions_at_once_are_decided_as_each_alone(form):
 def test_what_a_policy_remembers_has_one_size_and_can_be_put_aside(form):
     model = trained(form)[0].averaged
     _, _, one = demonstrations(len(model.source.cameras))[0]
-    mind = ControlMind(model, CPU, {})
-    mind.begin(0, heard(one, model))
-    sizes = {name: value.shape for name, value in mind.memory(0).items()}
+    inference = ControlInference(model, CPU, {})
+    inference.begin(0, heard(one, model))
+    sizes = {name: value.shape for name, value in inference.memory(0).items()}
     for step in range(12):
-        mind.decide([0], [saw(one, step)])
-    kept = {name: value.copy() for name, value in mind.memory(0).items()}
+        inference.decide([0], [saw(one, step)])
+    kept = {name: value.copy() for name, value in inference.memory(0).items()}
     assert {name: value.shape for name, value in kept.items()} == sizes
-    first = mind.decide([0], [saw(one, 12)])[0]
-    assert not np.array_equal(first, mind.decide([0], [saw(one, 20)])[0])
-    mind.recall(5, kept)
-    assert np.array_equal(mind.decide([5], [saw(one, 12)])[0], first)
+    first = inference.decide([0], [saw(one, 12)])[0]
+    assert not np.array_equal(first, inference.decide([0], [saw(one, 20)])[0])
+    inference.recall(5, kept)
+    assert np.array_equal(inference.decide([5], [saw(one, 12)])[0], first)
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_what_was_seen_before_matters_to_what_is_done_now(form):
     model = trained(form)[0].averaged
     _, _, one = demonstrations(len(model.source.cameras))[0]
-    mind = ControlMind(model, CPU, {})
+    inference = ControlInference(model, CPU, {})
     for session, before in ((0, 0), (1, 25)):
-        mind.begin(session, heard(one, model))
-        mind.decide([session], [saw(one, before)])
-    assert not np.allclose(*mind.decide([0, 1], [saw(one, 12)] * 2), atol=1e-6)
+        inference.begin(session, heard(one, model))
+        inference.decide([session], [saw(one, before)])
+    assert not np.allclose(*inference.decide([0, 1], [saw(one, 12)] * 2), atol=1e-6)
     if model.onwards:  # what is made of a look by itself, and within a stream
-        assert np.allclose(*(mind.memory(session)["row"][1] for session in (0, 1)), atol=1e-6) == (form == "frame")
+        assert np.allclose(*(inference.memory(session)["row"][1] for session in (0, 1)), atol=1e-6) == (form == "frame")
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_who_is_told_nothing_acts_all_the_same(form):
     model = trained(form)[0].averaged
     _, _, one = demonstrations(len(model.source.cameras))[0]
-    mind = ControlMind(model, CPU, {})
-    mind.begin(0, {**heard(one, model), **prompt_arrays_of("", (), 32)})
-    assert np.isfinite(mind.decide([0], [saw(one, 0)])[0]).all()
+    inference = ControlInference(model, CPU, {})
+    inference.begin(0, {**heard(one, model), **prompt_arrays_of("", (), 32)})
+    assert np.isfinite(inference.decide([0], [saw(one, 0)])[0]).all()
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -296,10 +296,10 @@ def test_a_deaf_copy_does_not_hear_and_a_blind_one_does_not_see(form, sees):
     model = Trainer(recipe(form, f"model.sees={sees}")).averaged
     _, _, one = demonstrations(len(model.source.cameras))[0]
     other = {**saw(one, 0), "frames": one.frames[20]}
-    mind = ControlMind(model, CPU, {})
+    inference = ControlInference(model, CPU, {})
     for session, words in enumerate(({}, prompt_arrays_of("push it away", (), 32), {})):
-        mind.begin(session, {**heard(one, model), **words})
-    plain, told, shown = mind.decide([0, 1, 2], [saw(one, 0), saw(one, 0), other])
+        inference.begin(session, {**heard(one, model), **words})
+    plain, told, shown = inference.decide([0, 1, 2], [saw(one, 0), saw(one, 0), other])
     assert np.allclose(plain, told, atol=1e-5) == (sees == "frames")
     assert np.allclose(plain, shown, atol=1e-5) == (sees == "instruction")
 
@@ -357,7 +357,7 @@ def test_an_episode_goes_on_from_a_saved_state_as_it_went_on_before(folder):
     assert np.array_equal(first, on(3))
 
 
-def test_a_mind_in_another_process_gives_out_what_it_remembers(folder):
+def test_inference_in_another_process_gives_out_what_it_remembers(folder):
     text = f"learned:{folder}?device=cpu"
     started = []
 
@@ -366,9 +366,9 @@ def test_a_mind_in_another_process_gives_out_what_it_remembers(folder):
         started[-1].start()
         return started[-1]
 
-    process = MindProcess(text, (), start)
+    process = InferenceProcess(text, (), start)
     try:
-        near, whole = NearPolicy(halves_of(text).eyes(), process.address), WholePolicy(halves_of(text))
+        near, whole = NearPolicy(halves_of(text).encoder(), process.address), WholePolicy(halves_of(text))
         _, observer = scene_of(near)
         scene_of(whole)
         seen = observer.look()
@@ -411,9 +411,9 @@ def test_a_recipe_comes_back_from_its_data():
 
 def test_another_robot_and_a_prompt_that_is_too_long_get_one_line():
     made = recipe("window")
-    eyes = ControlEyes(made, made.contract)
+    encoder = ControlEncoder(made, made.contract)
     seen = {"base": np.zeros((32, 32, 3), np.uint8), "proprioception": np.zeros(24, np.float32)}
-    refuses(lambda: eyes.saw(seen), "6 joints; this one has 7")
+    refuses(lambda: encoder.saw(seen), "6 joints; this one has 7")
     refuses(lambda: prompt_arrays_of("word " * 300, (), 32), "300 tokens")
 
 

@@ -21,10 +21,10 @@ from etude.evaluation.play import Players, play  # noqa: E402
 from etude.evaluation.store import read_run  # noqa: E402
 from etude.evaluation.worker import Job  # noqa: E402
 from etude.learn.buffer import DemonstrationBuffer  # noqa: E402
-from etude.learn.checkpoint import learned_mind, load_model  # noqa: E402
+from etude.learn.checkpoint import learned_inference, load_model  # noqa: E402
 from etude.learn.curve import read_curve  # noqa: E402
 from etude.learn.named_recipes import recipe_named  # noqa: E402
-from etude.learn.policy import StrokeEyes, prompt_arrays, thing_arrays  # noqa: E402
+from etude.learn.policy import StrokeEncoder, prompt_arrays, thing_arrays  # noqa: E402
 from etude.learn.samples import Demonstration, action_of, numbers_of  # noqa: E402
 from etude.learn.train import Trainer  # noqa: E402
 from etude.library import find  # noqa: E402
@@ -59,7 +59,7 @@ def test_one_process_decides_for_all_simulations_as_each_would_alone(folder, tmp
 def test_a_run_ends_in_one_line_when_nobody_decides_any_more(folder, tmp_path):
     with Local(Job(f"learned:{folder}?device=cpu", str(tmp_path)), workers=2, shared=True) as executor:
         executor.hello()
-        executor._mind.process.kill()
+        executor._inference.process.kill()
         with pytest.raises(EtudeError, match="decides for all"):
             list(executor.play([(name, "vanilla") for name in NAMES]))
 
@@ -77,12 +77,12 @@ def test_the_weights_and_what_computes_them_are_kept_with_a_run(folder):
 
 def test_sessions_are_decided_apart_however_many_ask(folder):
     found = [one for _, _, one in demonstrations()[:3]]
-    mind = learned_mind(folder / "model.safetensors", "cpu")
+    inference = learned_inference(folder / "model.safetensors", "cpu")
     for session, one in enumerate(found):
-        mind.begin(session, prompt_arrays(one.prompt))
-    together = mind.decide([0, 1, 2], [thing_arrays(one.seen[0]) for one in found])
+        inference.begin(session, prompt_arrays(one.prompt))
+    together = inference.decide([0, 1, 2], [thing_arrays(one.seen[0]) for one in found])
     for one, wanted in zip(found, together, strict=True):
-        other = learned_mind(folder / "model.safetensors", "cpu")
+        other = learned_inference(folder / "model.safetensors", "cpu")
         other.begin(7, prompt_arrays(one.prompt))
         assert np.array_equal(other.decide([7], [thing_arrays(one.seen[0])])[0], wanted)
 
@@ -91,11 +91,11 @@ def test_what_was_made_before_gives_the_answers_of_a_batch(folder):
     """The way of training and that of playing are one model: over three steps, with what was done between them."""
     _, _, one = next(d for d in demonstrations() if len(d[2].seen) > 0)
     model, _, _ = load_model(folder)
-    mind = learned_mind(folder / "model.safetensors", "cpu")
-    mind.begin(0, prompt_arrays(one.prompt))
+    inference = learned_inference(folder / "model.safetensors", "cpu")
+    inference.begin(0, prompt_arrays(one.prompt))
     done = np.zeros((0, 5), np.float32)
     for step in range(1, 4):
-        action = mind.decide([0], [thing_arrays(one.seen[0])])[0]
+        action = inference.decide([0], [thing_arrays(one.seen[0])])[0]
         before = np.concatenate([done, np.zeros((1, 5), np.float32)])
         whole = Demonstration(one.prompt, (one.seen[0],) * step, before, before, np.zeros(step, np.bool_))
         buffer = DemonstrationBuffer()
@@ -113,9 +113,9 @@ def test_slots_are_shuffled_by_the_policy_itself(folder):
     seen = Observer(simulation, contract.cameras, contract.size, contract.modalities).look()
     orders = set()
     for seed in range(8):
-        eyes = StrokeEyes(recipe, contract)
-        eyes.told("", (), f"vima/rearrange@L1#{seed}")
-        orders.add(eyes.saw(seen)["boxes"].tobytes())
+        encoder = StrokeEncoder(recipe, contract)
+        encoder.told("", (), f"vima/rearrange@L1#{seed}")
+        orders.add(encoder.saw(seen)["boxes"].tobytes())
     assert len(orders) > 1 and players.policy.contract == contract.as_etude()
 
 

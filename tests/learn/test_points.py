@@ -13,12 +13,12 @@ pytest.importorskip("safetensors", reason="safetensors is not installed (extra '
 
 from etude.evaluation.play import Players, Rollout  # noqa: E402
 from etude.learn.checkpoint import load_model  # noqa: E402
-from etude.learn.keyposes import BY_SUBTASK, BY_TASK, KeyposeEyes, demonstrated_keyposes, sentence_array  # noqa: E402
+from etude.learn.keyposes import BY_SUBTASK, BY_TASK, KeyposeEncoder, demonstrated_keyposes, sentence_array  # noqa: E402
 from etude.learn.kinds import kind_of  # noqa: E402
 from etude.learn.models.cogelot import parameters_of  # noqa: E402
 from etude.learn.models.flow import flown, on_the_way  # noqa: E402
 from etude.learn.named_recipes import recipe_named  # noqa: E402
-from etude.learn.posing import KeyposeMind, LookTable, answered, judged_keyposes  # noqa: E402
+from etude.learn.posing import KeyposeInference, LookTable, answered, judged_keyposes  # noqa: E402
 from etude.learn.recipes import PointFlowRecipe, Recipe  # noqa: E402
 from etude.learn.train import Trainer  # noqa: E402
 from etude.names import EtudeError  # noqa: E402
@@ -161,13 +161,13 @@ def test_a_recipe_comes_back_from_its_data():
 
 
 def test_answers_flow_out_of_noise_that_is_the_episodes_own():
-    eyes = KeyposeEyes(toy(), toy().contract)
-    first, again, other = (eyes.told("", (), name) for name in (NAME, NAME, "himan/open_drawer@train#1"))
+    encoder = KeyposeEncoder(toy(), toy().contract)
+    first, again, other = (encoder.told("", (), name) for name in (NAME, NAME, "himan/open_drawer@train#1"))
     assert np.array_equal(first["start"], again["start"]) and not np.array_equal(first["start"], other["start"])
-    mind = KeyposeMind(kind_of(toy()).model(toy()).eval(), CPU, {})
+    inference = KeyposeInference(kind_of(toy()).model(toy()).eval(), CPU, {})
     for session, told in enumerate((first, again, other)):
-        mind.begin(session, told)
-    one, same, different = mind.decide([0, 1, 2], [looks()[0]] * 3)
+        inference.begin(session, told)
+    one, same, different = inference.decide([0, 1, 2], [looks()[0]] * 3)
     assert np.array_equal(one, same) and not np.allclose(one, different, atol=1e-6)
 
 
@@ -176,12 +176,12 @@ def test_many_looks_at_once_are_decided_as_each_alone(form):
     recipe = toy(form=form)
     torch.manual_seed(0)
     model = kind_of(recipe).model(recipe).eval()
-    mind, table = KeyposeMind(model, CPU, {}), LookTable(model, CPU, lambda answer: answer)
-    told = [KeyposeEyes(recipe, recipe.contract).told("", (), f"himan/open_drawer@train#{k}") for k in range(3)]
+    inference, table = KeyposeInference(model, CPU, {}), LookTable(model, CPU, lambda answer: answer)
+    told = [KeyposeEncoder(recipe, recipe.contract).told("", (), f"himan/open_drawer@train#{k}") for k in range(3)]
     for session, one in enumerate(told):
-        mind.begin(session, one)
+        inference.begin(session, one)
     for asking in ((0, 1, 2), (2,), (1, 0)):  # rows of the table still hold those who asked before
-        apart = mind.decide(asking, [looks()[k] for k in asking])
+        apart = inference.decide(asking, [looks()[k] for k in asking])
         with torch.no_grad():
             together = table.decided([{**looks()[k], **told[k]} for k in asking])
         assert np.allclose(apart, together, atol=1e-4)
@@ -191,7 +191,7 @@ def test_a_checkpoint_plays_and_follows_what_a_planner_says(tmp_path):
     adept()[0].save(tmp_path)
     players = Players(f"learned:{tmp_path}?device=cpu")
     first = {mode: next(iter(Rollout(players, NAME, mode))).action for mode in ("vanilla", "rule")}
-    start = torch.from_numpy(KeyposeEyes(toy(), toy().contract).told("", (), NAME)["start"])
+    start = torch.from_numpy(KeyposeEncoder(toy(), toy().contract).told("", (), NAME)["start"])
     for mode, sentence in (("vanilla", BY_TASK), ("rule", BY_SUBTASK)):
         batch = everything(sentence)
         told = answered(load_model(tmp_path)[0], replace(batch, start=start.expand(len(batch.felt), -1)))

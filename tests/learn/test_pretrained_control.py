@@ -20,7 +20,7 @@ from safetensors.torch import load_file  # noqa: E402
 from etude.evaluation.play import Players, play  # noqa: E402
 from etude.learn.control import demonstrated  # noqa: E402
 from etude.learn.control_buffer import ControlBuffer  # noqa: E402
-from etude.learn.controlling import ControlMind  # noqa: E402
+from etude.learn.controlling import ControlInference  # noqa: E402
 from etude.learn.header import NAME  # noqa: E402
 from etude.learn.models.cogelot import parameters_of  # noqa: E402
 from etude.learn.models.pretrained import AroundFrozen  # noqa: E402
@@ -97,10 +97,10 @@ def test_a_policy_does_look_by_look_what_its_model_makes_of_the_window(parts, ca
     trainer = trainer_of(parts, *case)
     trainer.step(0.0)
     model, one = trainer.model.eval(), demonstration(trainer.recipe.data.source)
-    mind, buffer = ControlMind(model, torch.device("cpu"), {}), ControlBuffer(model.source, model.recipe, model.onwards)
+    inference, buffer = ControlInference(model, torch.device("cpu"), {}), ControlBuffer(model.source, model.recipe, model.onwards)
     buffer.add([one])
-    mind.begin(0, told(one, model))
-    played = [mind.decide([0], [{"frames": one.frames[step], "felt": one.felt[step]}])[0] for step in (0, 3, 6, 9)]
+    inference.begin(0, told(one, model))
+    played = [inference.decide([0], [{"frames": one.frames[step], "felt": one.felt[step]}])[0] for step in (0, 3, 6, 9)]
     with torch.no_grad():
         made = model.chunks(buffer.windows([0], np.array([9])))[0]
         expected = model.actions(made, torch.from_numpy(one.felt[[0, 3, 6, 9]])).numpy()

@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from made_checkpoints import HISTORY, written_checkpoint
+from checkpoint_fixtures import HISTORY, written_checkpoint
 
 from etude.evaluation.plan import Plan
 from etude.evaluation.run import Quiet, RunSettings, evaluate

@@ -12,7 +12,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed (extra 'learn')")
 pytest.importorskip("safetensors", reason="safetensors is not installed (extra 'learn')")
 
-from made_demos import made, order  # noqa: E402
+from demo_fixtures import made, order  # noqa: E402
 from refusing import refused, told  # noqa: E402
 from toys import demonstrations  # noqa: E402
 

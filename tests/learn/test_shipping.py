@@ -22,11 +22,11 @@ from etude.evaluation.plan import Plan  # noqa: E402
 from etude.evaluation.play import Players, play  # noqa: E402
 from etude.evaluation.run import Quiet, RunSettings, evaluate  # noqa: E402
 from etude.learn import shipping  # noqa: E402
-from etude.learn.checkpoint import learned_mind, load_model, save_model  # noqa: E402
+from etude.learn.checkpoint import learned_inference, load_model, save_model  # noqa: E402
 from etude.learn.kinds import kind_of  # noqa: E402
 from etude.learn.named_recipes import recipe_named  # noqa: E402
 from etude.learn.onnx_export import exported  # noqa: E402
-from etude.learn.onnx_mind import OnnxStrokeMind  # noqa: E402
+from etude.learn.onnx_inference import OnnxStrokeInference  # noqa: E402
 from etude.learn.origins import training_command  # noqa: E402
 from etude.learn.policy import prompt_arrays, thing_arrays  # noqa: E402
 from etude.learn.samples import numbers_of  # noqa: E402
@@ -66,15 +66,15 @@ def zoo(run, tmp_path_factory):
     return folder
 
 
-def minds(run):
+def by_torch_and_onnx(run):
     """The policy of a run by torch, and by onnxruntime."""
     file = run / "model.safetensors"
-    return learned_mind(file, "cpu"), OnnxStrokeMind(exported(load_model(file)[0]), "the export")
+    return learned_inference(file, "cpu"), OnnxStrokeInference(exported(load_model(file)[0]), "the export")
 
 
-def strokes(mind, told_arrays, seen, session=0):
-    mind.begin(session, told_arrays)
-    return np.array([numbers_of(mind.decide([session], [things])[0]) for things in seen])
+def strokes(inference, told_arrays, seen, session=0):
+    inference.begin(session, told_arrays)
+    return np.array([numbers_of(inference.decide([session], [things])[0]) for things in seen])
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def strokes(mind, told_arrays, seen, session=0):
 )
 def test_the_export_answers_as_torch_does(name, more, tmp_path):
     """Over three steps of some episodes, with what was done between them, and where there is nothing to see or to read."""
-    torchs, onnxs = minds(checkpoint(tmp_path, name, settings=(*SETTINGS, *more)))
+    torchs, onnxs = by_torch_and_onnx(checkpoint(tmp_path, name, settings=(*SETTINGS, *more)))
     found = [one for _, _, one in demonstrations()[:4]]
     cases = [(prompt_arrays(one.prompt), [thing_arrays(other.seen[0]) for other in (one, *found[:2])]) for one in found]
     told_arrays, seen = cases[0]
@@ -94,13 +94,15 @@ def test_the_export_answers_as_torch_does(name, more, tmp_path):
 
 
 def test_sessions_of_the_export_do_not_know_of_each_other(zoo):
-    mind = OnnxStrokeMind((zoo / "src" / "shipped_zoo" / "toy-objects.onnx").read_bytes(), "the export")
+    inference = OnnxStrokeInference((zoo / "src" / "shipped_zoo" / "toy-objects.onnx").read_bytes(), "the export")
     found = [one for _, _, one in demonstrations()[:3]]
     for session, one in enumerate(found):
-        mind.begin(session, prompt_arrays(one.prompt))
-    together = mind.decide([2, 0, 1], [thing_arrays(found[k].seen[0]) for k in (2, 0, 1)])
+        inference.begin(session, prompt_arrays(one.prompt))
+    together = inference.decide([2, 0, 1], [thing_arrays(found[k].seen[0]) for k in (2, 0, 1)])
     for k, action in zip((2, 0, 1), together, strict=True):
-        assert np.array_equal(strokes(mind, prompt_arrays(found[k].prompt), [thing_arrays(found[k].seen[0])], 5)[0], numbers_of(action))
+        assert np.array_equal(
+            strokes(inference, prompt_arrays(found[k].prompt), [thing_arrays(found[k].seen[0])], 5)[0], numbers_of(action)
+        )
 
 
 def test_weights_take_two_bytes_each(zoo):
@@ -127,7 +129,7 @@ def test_a_policy_of_the_zoo_plays_and_says_what_computes_it(zoo, run, monkeypat
 
 def test_what_is_no_graph_is_told_in_one_line():
     with pytest.raises(EtudeError, match="cannot read the weights of zoo:x"):
-        OnnxStrokeMind(b"nothing", "the weights of zoo:x")
+        OnnxStrokeInference(b"nothing", "the weights of zoo:x")
 
 
 def test_the_card_has_what_the_run_knows(zoo):

@@ -1,10 +1,10 @@
-"""A stored data set teaches what a stream teaches."""
+"""A stored dataset teaches what a stream teaches."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from made_demos import made, order
+from demo_fixtures import made, order
 from toys import STORED
 
 from etude.datasets.taking import RecordingSpec

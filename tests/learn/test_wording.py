@@ -15,7 +15,7 @@ from toys import SETTINGS, STORED
 
 from etude.learn.demonstrating import demonstrate
 from etude.learn.named_recipes import recipe_named
-from etude.learn.policy import StrokeEyes
+from etude.learn.policy import StrokeEncoder
 from etude.learn.recipes import Recipe
 from etude.learn.samples import OBJECT, SIZE, WORD, contract_for, prompt
 from etude.learn.stored import stored
@@ -49,13 +49,13 @@ def test_a_pretrained_language_is_told_in_its_pieces_and_ends_as_it_does(languag
     assert len(set(told.places.tolist())) == len(told.kinds) - len(things) + 1
 
 
-def test_a_stored_set_and_the_eyes_of_a_policy_use_the_pieces_of_the_stream(language, kept):
+def test_a_stored_set_and_the_encoder_of_a_policy_use_the_pieces_of_the_stream(language, kept):
     mine = demonstrate(NAME, "objects", language=language).prompt
     stored_one = next(one.prompt for _, name, one in stored(kept, language) if name == NAME)
     found, contract = episode(NAME), contract_for("objects")
     views = [part_views(part, told_in(found), SIZE, contract.cameras) for part in found.instruction.pictures()]
-    eyes = StrokeEyes(recipe_named("vima/objects-xattn", [f"model.language={language}"]), contract)
-    told = eyes.told(found.instruction.template(), views, NAME)
+    encoder = StrokeEncoder(recipe_named("vima/objects-xattn", [f"model.language={language}"]), contract)
+    told = encoder.told(found.instruction.template(), views, NAME)
     assert said(mine)[-1] == "</s>" and "·" in said(mine)
     for field in FIELDS:
         assert np.array_equal(getattr(mine, field), getattr(stored_one, field)), field

@@ -44,7 +44,7 @@ def test_a_wrong_name_gets_the_nearest(package):
 
 
 def test_without_onnxruntime_the_command_that_installs_it_is_told(package, monkeypatch):
-    monkeypatch.delitem(sys.modules, "etude.learn.onnx_mind", raising=False)
+    monkeypatch.delitem(sys.modules, "etude.learn.onnx_inference", raising=False)
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(EtudeError, match=r"'onnxruntime', which is not installed: pip install 'etude\[zoo\]'"):
         load_policy("zoo:toy-objects")
@@ -53,13 +53,13 @@ def test_without_onnxruntime_the_command_that_installs_it_is_told(package, monke
 def test_the_half_beside_a_simulation_is_made_of_the_card_alone(package):
     (package / "toy-objects.onnx").unlink()
     halves = halves_of("zoo:toy-objects")
-    assert halves.eyes().contract == Contract.from_data(toy_card().contract).as_etude() and not halves.shared()
+    assert halves.encoder().contract == Contract.from_data(toy_card().contract).as_etude() and not halves.shared()
 
 
 def test_a_card_of_a_policy_that_learned_decisions_is_refused(package):
     write_policy(package, replace(toy_card(), recipe=recipe_named("iwisdm/decider").to_data()))
     with pytest.raises(EtudeError, match="zoo:toy-objects has learned decisions; policies of the zoo are of strokes"):
-        halves_of("zoo:toy-objects").eyes()
+        halves_of("zoo:toy-objects").encoder()
 
 
 @pytest.mark.parametrize(("text", "what"), [("{", "not JSON"), ("[]", "an object"), ('{"name": "toy-objects"}', "'suite' is missing")])

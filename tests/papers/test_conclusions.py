@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from made_runs import record
 from refusing import refused, told
+from run_fixtures import record
 
 from etude.evaluation.matrix import READINGS
 from etude.learn.header import FORMAT

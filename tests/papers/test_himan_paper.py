@@ -7,8 +7,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from made_runs import record
 from refusing import refused
+from run_fixtures import record
 
 from etude.evaluation.record import GivenSubtask
 from etude.evaluation.store import read_run

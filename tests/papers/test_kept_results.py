@@ -6,9 +6,9 @@ import json
 import shutil
 
 import pytest
-from made_checkpoints import written_checkpoint
-from made_runs import record
+from checkpoint_fixtures import written_checkpoint
 from refusing import refused, told
+from run_fixtures import record
 
 import etude
 from etude.names import EtudeError

@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 
 import pytest
-from made_runs import record
 from refusing import refused, told
+from run_fixtures import record
 
 from etude.evaluation.choosing import choose
 from etude.evaluation.record import Subgoal

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from made_demos import made, order
+from demo_fixtures import made, order
 
 from etude.datasets.extra import extras
 from etude.datasets.replaying import replay

@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from made_demos import made, order
+from demo_fixtures import made, order
 
 from etude.datasets.demos import acting
 from etude.datasets.extra import extras

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from made_runs import drawn, record, run_of
+from run_fixtures import drawn, record, run_of
 from test_evaluation_page import RATES, TASKS, Reader
 
 from etude.evaluation.record import Subgoal

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from browser import Tab, browser, chromium
-from made_runs import drawn
+from run_fixtures import drawn
 
 from etude.report.article import write_article
 from etude.report.evaluation import write_report

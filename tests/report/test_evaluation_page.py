@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from made_runs import drawn, record, run_of
+from run_fixtures import drawn, record, run_of
 
 from etude.evaluation.record import GivenSubtask, Subgoal
 from etude.evaluation.subgoals import failure_words

@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from made_runs import drawn, record, run_of
+from run_fixtures import drawn, record, run_of
 
 from etude.evaluation.record import GivenSubtask, Subgoal
 from etude.names import EtudeError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from made_runs import record, run_of
+from run_fixtures import record, run_of
 
 import etude
 from etude.evaluation.pairs import perturbation_costs

@@ -1,4 +1,4 @@
-"""Cameras of one's own: written as text, seen in observations, kept with runs and data sets, and nothing else is changed by them."""
+"""Cameras of one's own: written as text, seen in observations, kept with runs and datasets, and nothing else is changed by them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import av
 import gymnasium
 import numpy as np
 import pytest
-from made_demos import made, order
+from demo_fixtures import made, order
 from PIL import Image
 from refusing import refused, told
 
@@ -134,11 +134,11 @@ def first_frame(film):
 @pytest.mark.parametrize(
     ("what", "settings", "words"),
     [
-        (NAME, {"camera": "wrong"}, "--camera says where films are taken from: add --record failures, or all"),
+        (NAME, {"camera": "wrong"}, "--camera chooses the camera of videos: add --record failures, or all"),
         (NAME, {"camera": "side=1:2", "keep": "all"}, "'side=1:2' is not a camera; the form is NAME=X:Y:Z"),
         (NAME, {"camera": "bas", "keep": "all"}, "unknown camera of clevrskills 'bas'; did you mean 'base'"),
         (NAME, {"camera": SIDE.replace("side", "base"), "keep": "all"}, "clevrskills has a 'base' already; give it another name"),
-        ("iwisdm/low@val#0", {"camera": SIDE, "keep": "all"}, "decisions are not filmed"),
+        ("iwisdm/low@val#0", {"camera": SIDE, "keep": "all"}, "decisions are not recorded on video"),
     ],
 )
 def test_a_camera_that_films_cannot_be_taken_with_is_refused_before_the_first_step(what, settings, words, tmp_path):

@@ -8,8 +8,8 @@ from dataclasses import replace
 from itertools import pairwise
 
 import gymnasium
-import made_runs
 import pytest
+import run_fixtures
 from every import every
 from gymnasium.utils.env_checker import check_env
 from typer.testing import CliRunner
@@ -176,8 +176,8 @@ def test_several_runs_are_laid_out_by_sets_and_by_factors(tmp_path):
             level = "A" if EpisodeName.parse(name).task in ATOMIC else "C"
             stages = tuple(GivenSubtask("a", ("a",), k < 3, True, 0, 1) for k in range(4)) if mode == "offline" else ()
             luck = rng(f"{folder}/{name}", "test").chance(rates[level])
-            records.append(made_runs.record(name, luck, mode=mode, level=level, stages=stages))
-        return made_runs.run_of(records, tmp_path / folder, "model", "planner" if mode == "offline" else "")
+            records.append(run_fixtures.record(name, luck, mode=mode, level=level, stages=stages))
+        return run_fixtures.run_of(records, tmp_path / folder, "model", "planner" if mode == "offline" else "")
 
     rates = {"L1": {"A": 1.0, "C": 0.0}, "L4": {"A": 1.0, "C": 0.5}}
     runs = contestants([*(run(level, "rule", own) for level, own in rates.items()), run("eyes", "offline", {"A": 1, "C": 1})])

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from vima_casts import DIFFICULTIES, TASKS, TASKS_AND_SPLITS, bodies, cast_of, episode, in_the_way, leaves, wording
+from vima_episodes import DIFFICULTIES, TASKS, TASKS_AND_SPLITS, bodies, cast_of, episode, in_the_way, leaves, wording
 
 import etude
 from etude.catalog.registry import shape

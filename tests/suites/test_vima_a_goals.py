@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from vima_casts import DIFFICULTIES, TASKS, TASKS_AND_SPLITS, bodies, cast_of, episode, in_the_way, in_turn, leaves
+from vima_episodes import DIFFICULTIES, TASKS, TASKS_AND_SPLITS, bodies, cast_of, episode, in_the_way, in_turn, leaves
 
 import etude
 from etude.envs.simulation import Simulation

@@ -9,7 +9,7 @@ from itertools import combinations, pairwise
 
 import pytest
 from every import every
-from vima_casts import in_turn
+from vima_episodes import in_turn
 
 import etude
 from etude.catalog.registry import shape

@@ -21,7 +21,7 @@ from etude.names import EtudeError
 from etude.perturb.telling import words_of
 from etude.policies.contract import Contract
 from etude.policies.scripted import OraclePolicy
-from etude.skills.journeys import Keypose
+from etude.skills.keypose_motion import Keypose
 from etude.skills.subtasks import describe, leaves, vocabulary
 from etude.suites.suite import SUITES
 from etude.suites.vlmbench.lists import SIZES, names

@@ -1,4 +1,4 @@
-"""Driving in a real browser: keys and a gamepad move the hand, and what is kept is a data set."""
+"""Driving in a real browser: keys and a gamepad move the hand, and what is kept is a dataset."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def test_the_keys_are_explained_and_driving_waits_for_it(tab):
 def test_cameras_are_looked_through_by_number_and_away_is_theirs(tab):
     press(tab, "Digit1")
     assert state(tab)["looking"] == 0
-    assert tab.run("document.querySelector('.eyes [aria-pressed=true]').textContent") == "base"
+    assert tab.run("document.querySelector('.viewpoints [aria-pressed=true]').textContent") == "base"
     heading = tab.run("etudeDrive.around().heading()")
     assert math.isfinite(heading)
     press(tab, "Digit0")

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from browser import Tab, browser, chromium
-from made_runs import record, run_of
+from run_fixtures import record, run_of
 
 from etude.envs.simulation import Simulation
 from etude.evaluation.play import Players

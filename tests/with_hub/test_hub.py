@@ -12,9 +12,9 @@ import pytest
 
 pytest.importorskip("huggingface_hub", reason="the client of the Hub is not installed: make test-hub")
 
+from checkpoint_fixtures import written_checkpoint
 from hub_server import TOKEN, FakeHub, hub_server
 from huggingface_hub import DatasetCard, RepoCard
-from made_checkpoints import written_checkpoint
 
 DEMOS = ("demos", "--suite", "clevrskills", "--task", "pick", "--size", "32", "--workers", "1", "--out", "data")
 

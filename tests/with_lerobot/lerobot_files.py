@@ -53,7 +53,7 @@ def headed(checkpoint, out, action):
 
 
 def diffusing(data, out):
-    """An untrained diffusion policy for a data set."""
+    """An untrained diffusion policy for a dataset."""
     from lerobot.policies.diffusion.configuration_diffusion import DiffusionConfig
 
     config = DiffusionConfig(
@@ -64,7 +64,7 @@ def diffusing(data, out):
 
 
 def reading(data, out):
-    """An untrained SmolVLA for a data set: small, with a tokenizer of a few words, beside the checkpoint."""
+    """An untrained SmolVLA for a dataset: small, with a tokenizer of a few words, beside the checkpoint."""
     from lerobot.policies.smolvla.configuration_smolvla import SmolVLAConfig
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast, SmolVLMConfig, SmolVLMImageProcessor, SmolVLMProcessor, SmolVLMVideoProcessor
@@ -96,7 +96,7 @@ def reading(data, out):
 
 
 def untrained(config, data, out):
-    """A new policy for a data set, as LeRobot saves it."""
+    """A new policy for a dataset, as LeRobot saves it."""
     from lerobot.datasets.lerobot_dataset import LeRobotDatasetMetadata
     from lerobot.policies.factory import make_policy, make_pre_post_processors
 

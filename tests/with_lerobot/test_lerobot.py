@@ -1,4 +1,4 @@
-"""Our data sets in the hands of the real lerobot, and of torch. ``make test-lerobot`` runs this in an environment of its own."""
+"""Our datasets in the hands of the real lerobot, and of torch. ``make test-lerobot`` runs this in an environment of its own."""
 
 import json
 import os
@@ -12,8 +12,8 @@ torch = pytest.importorskip("torch", reason="make test-lerobot")
 pytest.importorskip("lerobot", reason="make test-lerobot")
 os.environ["HF_HUB_OFFLINE"] = "1"
 
+from demo_fixtures import made, order  # noqa: E402
 from lerobot.datasets.lerobot_dataset import LeRobotDataset  # noqa: E402
-from made_demos import made, order  # noqa: E402
 from torch.utils.data import DataLoader  # noqa: E402
 
 from etude.datasets.extra import extras  # noqa: E402

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.wheel
 ROOT = Path(__file__).parent.parent.parent
 # Of what needs no extra; rooms that play whole episodes by the hundred would take this beyond ten minutes, and are for `make test`.
 ROOMS = ("test_names.py", "test_pose.py", "test_ids.py", "test_docs.py", "decisions", "goals", "perturb", "prompts", "skills", "web")
-EXTRAS = ("decisions/test_own_operators.py", "perturb/test_timed.py")  # which need networkx, and data sets
+EXTRAS = ("decisions/test_own_operators.py", "perturb/test_timed.py")  # which need networkx, and datasets
 SIZE = 450_000_000  # bytes of an environment with the core, pip, setuptools and compiled Python
 CASES = ("tower", "clevrskills/stack@test#0+mo_size")  # a scene, and an episode from its name to its record
 

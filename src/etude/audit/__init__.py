@@ -1,1 +1,1 @@
-"""What can be had of a suite without the ability it tests: cheats, broken episodes, leaks between splits."""
+"""How far a suite can be solved without the ability it tests: cheats, broken episodes, leaks between splits."""

@@ -132,9 +132,9 @@ def _in_its_world(episode: Episode) -> Iterator[str]:
 
 def _unseen(episode: Episode, simulation: Simulation) -> Iterator[str]:
     suite = SUITES[episode.parsed.suite]
-    eyes = suite.cameras or tuple(c.name for c in episode.scene.cameras if c.name != "onlooker")
+    cameras = suite.cameras or tuple(c.name for c in episode.scene.cameras if c.name != "onlooker")
     studio, ids = Studio(simulation.world), segmentation_ids(simulation.world.scene)
-    pictures = [studio.shoot(eye, suite.size).segmentation for eye in eyes]
+    pictures = [studio.shoot(camera, suite.size).segmentation for camera in cameras]
     for thing in role_entities(episode):
         if thing.name in ids and not _inside_furniture(thing.name, episode.scene):
             most = max((int(np.count_nonzero(picture == ids[thing.name])) for picture in pictures), default=0)

@@ -63,7 +63,7 @@ def _not_novel(suite: Suite, training: Sequence[SplitContent], others: Sequence[
 
 
 def _trained_on(suite: Suite) -> list[Leak]:
-    """Names that a data set would hold by default, and an evaluation too."""
+    """Names that a dataset would hold by default, and an evaluation too."""
     try:
         recorded = choose(suite.name, purpose="training")
     except EtudeError:  # nothing of it is for training

@@ -70,7 +70,7 @@ def audit(
     workers: int = 0,
     tell: Told = lambda text: None,
 ) -> Audit:
-    """Find out what can be had of a suite by cheating, which of its episodes are broken, and what leaks between its splits.
+    """Find out how far a suite can be solved by cheating, which of its episodes are broken, and what leaks between its splits.
 
     Of every task, ``episodes`` are looked at and ``moving`` of them played; with ``moving=0`` no world is built. Where no ``split`` is
     named, the first one for testing is taken.

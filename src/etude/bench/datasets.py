@@ -20,7 +20,7 @@ UNIT = "per CPU second"
 
 
 def bench_datasets(names: Sequence[str], seeds: int) -> list[Result]:
-    """Two cameras at 128×128: demonstrations from their names, ``seeds`` of each task, to takes, and into a LeRobot data set; then windows
+    """Two cameras at 128×128: demonstrations from their names, ``seeds`` of each task, to takes, and into a LeRobot dataset; then windows
     of two frames at random, from videos and from stored images."""
     cast = Players("oracle")
     cast.policy = Rounded(cast.policy)

@@ -63,12 +63,12 @@ def rollout(
         if video.suffix.lower() not in (".mp4", ".webp", ".gif"):
             raise EtudeError(f"--video {str(video)!r} must end in .mp4, .webp or .gif")
         if not isinstance(found, Episode):
-            raise EtudeError(f"{name} is a decision, which cannot be filmed: leave --video out")
+            raise EtudeError(f"{name} is a decision, of which there is no video: leave --video out")
         refuse_place("--video", video)
         if camera:
             refuse_camera(camera, [found])
     elif camera:
-        raise EtudeError("--camera says where the film is taken from: add --video FILE")
+        raise EtudeError("--camera chooses the camera of the video: add --video FILE")
     played = api.rollout(policy, name, planner=planner, mode=mode)
     record, trajectory = played.record, played.trajectory
     if video is not None and trajectory.episode is not None:
@@ -88,7 +88,7 @@ def rollout(
         console.print(f"  {mark} step {stage.begun}: {escape(stage.subtask)}{note}", highlight=False, soft_wrap=True)
     verdict = "[green]success[/]" if record.success else f"[red]no success[/], {escape(failure_words(record))}"
     blame = f", {record.fault} failed first" if record.fault else ""
-    where = f", film in {video}" if video else ""
+    where = f", video in {video}" if video else ""
     taken = f"{plural(record.steps, 'step')}, return {record.reward:.1f}"
     console.print(f"{verdict}{blame} after {taken}{where}", highlight=False, soft_wrap=True)
 

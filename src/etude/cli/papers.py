@@ -159,7 +159,7 @@ def _note(text: str) -> None:
 
 def _train(suite: str, known: Sequence[PaperModel], models: Path, settings: Sequence[str], device: str, workers: int, at_once: int) -> None:
     try:
-        from etude.learn.mind import device_named
+        from etude.learn.inference import device_named
         from etude.papers.training import ModelTraining
     except ModuleNotFoundError as error:
         raise EtudeError(f"training needs {error.name!r}, which is not installed: pip install 'etude[learn]'") from None

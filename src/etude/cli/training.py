@@ -57,7 +57,7 @@ def train(
     try:
         from etude.evaluation.ray_team import RaySettings
         from etude.learn.header import checkpoint_bytes, checkpoint_file, digest_of
-        from etude.learn.mind import device_named
+        from etude.learn.inference import device_named
         from etude.learn.named_recipes import recipe_named
         from etude.learn.ranks import local_count
         from etude.learn.state import STATE_FORMS

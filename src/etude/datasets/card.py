@@ -1,4 +1,4 @@
-"""What a data set says about itself: ``meta/etude.json`` for programs, ``README.md`` for people and for the Hugging Face Hub.
+"""What a dataset says about itself: ``meta/etude.json`` for programs, ``README.md`` for people and for the Hugging Face Hub.
 
 Nothing in them depends on when, where or by how many workers it was made.
 """
@@ -32,7 +32,7 @@ def brought(cameras: Sequence[str]) -> dict[str, dict[str, str]]:
 
 
 class TakeCount:
-    """What a data set tells about its takes, counted while they are written."""
+    """What a dataset tells about its takes, counted while they are written."""
 
     def __init__(self) -> None:
         self.first: Take | None = None
@@ -99,7 +99,7 @@ def _version(name: str) -> str | None:
 
 
 def _front_matter(form: str, made: Mapping[str, Any], title: str) -> str:
-    """What the Hub sorts, finds and shows data sets by."""
+    """What the Hub sorts, finds and shows datasets by."""
     bounds = ("1K", "10K", "100K", "1M", "10M", "100M")
     steps = sum(made["frames"] >= 1000 * 10**k for k in range(len(bounds) - 1))
     size = "n<1K" if steps == 0 else f"{bounds[steps - 1]}<n<{bounds[steps]}"

@@ -26,13 +26,13 @@ NAMES: dict[str, tuple[str, ...]] = {
     "keypose": (*POSE, "close"),
     "stroke": tuple(f"{what}_{n}" for what in ("start", "end") for n in ("x", "y", "qw", "qx", "qy", "qz")),
 }
-STROKES = ("pick_place", "sweep")  # primitives from a place to a place: their actions have one layout, and can be in one data set
+STROKES = ("pick_place", "sweep")  # primitives from a place to a place: their actions have one layout, and can be in one dataset
 COUNTERS = ("timestamp", "frame_index", "episode_index", "index", "task_index")
 
 
 @dataclass(frozen=True)
 class RecordingKind:
-    """What all demonstrations of a data set share: the arm, the layout of actions, the rate and the cameras. Its hands may differ."""
+    """What all demonstrations of a dataset share: the arm, the layout of actions, the rate and the cameras. Its hands may differ."""
 
     arm: str
     control: str
@@ -54,7 +54,7 @@ class RecordingKind:
         for what, words in {"arm": "arm", "layout": "actions", "fps": "fps", "cameras": "cameras", "size": "size"}.items():
             mine, theirs = getattr(self, what), getattr(other, what)
             if mine != theirs:
-                raise EtudeError(f"{name} has {words} {theirs!r}, those before it {mine!r}: make a data set for each")
+                raise EtudeError(f"{name} has {words} {theirs!r}, those before it {mine!r}: make a dataset for each")
 
 
 def kind_of(take: Take, videos: bool) -> RecordingKind:
@@ -115,7 +115,7 @@ def _label(names: Iterable[str]) -> dict[str, Any]:
 
 
 def numbers(take: Take) -> dict[str, Values]:
-    """The columns that are numbers, (N,) or (N, D), without the counters of the data set."""
+    """The columns that are numbers, (N,) or (N, D), without the counters of the dataset."""
     count = take.length
     done = np.zeros(count, bool)
     done[-1:] = True
@@ -134,7 +134,7 @@ def numbers(take: Take) -> dict[str, Values]:
 
 
 def counters(take: Take, episode: int, first: int, task: int) -> dict[str, Values]:
-    """The counters of a data set for a take that is its ``episode``-th and begins at frame ``first``."""
+    """The counters of a dataset for a take that is its ``episode``-th and begins at frame ``first``."""
     frames = np.arange(take.length)
     return {
         "timestamp": (frames / take.fps).astype(np.float32),

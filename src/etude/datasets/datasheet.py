@@ -191,7 +191,7 @@ def _cleaned(found: Description) -> str:
 
 def _rest(found: Description) -> str:
     use = "Training and judging policies that follow instructions." + (
-        " Splits for testing are refused where data sets are made, unless asked for." if found.kind == "dataset" else ""
+        " Splits for testing are refused where datasets are made, unless asked for." if found.kind == "dataset" else ""
     )
     return (
         f"## Uses\n\n{use} Nothing in it is about people; scenes, objects and textures are made by the program itself.\n\n"

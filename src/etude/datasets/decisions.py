@@ -1,4 +1,4 @@
-"""Trials as data sets: JSON lines with PNG files beside them, or Hugging Face parquet with the pictures inside."""
+"""Trials as datasets: JSON lines with PNG files beside them, or Hugging Face parquet with the pictures inside."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def export(names: Sequence[str], folder: Path, form: str = "jsonl", size: int = 
 
 
 def new_folder(folder: Path) -> None:
-    """Make the folder of a data set; one in which there is something already is left alone."""
+    """Make the folder of a dataset; one in which there is something already is left alone."""
     if folder.exists() and not folder.is_dir():
         raise EtudeError(f"--out {str(folder)!r} is a file; choose a new folder to export to")
     try:

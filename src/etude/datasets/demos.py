@@ -1,6 +1,6 @@
-"""Making a data set: play, keep takes of what succeeded, and write them in one or several formats.
+"""Making a dataset: play, keep takes of what succeeded, and write them in one or several formats.
 
-The takes are a run like any other (see :mod:`etude.evaluation.run`), kept in ``.work`` inside the data set's folder until it is complete.
+The takes are a run like any other (see :mod:`etude.evaluation.run`), kept in ``.work`` inside the dataset's folder until it is complete.
 So it goes on after any interruption, and what comes out depends on names alone: not on workers, order or machine.
 """
 
@@ -125,7 +125,7 @@ class DemosRequest:
 
 @dataclass(frozen=True)
 class Made:
-    """A finished data set: which episodes are in it, and the records of those that are not."""
+    """A finished dataset: which episodes are in it, and the records of those that are not."""
 
     folder: Path
     kept: tuple[str, ...]
@@ -148,7 +148,7 @@ def acting(policy: str, takeover: float | None, action: str, recovery: float | N
 
 
 def demos(order: DemosRequest, folder: Path, settings: RunSettings, progress: Progress) -> Made:
-    """Make a data set, or go on making it. Whatever is finished is never lost; once complete, it is left as it is."""
+    """Make a dataset, or go on making it. Whatever is finished is never lost; once complete, it is left as it is."""
     shutil.rmtree(folder / OLD, ignore_errors=True)  # of one that was complete, and interrupted in tidying up
     if _complete(folder):
         return _known(folder, order)
@@ -179,7 +179,7 @@ def _complete(folder: Path) -> bool:
 
 
 def read_facts(folder: Path) -> dict[str, Any]:
-    """``meta/etude.json`` of a data set."""
+    """``meta/etude.json`` of a dataset."""
     found = read_object(folder / FACTS)
     if found.get("schema") != SCHEMA:
         raise EtudeError(f"{folder / FACTS} is of schema {found.get('schema')!r}, this is {SCHEMA!r}")
@@ -187,12 +187,12 @@ def read_facts(folder: Path) -> dict[str, Any]:
 
 
 def name_repository(folder: Path, form: str, repository: str) -> None:
-    """Have the card of a data set say where on the Hub it is (OWNER/NAME)."""
+    """Have the card of a dataset say where on the Hub it is (OWNER/NAME)."""
     write_whole(folder / "README.md", card(form, read_facts(folder), repository))
 
 
 def lerobot_version(folder: Path) -> str:
-    """The version of LeRobot's format that a data set is in, by which LeRobot finds it on the Hub; empty for other formats."""
+    """The version of LeRobot's format that a dataset is in, by which LeRobot finds it on the Hub; empty for other formats."""
     info = folder / "meta/info.json"
     return str(read_object(info)["codebase_version"]) if info.exists() else ""
 
@@ -200,7 +200,7 @@ def lerobot_version(folder: Path) -> str:
 def _known(folder: Path, order: DemosRequest) -> Made:
     data = read_facts(folder)
     if data["command"] != order.command:
-        raise EtudeError(f"{str(folder)!r} holds a data set made by {data['command']!r}; choose another --out")
+        raise EtudeError(f"{str(folder)!r} holds a dataset made by {data['command']!r}; choose another --out")
     failures = tuple(Record.from_line(json.dumps(line)) for line in data["failures"])
     return Made(folder, tuple(data["episodes"]), failures, data["frames"])
 
@@ -254,7 +254,7 @@ def _firsts(names: Sequence[str]) -> Iterator[str]:
 
 
 def _prepare(folder: Path, order: DemosRequest) -> None:
-    """Take hold of the folder: it is new, empty, or one in which this very data set was begun."""
+    """Take hold of the folder: it is new, empty, or one in which this very dataset was begun."""
     work = folder / WORK
     if folder.exists() and not work.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise EtudeError(f"--out {str(folder)!r} is a file or holds other files; choose an empty or new folder")
@@ -266,7 +266,7 @@ def _prepare(folder: Path, order: DemosRequest) -> None:
     if path.exists():
         begun = json.loads(path.read_text(encoding="utf-8"))
         if begun != wanted:
-            raise EtudeError(f"{str(folder)!r} holds a data set begun by {begun['command']!r}; choose another --out")
+            raise EtudeError(f"{str(folder)!r} holds a dataset begun by {begun['command']!r}; choose another --out")
     else:
         write_whole(path, json.dumps(wanted))
 

@@ -1,4 +1,4 @@
-"""What is counted of an episode in a description: from a suite, played by the oracle or not, and from data sets in any of our formats."""
+"""What is counted of an episode in a description: from a suite, played by the oracle or not, and from datasets in any of our formats."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def suite_facts(names: Sequence[str], played: bool, workers: int = 1) -> Iterato
 
 
 def dataset_facts(folder: Path) -> Iterator[EpisodeFacts]:
-    """Those of a data set that ``etude demos`` made, in whichever format."""
+    """Those of a dataset that ``etude demos`` made, in whichever format."""
     if (folder / "demos.hdf5").exists():
         yield from _robomimic(folder / "demos.hdf5")
     elif (folder / "meta/info.json").exists():
@@ -127,7 +127,7 @@ def dataset_facts(folder: Path) -> Iterator[EpisodeFacts]:
 
         yield from (facts_of(t.episode, t.arrays["actions"], t.labels) for t in map(read_trajectory, find_trajectories(folder)))
     else:
-        raise EtudeError(f"{str(folder)!r} is no data set of 'etude demos': it has no meta/info.json, demos.hdf5 or traj_… folders")
+        raise EtudeError(f"{str(folder)!r} is no dataset of 'etude demos': it has no meta/info.json, demos.hdf5 or traj_… folders")
 
 
 def _robomimic(path: Path) -> Iterator[EpisodeFacts]:

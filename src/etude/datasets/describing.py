@@ -1,4 +1,4 @@
-"""A description of a suite or a data set in numbers: lengths, solvers, actions, instructions, and what is covered."""
+"""A description of a suite or a dataset in numbers: lengths, solvers, actions, instructions, and what is covered."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class GroupFacts:
 
 @dataclass(frozen=True)
 class Description:
-    """All of it. ``unsolved``: episodes that were left out because the oracle did not solve them; ``about``: how a data set was made."""
+    """All of it. ``unsolved``: episodes that were left out because the oracle did not solve them; ``about``: how a dataset was made."""
 
     what: str
     kind: str

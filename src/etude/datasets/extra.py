@@ -115,7 +115,7 @@ def schema(modalities: Collection[str] = ()) -> Any:
 
 
 def extras(folder: Path, only: int | None = None) -> Iterator[Extra]:
-    """The rows of a data set, in the order of its episodes; or ``only`` that of one episode, the others not being read."""
+    """The rows of a dataset, in the order of its episodes; or ``only`` that of one episode, the others not being read."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

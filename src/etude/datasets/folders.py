@@ -1,4 +1,4 @@
-"""The layout of ClevrSkills' own data set: a folder for each episode, ``<task>/traj_<seed>``, with everything in files of its own.
+"""The layout of ClevrSkills' own dataset: a folder for each episode, ``<task>/traj_<seed>``, with everything in files of its own.
 
 Episodes of other suites are in ``<suite>/<task>/``, and a folder's name goes on with what else the episode's name says: ``traj_7@test``.
 With N actions, N + 1 looks, A numbers in an action, S in a state and n joints, there are
@@ -66,7 +66,7 @@ OPTICAL_TO_GL = np.array([1.0, -1.0, -1.0, 1.0])  # factors of the columns of a 
 
 
 def trajectory_path(name: EpisodeName) -> Path:
-    """Where an episode is kept in the folder of a data set: readable, and different for different names."""
+    """Where an episode is kept in the folder of a dataset: readable, and different for different names."""
     suite = SUITES[name.suite]
     home = Path(name.task) if suite.layout == LAYOUT else Path(name.suite) / name.task
     where = "" if suite.splits.get(name.split) == "training" else f"@{name.split}"
@@ -220,7 +220,7 @@ def _jpeg(pixels: Pixels) -> bytes:
 
 @dataclass(frozen=True, eq=False)
 class FolderTrajectory:
-    """An episode of such a data set; shapes as in this module's head. Keys of ``arrays`` are paths of files without ``.npy``."""
+    """An episode of such a dataset; shapes as in this module's head. Keys of ``arrays`` are paths of files without ``.npy``."""
 
     path: Path
     episode: Episode

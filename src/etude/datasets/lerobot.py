@@ -309,7 +309,7 @@ def language_type() -> Any:
 
 @functools.lru_cache(maxsize=8)
 def table_schema(kind: RecordingKind, language: bool) -> Any:
-    """The schema of the frames of a data set, with the types that Hugging Face's ``datasets`` shall see."""
+    """The schema of the frames of a dataset, with the types that Hugging Face's ``datasets`` shall see."""
     pa = arrow()
     fields: list[Any] = []
     known: dict[str, Any] = {}

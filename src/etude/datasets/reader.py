@@ -1,4 +1,4 @@
-"""Reading a LeRobot data set without LeRobot and without torch: numbers by column, frames by episode, for v3.0 and v2.1."""
+"""Reading a LeRobot dataset without LeRobot and without torch: numbers by column, frames by episode, for v3.0 and v2.1."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class Span:
 
 
 class DatasetReader:
-    """A data set on disk. Nothing is read before it is asked for."""
+    """A dataset on disk. Nothing is read before it is asked for."""
 
     def __init__(self, folder: Path) -> None:
         path = folder / "meta/info.json"
         if not path.exists():
-            raise EtudeError(f"{str(folder)!r} is not a LeRobot data set: it has no meta/info.json")
+            raise EtudeError(f"{str(folder)!r} is not a LeRobot dataset: it has no meta/info.json")
         self.folder = folder
         self.info: dict[str, Any] = read_object(path)
         try:
@@ -48,7 +48,7 @@ class DatasetReader:
             kinds = {name: str(feature["dtype"]) for name, feature in self.features.items()}
             str(self.info["codebase_version"])
         except (KeyError, TypeError, ValueError):
-            raise EtudeError(f"{path} does not describe a LeRobot data set; 'etude validate {folder}' says what is wrong with it") from None
+            raise EtudeError(f"{path} does not describe a LeRobot dataset; 'etude validate {folder}' says what is wrong with it") from None
         self.cameras = tuple(name.removeprefix(PICTURES) for name, kind in kinds.items() if kind in ("image", "video"))
         self.videos = "video" in kinds.values()
 
@@ -64,7 +64,7 @@ class DatasetReader:
             return tuple(self._spans())
         if version == "v2.1":
             return tuple(self._single())
-        raise EtudeError(f"{str(self.folder)!r} is a LeRobot data set {version}; v3.0 and v2.1 can be read")
+        raise EtudeError(f"{str(self.folder)!r} is a LeRobot dataset {version}; v3.0 and v2.1 can be read")
 
     def _spans(self) -> Iterator[Span]:
         pq = arrow().parquet

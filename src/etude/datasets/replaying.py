@@ -1,6 +1,6 @@
 """What was recorded, carried out again: the same actions in a fresh world, compared state by state and picture by picture.
 
-The same with other cameras or sizes makes another data set of the same episodes; no oracle is needed for that.
+The same with other cameras or sizes makes another dataset of the same episodes; no oracle is needed for that.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _viewed(extra: Extra, outcome: str) -> dict[str, Any]:
 
 
 def replay(folder: Path, episodes: Sequence[int] = (), workers: int = 1) -> Iterator[ReplayResult]:
-    """Carry out episodes of a data set again, all when none are named, and compare; in order, whatever the number of workers."""
+    """Carry out episodes of a dataset again, all when none are named, and compare; in order, whatever the number of workers."""
     wanted = sorted(DatasetReader(folder).chosen(episodes))
     if workers < 2 or len(wanted) < 2:
         yield from map(functools.partial(_replayed, folder), wanted)

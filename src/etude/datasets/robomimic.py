@@ -64,7 +64,7 @@ def hdf5() -> Any:
 
 
 class Robomimic:
-    """Writes takes as a robomimic data set into an empty folder."""
+    """Writes takes as a robomimic dataset into an empty folder."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE
@@ -149,7 +149,7 @@ def _json(data: Any) -> str:
 
 
 def _numbers(take: Take) -> dict[str, NDArray[Any]]:
-    """The data sets of a demonstration that are neither felt nor seen."""
+    """The datasets of a demonstration that are neither felt nor seen."""
     plain = columns.numbers(take)
     found: dict[str, NDArray[Any]] = {
         "actions": _carried_out(take, take.actions),

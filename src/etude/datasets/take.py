@@ -1,6 +1,6 @@
 """A take: one demonstration with everything that any format may want of it, before it is written in one.
 
-N actions, and N + 1 looks at the world: before each of them and after the last. Takes are kept in one file each while a data set is made.
+N actions, and N + 1 looks at the world: before each of them and after the last. Takes are kept in one file each while a dataset is made.
 """
 
 from __future__ import annotations

@@ -160,14 +160,14 @@ def performed(
     simulation = Simulation(episode.seen_by(how.cameras))
     for action in lead:
         simulation.step(action)
-    eyes = _Eyes(simulation, how)
+    recorder = _CameraRecorder(simulation, how)
     told = _Told(simulation)
     state, feeling, torques = [_state(simulation)], [simulation.proprioception()], [simulation.robot.joint_torques()]
     other: dict[str, list[Array]] = {space: [] for space in _others(episode, how)}
     for action in actions:
         tip = simulation.robot.tip()
         simulation.step(action)
-        eyes.look()
+        recorder.look()
         told.note()
         state.append(_state(simulation))
         feeling.append(simulation.proprioception())
@@ -178,7 +178,7 @@ def performed(
         raise EtudeError(f"{episode.name} did not end in success when its actions were carried out again")
     template, prompts, pictures = _all_told(episode, how.prompt)
     felt = {"torques": np.array(torques, np.float32)} if "torques" in how.modalities else {}
-    shown = prompt_views(simulation.episode, eyes.size, eyes.cameras) if "prompt_views" in how.modalities else {}
+    shown = prompt_views(simulation.episode, recorder.size, recorder.cameras) if "prompt_views" in how.modalities else {}
     return Take(
         episode=episode,
         policy=policy,
@@ -198,8 +198,8 @@ def performed(
         prompts=prompts,
         pictures=pictures,
         keysteps=tuple(told.keysteps),
-        modalities={**eyes.measured(), **felt, **shown},
-        **eyes.seen(),
+        modalities={**recorder.measured(), **felt, **shown},
+        **recorder.seen(),
     )
 
 
@@ -287,7 +287,7 @@ def _measure(modality: str, camera: Camera, picture: Shot, pose: Pose) -> NDArra
     return picture.depth if modality == "depth" else picture.segmentation
 
 
-class _Eyes:
+class _CameraRecorder:
     """What the cameras see, look by look."""
 
     def __init__(self, simulation: Simulation, how: RecordingSpec) -> None:

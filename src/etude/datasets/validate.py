@@ -1,6 +1,6 @@
-"""Is a folder a LeRobot data set, v3.0 or v2.1, that its readers can rely on? Every defect is named, none is an exception.
+"""Is a folder a LeRobot dataset, v3.0 or v2.1, that its readers can rely on? Every defect is named, none is an exception.
 
-Tables are read file by file and episode by episode, so that a data set may be larger than memory. Data sets that ``etude demos`` made are
+Tables are read file by file and episode by episode, so that a dataset may be larger than memory. Datasets that ``etude demos`` made are
 checked for what only they have too. The checks are in :mod:`etude.datasets.checks`; their codes in
 :data:`~etude.datasets.checks.findings.CODES`.
 """
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 def validate(folder: Path) -> Report:
-    """Check a data set; raises only where the folder itself is not there, or pyarrow."""
+    """Check a dataset; raises only where the folder itself is not there, or pyarrow."""
     arrow()
     if not folder.is_dir():
         raise EtudeError(f"there is no folder {str(folder)!r}")
@@ -83,7 +83,7 @@ def _made(check: Callable[[], T], where: str, findings: Findings) -> T | None:
 
 
 def load_with_lerobot(folder: Path) -> list[Defect]:
-    """What LeRobot cannot do with a data set. Nothing is downloaded: all of it has to be there."""
+    """What LeRobot cannot do with a dataset. Nothing is downloaded: all of it has to be there."""
     os.environ.setdefault("HF_HUB_OFFLINE", "1")  # what is missing shall not be looked for elsewhere
     try:
         reader = importlib.import_module("lerobot.datasets.lerobot_dataset").LeRobotDataset

@@ -37,7 +37,7 @@ class WindowShape:
 
 
 class Windows:
-    """Every frame of a data set as the present of a window.
+    """Every frame of a dataset as the present of a window.
 
     A window is a dictionary: ``images`` uint8 (C, seen, H, W, 3), ``state`` float32 (seen, P), ``action`` float32 (done, A),
     ``action_is_pad`` bool (done,), ``text``, and with ``prompt`` also ``prompt_images`` uint8 (pictures, H', W', 3), ``prompt_mask`` bool
@@ -69,7 +69,7 @@ class Windows:
         return int(self._ends[-1]) if len(self._ends) else 0
 
     def __getitem__(self, index: int) -> dict[str, Any]:
-        """The window around frame ``index`` of the data set."""
+        """The window around frame ``index`` of the dataset."""
         if not 0 <= index < len(self):
             raise IndexError(f"there is no frame {index}; there are {len(self)}")
         episode = int(np.searchsorted(self._ends, index, side="right"))

@@ -59,7 +59,7 @@ class Question:
     # ---------------------------------------------------------------------------------------- what is possible
 
     def _feasible(self) -> int:
-        """The truths of the atoms that can be had together, and with which the question makes sense."""
+        """The truths of the atoms that are possible together, and with which the question makes sense."""
         atoms = self.meaning.atoms
         found = _everything(self._count)
         for formula in self.meaning.asserted:

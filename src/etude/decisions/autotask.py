@@ -20,7 +20,7 @@ from etude.decisions.solver import Domain
 from etude.decisions.space import StimulusSpace, standard_space
 from etude.names import EtudeError, Stream
 
-KEPT = 100  # attempts with the same kinds of answers; some kinds cannot be had with every setting
+KEPT = 100  # attempts with the same kinds of answers; some kinds are not possible with every setting
 MOST_MISSES = 20_000  # tasks in a row that were there before: the space of tasks is used up
 
 
@@ -50,7 +50,7 @@ def auto_question(
             continue
         if answer is None or answer in question.answers:
             return question
-    raise EtudeError(f"AutoTask found no task in {settings.attempts} attempts: its settings ask for what cannot be had together")
+    raise EtudeError(f"AutoTask found no task in {settings.attempts} attempts: its settings ask for what cannot be combined")
 
 
 def auto_task(settings: TaskSpace, stream: Stream, space: StimulusSpace) -> DecisionGraph:

@@ -1,1 +1,1 @@
-"""Driving by hand: a person moves the robot from a page in the browser, and what is kept becomes a data set of demonstrations."""
+"""Driving by hand: a person moves the robot from a page in the browser, and what is kept becomes a dataset of demonstrations."""

@@ -16,7 +16,7 @@ const etudeDrive = (() => {
   const held = new Set(), pads = new Map();
   const now = { state: "", start: 0, closed: false, moments: 0 };   // as the server told it last
   let socket = null, closed = false, said = "", silent = 0, finished = false;
-  let canvas = null, scene = null, view = null, around = null, items = [], arrived = 0, tip = null, insets = true, seen = [], requested = 0, before = 0, eyes = [];
+  let canvas = null, scene = null, view = null, around = null, items = [], arrived = 0, tip = null, insets = true, seen = [], requested = 0, before = 0, viewpoints = [];
 
   // ---------------------------------------------------------------------------------------------- what is held down
 
@@ -146,11 +146,11 @@ const etudeDrive = (() => {
       made.addEventListener("click", () => { action(made); made.blur(); refresh(); });
       return made;
     };
-    eyes = [button("Free", true, () => around.look(-1)), ...view.cameras.map((camera, k) => button(camera.name, false, () => around.look(k)))];
+    viewpoints = [button("Free", true, () => around.look(-1)), ...view.cameras.map((camera, k) => button(camera.name, false, () => around.look(k)))];
     const see = button("What cameras see", insets, (made) => { insets = !insets; made.setAttribute("aria-pressed", insets); });
-    part(".eyes").replaceChildren(...eyes, see);
+    part(".viewpoints").replaceChildren(...viewpoints, see);
     around = lookAround(canvas, scene, view, {
-      now: progressed, changed: refresh, looked: (k) => eyes.forEach((one, i) => one.setAttribute("aria-pressed", String(i === k + 1))),
+      now: progressed, changed: refresh, looked: (k) => viewpoints.forEach((one, i) => one.setAttribute("aria-pressed", String(i === k + 1))),
     });
     if (same) { Object.assign(around.orbit, place); around.look(looking); }   // in the next episode one stays where one stood
     else around.zoom(0.8);

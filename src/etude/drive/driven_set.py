@@ -1,8 +1,8 @@
-"""The folder of a data set that people drive.
+"""The folder of a dataset that people drive.
 
 What was driven stands in ``.drive`` inside it, a small file for each episode, written the moment it is kept: from these, takes are
-recorded in front of the cameras, and from the takes the data set is written anew (:mod:`etude.drive.recorder`). So nothing that was kept
-can be lost, and a set can be extended at any time. Where ``.drive`` is gone, it is made again from what the data set itself holds.
+recorded in front of the cameras, and from the takes the dataset is written anew (:mod:`etude.drive.recorder`). So nothing that was kept
+can be lost, and a set can be extended at any time. Where ``.drive`` is gone, it is made again from what the dataset itself holds.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class DrivenSetting:
         return RecordingSpec(self.cameras, self.size)
 
     def kind(self) -> RecordingKind:
-        """The kind of the data set."""
+        """The kind of the dataset."""
         return RecordingKind(self.arm, CONTROL, round(RATE), len(arm(self.arm).home), camera_names(self.cameras), self.size, (), True)
 
 
@@ -67,7 +67,7 @@ def setting_of(folder: Path) -> DrivenSetting | None:
         facts = read_facts(folder)
         if facts.get("source") != PERSON:
             made = facts.get("command", "something else")
-            raise EtudeError(f"--out {str(folder)!r} holds a data set made by {made!r}, not one that was driven; choose another folder")
+            raise EtudeError(f"--out {str(folder)!r} holds a dataset made by {made!r}, not one that was driven; choose another folder")
         if not (folder / "data").exists() or not DatasetReader(folder).videos:
             raise EtudeError(f"--out {str(folder)!r} is in another format than '{FORMAT}', which is the one that is driven; choose another")
         own = facts.get(OWN_CAMERAS, {})
@@ -76,7 +76,7 @@ def setting_of(folder: Path) -> DrivenSetting | None:
             folder / FACTS, {"arm": robot["arm"], "cameras": [own.get(c, c) for c in facts["cameras"]], "size": facts["size"]}
         )
     if any(path.name != WORK for path in folder.iterdir()):
-        raise EtudeError(f"--out {str(folder)!r} holds other files and no data set; choose an empty or new folder")
+        raise EtudeError(f"--out {str(folder)!r} holds other files and no dataset; choose an empty or new folder")
     return None
 
 
@@ -144,7 +144,7 @@ class DrivenSet:
 
     @property
     def stale(self) -> bool:
-        """Has something been kept that the data set does not hold yet?"""
+        """Has something been kept that the dataset does not hold yet?"""
         return bool(self._names) and written(self.folder) != len(self._names)
 
     def keep(self, driven: DrivenEpisode) -> None:
@@ -187,13 +187,13 @@ def kept_in(folder: Path) -> dict[int, DrivenEpisode]:
 
 
 def written(folder: Path) -> int | None:
-    """How many of them the data set holds; None where it is not whole."""
+    """How many of them the dataset holds; None where it is not whole."""
     path = folder / WORK / WRITTEN
     return whole_number(read_text(path)) if path.exists() else None
 
 
 def _restore(folder: Path) -> None:
-    """Make the files in ``.drive`` from the data set: all of them, or none."""
+    """Make the files in ``.drive`` from the dataset: all of them, or none."""
     fresh = folder / WORK / f"{KEPT}.new"
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir()

@@ -35,7 +35,7 @@ def drive_page(where: str, failures: bool) -> str:
     )
     body = f"""<main class="view drive" data-failures="{"yes" if failures else ""}" data-where="{esc(where)}">
 <div class="stage"><div class="names"></div><p class="status" role="status"></p></div>
-<div class="eyes" role="group" aria-label="Look from"></div>
+<div class="viewpoints" role="group" aria-label="Look from"></div>
 <aside>
 <p class="name"></p>
 <div class="told"></div>

@@ -1,4 +1,4 @@
-"""Brings a data set up to date with what was driven: ``python -m etude.drive.recorder FOLDER [MODULE…]``, modules being plug-ins.
+"""Brings a dataset up to date with what was driven: ``python -m etude.drive.recorder FOLDER [MODULE…]``, modules being plug-ins.
 
 It runs beside the driving, in a process of its own, and needs nothing but the folder: whatever ends it, the next one goes on.
 """
@@ -43,7 +43,7 @@ LOOK = 0.2  # seconds between two looks whether another recorder has ended
 
 
 def bring_up_to_date(folder: Path) -> list[str]:
-    """Record what has no take yet, and write the data set where it does not hold all of them; until there is no more to do.
+    """Record what has no take yet, and write the dataset where it does not hold all of them; until there is no more to do.
 
     Gives a line for each episode that could not be recorded; it stays where it is, and is tried again another time.
     """
@@ -83,7 +83,7 @@ def _record(folder: Path, number: int, driven: DrivenEpisode, setting: DrivenSet
 
 
 def _write(folder: Path, setting: DrivenSetting, kept: dict[int, DrivenEpisode]) -> None:
-    """Write the data set beside the one that is there, then put it in its place."""
+    """Write the dataset beside the one that is there, then put it in its place."""
     work = folder / WORK
     new, old = work / NEW, work / OLD
     shutil.rmtree(new, ignore_errors=True)

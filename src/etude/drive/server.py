@@ -66,7 +66,7 @@ class DriveServer:
         try:
             async with server:
                 ready(f"http://{HOST}:{server.sockets[0].getsockname()[1]}/")
-                tasks = [asyncio.create_task(one) for one in (self._drive(), self._mind(), self._over.wait())]
+                tasks = [asyncio.create_task(one) for one in (self._drive(), self._watch_recorder(), self._over.wait())]
                 try:
                     done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
                     for task in done:
@@ -163,7 +163,7 @@ class DriveServer:
         self._session.step(self._steering)
         return self._session.moment()
 
-    async def _mind(self) -> None:
+    async def _watch_recorder(self) -> None:
         """Look after the recorder, and say what it could not do."""
         busy = None
         while True:

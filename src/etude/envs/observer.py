@@ -124,7 +124,7 @@ class Observer:
             self._heard = told, (told.template() if self._pictured else told.text)[:LONGEST_TEXT]
         seen["instruction"] = self._heard[1]
         seen = observed(seen, episode, self._simulation.steps)
-        # Names go along, so that what changes the slots changes them as well, but they are not for the policy's eyes.
+        # Names go along, so that what changes the slots changes them as well, but the policy does not see them.
         self.objects = seen.pop("objects_names", ())
         return seen
 

@@ -20,7 +20,7 @@ from etude.scene.events import Event, ThingMoved
 from etude.scene.scene import Body
 from etude.scene.world import World, WorldState
 from etude.skills.aim import delta
-from etude.skills.journeys import Journey, Keypose, pose_of
+from etude.skills.keypose_motion import Keypose, KeyposeMotion, pose_of
 from etude.skills.strokes import Kind, Motion, Stroke
 from etude.suites.building import reach, workspace
 from etude.suites.suite import SUITES
@@ -180,11 +180,11 @@ class Simulation:
         """Carry out a primitive, and wait until things have come to rest; both are bounded in simulated time."""
         low, high = primitive_bounds(self.episode)
         if self.episode.control == "keypose":
-            journey = Keypose.from_action(values).motion(rng(self.episode.parsed, f"keypose/{self.steps}"))
+            motion = Keypose.from_action(values).motion(rng(self.episode.parsed, f"keypose/{self.steps}"))
             outside = bool((values[:3] < low[:3]).any() or (values[:3] > high[:3]).any())
             if not outside:
-                self._carry_out(journey)
-            self.unreachable += outside or journey.unreachable
+                self._carry_out(motion)
+            self.unreachable += outside or motion.unreachable
         else:
             kind: Kind = "sweep" if self.episode.control == "sweep" else "pick_place"
             self._carry_out(Motion(Stroke.from_action(kind, np.clip(values, low, high))))
@@ -196,7 +196,7 @@ class Simulation:
             if self.world.still() and all(self.monitor.watch.static(name) for name in loose):
                 break
 
-    def _carry_out(self, motion: Motion | Journey) -> None:
+    def _carry_out(self, motion: Motion | KeyposeMotion) -> None:
         while (aim := motion.aim(self.monitor.watch)) is not None:
             self.robot.move_by(delta(aim, self.monitor.watch.tip))
             self.robot.grip(aim.closed)

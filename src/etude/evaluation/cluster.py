@@ -51,7 +51,7 @@ def _even_share() -> float | None:
 class Cluster:
     """Plays episodes on a Ray cluster; the policy must be installed on every machine.
 
-    A policy that is served (``ws://…``) needs no GPU of the workers. Workers write films and actions into the run's folder, which machines
+    A policy that is served (``ws://…``) needs no GPU of the workers. Workers write videos and actions into the run's folder, which machines
     therefore have to share if any are kept. ``timeout``: seconds for one episode.
     """
 

@@ -1,4 +1,4 @@
-"""Films of episodes: what the cameras see, beside what was told, what is done, and how it is judged."""
+"""Videos of episodes: what the cameras see, beside what was told, what is done, and how it is judged."""
 
 from __future__ import annotations
 
@@ -116,10 +116,10 @@ def camera_called(text: str) -> str:
 
 
 def refuse_camera(camera: str, episodes: Sequence[Episode]) -> None:
-    """Refuse to film with a camera that these episodes do not have, or have another of."""
+    """Refuse to record a video with a camera that these episodes do not have, or have another of."""
     name, own = camera_called(camera), own_camera(camera) is not None
     if not episodes:
-        raise EtudeError("--camera says where films are taken from, and decisions are not filmed: leave it out")
+        raise EtudeError("--camera chooses the camera of videos, and decisions are not recorded on video: leave it out")
     for episode in episodes:
         there, suite = [c.name for c in episode.scene.cameras], episode.parsed.suite
         if own and name in there:
@@ -146,7 +146,7 @@ def _text_alone(text: str) -> Image.Image:
 
 
 def film_kind() -> tuple[str, int]:
-    """The kind of film that runs keep here, and how many control steps a frame lasts: .mp4 with the extra ``video``; without, .webp, whose
+    """The kind of video that runs keep here, and how many control steps a frame lasts: .mp4 with the extra ``video``; without, .webp, whose
     frames take more room."""
     return (".mp4", 2) if importlib.util.find_spec("av") is not None else (".webp", 4)
 
@@ -170,7 +170,7 @@ class Filming:
             self._film.take(words)
 
     def write(self, path: Path) -> None:
-        """Take the last frame, and write the film."""
+        """Take the last frame, and write the video."""
         self._film.take(self._said)
         frames = self._film.frames
         write_film(frames + frames[-1:] * (10 // self._every), path, FRAMES_PER_SECOND // self._every)

@@ -40,14 +40,14 @@ class Guide:
         self,
         simulation: Simulation,
         planner: Planner,
-        eyes: Observer,
+        observer: Observer,
         patience: int,
         follows: bool = True,
         hand: HandTransitions | None = None,
     ) -> None:
         primitive = simulation.episode.control in PRIMITIVES
         self._patience, self._shortest = (min(patience, FEWEST), 1) if primitive else (patience, SHORTEST)
-        self._simulation, self._planner, self._eyes, self.follows = simulation, planner, eyes, follows
+        self._simulation, self._planner, self._observer, self.follows = simulation, planner, observer, follows
         self._hand = hand
         self._announced = announced(simulation.episode)
         known = vocabulary(simulation.episode)
@@ -89,7 +89,7 @@ class Guide:
     def ask(self) -> None:
         """Have the planner say what comes next."""
         simulation = self._simulation
-        seen = {**self._eyes.look(), "vocabulary": tuple(self._vocabulary)}
+        seen = {**self._observer.look(), "vocabulary": tuple(self._vocabulary)}
         if self._planner.contract.privileged:
             seen["simulation"] = simulation
         if self._every:

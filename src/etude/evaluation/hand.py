@@ -9,7 +9,7 @@ from typing import NamedTuple
 from etude.envs.simulation import Simulation
 from etude.episodes import PRIMITIVES, ActionSpace, Episode
 from etude.goals.units import Control
-from etude.skills.journeys import MOVING
+from etude.skills.keypose_motion import MOVING
 from etude.skills.subtasks import leaves
 
 SETTLED = 4  # control steps for which fingers rest and touch the same things before that counts: contacts come and go

@@ -22,8 +22,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from etude.evaluation.inference_process import InferenceProcess
 from etude.evaluation.keeper import Keeper, bury_group, end_group, lead_group
-from etude.evaluation.mind import MindProcess
 from etude.evaluation.record import Record
 from etude.evaluation.worker import Job, one_thread
 from etude.names import EtudeError
@@ -43,7 +43,7 @@ def _main(connection: Connection, data: str, environment: dict[str, str]) -> Non
     os.environ.update(environment)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the parent's to handle
     job = Job.from_data(json.loads(data))
-    if job.mind:
+    if job.inference_address:
         os.nice(10)  # who decides for all of them comes first
     try:
         players = job.players()
@@ -84,17 +84,17 @@ class Local:
         self._said: dict[str, Any] = {}
         self._failed, self._reason = 0, ""
         self._keeper = Keeper()
-        self._mind: MindProcess | None = None
+        self._inference: InferenceProcess | None = None
         if shared:
-            self._mind = MindProcess(job.policy, job.plugins, self._process)
-            self._job = replace(job, mind=self._mind.address)
+            self._inference = InferenceProcess(job.policy, job.plugins, self._process)
+            self._job = replace(job, inference_address=self._inference.address)
 
     def hello(self) -> dict[str, Any]:
         """What the workers say of policy and planner (:meth:`Job.hello`): the first is started to find out."""
         while not self._said:
             self._fit(1)
             wait([w.connection for w in self._team], LOOK)
-            self._look_at_mind()
+            self._check_inference()
             for worker in [w for w in self._team if w.connection.poll()]:
                 self._welcome(worker)
             self._look_at_loading()
@@ -144,9 +144,9 @@ class Local:
             fewer = f"{len(self._team)} of {self.workers} workers play"
             _log.warning("loading the policy %r ended its worker, %d times in a row (%s): %s", self._job.policy, TRIES, reason, fewer)
 
-    def _look_at_mind(self) -> None:
+    def _check_inference(self) -> None:
         """What the workers say is believed only while there is somebody who decides for them."""
-        if self._mind is not None and (reason := self._mind.ended()):
+        if self._inference is not None and (reason := self._inference.ended()):
             raise EtudeError(reason)
 
     def _look_at_loading(self) -> None:
@@ -164,7 +164,7 @@ class Local:
         self._hand_out(queue)
         while queue or any(w.item for w in self._team):
             ready = wait([w.connection for w in self._team], LOOK)
-            self._look_at_mind()
+            self._check_inference()
             records = [self._take(w) for w in self._team[:] if w.connection in ready]
             self._hand_out(queue)  # before anybody writes down what has ended: nobody waits for a disk
             yield from (r for r in records if r is not None)
@@ -237,12 +237,12 @@ class Local:
     def close(self) -> None:
         """End all workers."""
         self._end(*self._team)
-        if self._mind is not None:
-            assert self._mind.process.pid is not None
-            end_group(self._mind.process.pid)
-            self._mind.process.kill()
-            self._mind.process.join()
-            self._mind.close()
+        if self._inference is not None:
+            assert self._inference.process.pid is not None
+            end_group(self._inference.process.pid)
+            self._inference.process.kill()
+            self._inference.process.join()
+            self._inference.close()
         self._keeper.close()
 
     def __enter__(self) -> Self:

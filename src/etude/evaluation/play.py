@@ -34,7 +34,7 @@ from etude.pose import Array
 from etude.prompts.pictures import multimodal
 from etude.prompts.views import Views
 from etude.skills.aim import delta_action
-from etude.skills.journeys import Journey, Keypose
+from etude.skills.keypose_motion import Keypose, KeyposeMotion
 from etude.skills.oracle import Oracle
 from etude.skills.subtasks import describe
 from etude.suites.suite import SUITES, Witness
@@ -43,8 +43,8 @@ from etude.suites.suite import SUITES, Witness
 class Players:
     """The policy and the planner of a run, used for one episode after the other: given as live objects, or loaded from texts.
 
-    ``renderer`` and ``patience`` (control steps that a planner waits for a sub-task) can move a result, and so stand with them. ``mind``:
-    where the process is that decides for all simulations, if there is one.
+    ``renderer`` and ``patience`` (control steps that a planner waits for a sub-task) can move a result, and so stand with them.
+    ``inference_address``: where the process is that decides for all simulations, if there is one.
     """
 
     def __init__(
@@ -53,11 +53,13 @@ class Players:
         planner: Planner | str | None = None,
         renderer: str = "raster",
         patience: int = PATIENCE,
-        mind: str = "",
+        inference_address: str = "",
     ) -> None:
         self.address, self.planner_address = address_of(policy), address_of(planner)
         self.renderer, self.patience = renderer, patience
-        self.policy = load_policy(policy, mind) if isinstance(policy, str) else fitting("policy", type(policy).__name__, policy)
+        self.policy = (
+            load_policy(policy, inference_address) if isinstance(policy, str) else fitting("policy", type(policy).__name__, policy)
+        )
         self.planner: Planner | None = None
         if isinstance(planner, str):
             self.planner = load_planner(planner) if planner else None
@@ -93,11 +95,11 @@ class Players:
 
 @dataclass
 class Trajectory:
-    """What happened in an episode, step by step: enough to film it or to play it again."""
+    """What happened in an episode, step by step: enough to make a video of it or to play it again."""
 
     actions: list[Array]
     words: list[tuple[str, str]]
-    episode: Episode | None  # None where there is nothing to film: a decision
+    episode: Episode | None  # None where there is nothing to record on video: a decision
     simulation: Simulation | None = None  # as it ended
 
 
@@ -232,7 +234,7 @@ def _subgoals(simulation: Simulation, reached: dict[str, int]) -> tuple[Subgoal,
 
 
 def words_of(policy: Policy) -> tuple[str, str]:
-    """What a :class:`~etude.policies.policy.SpeakingPolicy` says of its latest action: the sub-task and the step, for films and labels."""
+    """What a :class:`~etude.policies.policy.SpeakingPolicy` says of its latest action: the sub-task and the step, for videos and labels."""
     found: object = called("policy", getattr, policy, "words")
     if not isinstance(found, tuple) or len(found) != 2 or not all(isinstance(text, str) for text in found):
         raise EtudeError(f"the policy's attribute 'words' must be two texts in a tuple, the sub-task and the step; got {found!r:.60}")
@@ -286,14 +288,14 @@ class _Stage:
         self._guide: Guide | None = None
         self._hand = HandTransitions(episode.control, simulated_hand(self.simulation)) if mode in ("rule", "coupled") else None
         self._start = Keypose(self.simulation.robot.tip(), False, step="Move home")
-        self._home: Journey | None = None
+        self._home: KeyposeMotion | None = None
         if planner is not None:
             self.seconds["planner"] = 0.0
-            eyes = planner.contract
+            wanted = planner.contract
             if isinstance(planner, AdaptingPlanner):
-                eyes = called("planner", planner.contract_for, [c.name for c in episode.scene.cameras])
-            looker = ContractObserver(self.simulation, eyes, players.renderer)
-            called("planner", planner.reset, *told_to(eyes, episode), episode.name)
+                wanted = called("planner", planner.contract_for, [c.name for c in episode.scene.cameras])
+            looker = ContractObserver(self.simulation, wanted, players.renderer)
+            called("planner", planner.reset, *told_to(wanted, episode), episode.name)
             self._guide = Guide(self.simulation, planner, looker, players.patience, mode != "offline", self._hand)
 
     def _looking_on(self) -> Witness | None:
@@ -334,13 +336,13 @@ class _Stage:
         self._parts = self._parts or self._conversion.parts(self._queue.pop(0))
         return self._conversion.action(self._parts.pop(0))
 
-    def _homewards(self, journey: Journey) -> Array | None:
+    def _homewards(self, motion: KeyposeMotion) -> Array | None:
         """The way back to where the arm began, which takes nothing from the policy's time; None when it is there."""
         simulation = self.simulation
         self._words = ("", self._start.step)
         if simulation.episode.control == "keypose":
             self._home, action = None, self._start.to_action()
-        elif (aim := journey.aim(simulation.monitor.watch)) is None:
+        elif (aim := motion.aim(simulation.monitor.watch)) is None:
             self._home = None
             return None
         else:

@@ -97,7 +97,7 @@ class JudgedGuide:
         """Were all sub-tasks done, in their order?"""
         return self._achieved >= len(self.order)
 
-    def ask(self, robot: RemoteRobot, eyes: Contract, steps: int) -> None:
+    def ask(self, robot: RemoteRobot, wanted: Contract, steps: int) -> None:
         """Have the next sub-task said."""
         if self.planner is None:
             answer = raw = self.order[self._asked % len(self.order)]
@@ -105,7 +105,7 @@ class JudgedGuide:
             read = strict
         else:
             known = tuple(sorted(vocabulary(self.episode)))
-            seen = {**seen_as(eyes, robot.look(eyes)), "instruction": self.episode.instruction.text, "vocabulary": known}
+            seen = {**seen_as(wanted, robot.look(wanted)), "instruction": self.episode.instruction.text, "vocabulary": known}
             history = tuple(stage.subtask for stage in self.stages)
             answer = called("planner", self.planner.next_subtask, seen, self.episode.instruction.text, history)
             raw = called("planner", getattr, self.planner, "last_answer") if isinstance(self.planner, QuotingPlanner) else answer
@@ -185,13 +185,13 @@ class RobotRollout:
         self._timed(seconds, "person", self._judge.ready, shown, self._robot.stop)
         body = RobotBody(played, self._timed(seconds, "robot", self._robot.begin, found.name, found.instruction.text, played.control))
         called("policy", policy.reset, *told_to(contract, found), found.name)
-        guide, eyes = None, contract
+        guide, wanted = None, contract
         if mode != "vanilla":
             guide = JudgedGuide(found, planner, order)
             if planner is not None:
-                eyes = _eyes(planner, self._robot.facts)
-                called("planner", planner.reset, *told_to(eyes, found), found.name)
-        steps = self._acted(policy, contract, guide, eyes, body, seconds)
+                wanted = _planner_contract(planner, self._robot.facts)
+                called("planner", planner.reset, *told_to(wanted, found), found.name)
+        steps = self._acted(policy, contract, guide, wanted, body, seconds)
         verdict = self._verdict(seconds, self._judge.episode, found.instruction.text)
         stages = tuple(guide.stages) if guide is not None else ()
         success = verdict == "done"
@@ -211,7 +211,7 @@ class RobotRollout:
         )
 
     def _acted(
-        self, policy: Policy, contract: Contract, guide: JudgedGuide | None, eyes: Contract, body: RobotBody, seconds: dict[str, float]
+        self, policy: Policy, contract: Contract, guide: JudgedGuide | None, wanted: Contract, body: RobotBody, seconds: dict[str, float]
     ) -> int:
         """Have the policy act until the episode is over; gives the number of its actions."""
         robot, judge, control = self._robot, self._judge, body.episode.control
@@ -230,7 +230,7 @@ class RobotRollout:
                 if guide.finished:
                     break
             if guide is not None and guide.waiting:
-                self._timed(seconds, "planner", guide.ask, robot, eyes, steps)
+                self._timed(seconds, "planner", guide.ask, robot, wanted, steps)
                 told = guide.text
                 queue.clear()
                 parts.clear()
@@ -299,7 +299,7 @@ def _on(episode: Episode, facts: RobotFacts) -> Episode:
     return replace(episode, scene=replace(scene, robot=robot, cameras=cameras))
 
 
-def _eyes(planner: Planner, facts: RobotFacts) -> Contract:
+def _planner_contract(planner: Planner, facts: RobotFacts) -> Contract:
     if isinstance(planner, AdaptingPlanner):
         found: Contract = called("planner", planner.contract_for, list(facts.cameras))
         return found
@@ -342,7 +342,7 @@ class RobotExecutor:
         for role, player in players.items():
             if player is None:
                 continue
-            contract = _eyes(player, facts) if isinstance(player, Planner) else player.contract
+            contract = _planner_contract(player, facts) if isinstance(player, Planner) else player.contract
             if contract.privileged:
                 raise EtudeError(f"the {role} wants the true state, which no robot knows{'; --mode rule needs none' * (role == 'planner')}")
             for modality in contract.modalities if contract.cameras else ():

@@ -1,4 +1,4 @@
-"""A plan worked off into a folder: started, gone on with, extended. Results depend on names alone: not on workers, order or machine."""
+"""A plan worked off into a folder: started, resumed, extended. Results depend on names alone: not on workers, order or machine."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class RunSettings:
     """How a plan is worked off; none of it can change a result.
 
     ``allow_mixed``: go on although the policy's code has changed, and mark the run. ``gpus``: for each worker of a cluster, also a part of
-    one. ``plugins``: modules that workers import first. ``camera``: where films are taken from, by name or one's own.
+    one. ``plugins``: modules that workers import first. ``camera``: the one that videos are recorded with, by name or one's own.
     """
 
     workers: int = 0
@@ -75,7 +75,7 @@ class RunSettings:
                 raise EtudeError(f"{option} is used by --executor ray, which was not asked for")
         if self.camera and self.keep == "none":
             raise EtudeError(
-                "--camera says where films are taken from: add --record failures, or all; what a policy sees stands in its contract"
+                "--camera chooses the camera of videos: add --record failures, or all; what a policy sees stands in its contract"
             )
         own_camera(self.camera)
         if self.workers < 0:

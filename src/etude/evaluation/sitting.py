@@ -1,4 +1,4 @@
-"""What a run was played with, written into ``run.json``: when it began, and whenever something changed as it was gone on with.
+"""What a run was played with, written into ``run.json``: when it began, and whenever something changed as it was resumed.
 
 What moves a result must not change. The rest (the machine, patch releases, packages a policy uses) may, and every change is written down.
 """

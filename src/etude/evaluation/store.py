@@ -185,7 +185,7 @@ def _ordered(records: Iterable[Record], plan: Plan, path: Path) -> list[Record]:
 
 
 def same_result(one: Record, other: Record) -> bool:
-    """Do two records say the same, timings and films aside?"""
+    """Do two records say the same, timings and videos aside?"""
     return replace(one, timings={}, film=None) == replace(other, timings={}, film=None)
 
 

@@ -1,4 +1,4 @@
-"""What a worker does, in whatever process: load its players once, play what it is given, keep films and actions where asked."""
+"""What a worker does, in whatever process: load its players once, play what it is given, keep videos and actions where asked."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_
 class Job:
     """All that a worker is told, as plain data: a plan without its names, and what to do besides playing.
 
-    ``folder`` is the run's, ``keep`` says which episodes are filmed, ``plugins`` are modules to import before anything else, ``mind`` is
-    where the process is that decides for all workers, ``camera`` whose eyes films are taken with. Where more than playing is asked for, a
-    subclass says what in :meth:`perform`.
+    ``folder`` is the run's, ``keep`` says of which episodes videos are kept, ``plugins`` are modules to import before anything else,
+    ``inference_address`` is where the process is that decides for all workers, ``camera`` the camera of videos. Where more
+    than playing is asked for, a subclass says what in :meth:`perform`.
     """
 
     policy: str
@@ -45,14 +45,14 @@ class Job:
     patience: int = PATIENCE
     keep: Keep = "none"
     plugins: tuple[str, ...] = ()
-    mind: str = ""
+    inference_address: str = ""
     camera: str = ""
 
     def players(self) -> Players:
         """Those who play; whatever goes wrong is one line for the user, for nothing has been played yet."""
         load_all(self.plugins)
         try:
-            return Players(self.policy, self.planner, self.renderer, self.patience, self.mind)
+            return Players(self.policy, self.planner, self.renderer, self.patience, self.inference_address)
         except EtudeError:
             raise
         except (Exception, SystemExit) as error:
@@ -71,7 +71,7 @@ class Job:
             return replace(record, outcome="error", error=f"the film could not be kept: {in_a_line(error)}")
 
     def _kept(self, episode: Episode, trajectory: Trajectory, record: Record) -> str:
-        """Write the actions, and a film and a view of the same trajectory; gives the film's place in the run folder."""
+        """Write the actions, and a video and a view of the same trajectory; gives the video's place in the run folder."""
         from etude.evaluation.film import Filming, camera_called, film_kind
         from etude.evaluation.repeating import repeated
         from etude.evaluation.view import Viewing, sees_robot, view_file, write_view

@@ -131,9 +131,9 @@ class Benchmark(StepBenchmark):
         suite = SUITES[found.parsed.suite]
         usual = suite.cameras or tuple(camera.name for camera in found.scene.cameras if camera.name != "render")
         self._cameras = wanted.cameras or usual
-        eyes = replace(wanted, cameras=self._cameras)
-        self._pictures = eyes.picture_names
-        self._observer = ContractObserver(self._simulation, eyes)
+        contract = replace(wanted, cameras=self._cameras)
+        self._pictures = contract.picture_names
+        self._observer = ContractObserver(self._simulation, contract)
         self._conversion = action_conversion(wanted, self._simulation)
         return self._look()
 

@@ -15,12 +15,12 @@ from torch import Tensor
 
 from etude.evaluation.store import write_whole
 from etude.learn.header import FORMAT, checkpoint_bytes, checkpoint_file, digest_of, metadata_in
+from etude.learn.inference import device_named
 from etude.learn.kinds import kind_of
-from etude.learn.mind import device_named
 from etude.learn.recipes import Recipe, recipe_in
 from etude.names import PROTOCOL, EtudeError, parse_json
 from etude.policies.contract import Contract
-from etude.policies.halves import Mind
+from etude.policies.halves import Inference
 
 
 def as_bytes(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> bytes:
@@ -80,10 +80,10 @@ def load_model(path: Path, device: str | torch.device = "cpu", language: str = "
     return model.to(device).eval(), recipe, contract
 
 
-def learned_mind(file: Path, device: str, language: str = "", vision: str = "") -> Mind:
-    """The mind of a checkpoint, on the device of this name or on the best there is."""
+def learned_inference(file: Path, device: str, language: str = "", vision: str = "") -> Inference:
+    """The inference half of a checkpoint's policy, on the device of this name or on the best there is."""
     where = device_named(device)
     model, recipe, _ = load_model(file, where, language, vision)
     name = torch.cuda.get_device_name(where) if where.type == "cuda" else "cpu"
     about = {"weights": digest_of(checkpoint_bytes(file)), "backend": f"torch {torch.__version__}", "device": name}
-    return kind_of(recipe).mind(model, where, about)
+    return kind_of(recipe).inference(model, where, about)

@@ -304,7 +304,7 @@ def prompt_arrays_of(text: str, pictures: Sequence[NDArray[np.uint8]], size: int
     }
 
 
-class ControlEyes:
+class ControlEncoder:
     """Makes prompts and observations ready for a closed-loop policy. It also draws, by the episode's name, what a policy that samples its
     actions begins from."""
 

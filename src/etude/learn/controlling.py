@@ -15,7 +15,7 @@ from torch import Tensor
 
 from etude.learn.control import LONGEST, ControlDemonstration
 from etude.learn.control_buffer import ControlBuffer, ControlPrompts
-from etude.learn.mind import SESSIONS, TOGETHER, Recorded
+from etude.learn.inference import SESSIONS, TOGETHER, Recorded
 from etude.learn.models.controller import Controller, ControlMemory
 from etude.names import EpisodeName, EtudeError
 from etude.policies.halves import Arrays
@@ -24,7 +24,7 @@ from etude.pose import Array
 JUDGED = 64  # windows judged at once
 
 
-class ControlMind:
+class ControlInference:
     """Plays a closed-loop policy."""
 
     def __init__(self, model: Controller, device: torch.device, about: Mapping[str, str]) -> None:
@@ -116,7 +116,7 @@ class MemoryTable:
         return {name: value[session : session + 1] for name, value in self._rows.items()}
 
     def decided(self, looks: Sequence[tuple[int, NDArray[np.uint8], NDArray[np.float32]]]) -> list[Array]:
-        """Chunks (H, A) of at most :data:`~etude.learn.mind.TOGETHER` looks."""
+        """Chunks (H, A) of at most :data:`~etude.learn.inference.TOGETHER` looks."""
         if self._recorded is None:
             self._recorded = self._make(self._act)
         numbers, frames, felt = zip(*looks, strict=True)

@@ -59,7 +59,7 @@ class CurvePoint:
 
 
 class Curve:
-    """The curve in a run's folder. Points after ``step`` are forgotten: they were made after the state that is gone on from."""
+    """The curve in a run's folder. Points after ``step`` are forgotten: they were made after the state that is resumed from."""
 
     def __init__(self, folder: Path, step: int) -> None:
         self._path = folder / CURVE

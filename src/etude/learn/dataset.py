@@ -1,4 +1,4 @@
-"""Windows of demonstrations as a torch data set."""
+"""Windows of demonstrations as a torch dataset."""
 
 from __future__ import annotations
 

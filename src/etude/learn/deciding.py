@@ -19,7 +19,7 @@ TOGETHER = 256  # trials judged at once
 ALONE = 64  # rows that a single trial takes to begin with
 
 
-class DecisionMind:
+class DecisionInference:
     """Answers trials. Each is decided alone, so that no answer depends on who else was asking."""
 
     def __init__(self, model: Decider, device: torch.device, about: Mapping[str, str]) -> None:

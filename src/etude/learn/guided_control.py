@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from etude.envs.simulation import Simulation
-from etude.learn.control import ControlDemonstration, ControlEyes, ControlSource, Shaking, demonstrated, plain_source, prompt_arrays_of
+from etude.learn.control import ControlDemonstration, ControlEncoder, ControlSource, Shaking, demonstrated, plain_source, prompt_arrays_of
 from etude.learn.keyposes import NO_WORD
 from etude.learn.packing import arrays_in
 from etude.learn.source import ListedSource, training_plan
@@ -80,8 +80,8 @@ def _demonstrated_subtasks(name: str, source: GuidedSource) -> GuidedDemonstrati
     return GuidedDemonstration(**vars(found), sentences=rows, subtasks=np.array(subtasks, np.int16))
 
 
-class GuidedEyes(ControlEyes):
-    """Hears what is to be done with every observation. When that is something else than before, the episode begins anew for the mind."""
+class GuidedEncoder(ControlEncoder):
+    """Hears what is to be done with every observation. When that is something else than before, the episode begins anew for the model."""
 
     def told(self, instruction: str, pictures: Sequence[Any], episode: str) -> Arrays:
         """A new episode begins."""

@@ -1,4 +1,4 @@
-"""Episodes so far, as a model of strokes reads them: what minds keep of their sessions, whatever computes the answers."""
+"""Episodes so far, as a model of strokes reads them: what inference keeps of its sessions, whatever computes the answers."""
 
 from __future__ import annotations
 

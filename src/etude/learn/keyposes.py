@@ -25,7 +25,7 @@ from etude.policies.contract import Contract, refuse_mismatches
 from etude.policies.halves import Arrays
 from etude.policies.policy import Observation
 from etude.pose import Vec3
-from etude.skills.journeys import Keypose
+from etude.skills.keypose_motion import Keypose
 from etude.skills.oracle import Oracle
 from etude.skills.subtasks import right_now
 from etude.suites.suite import SUITES
@@ -158,7 +158,7 @@ def sentence_array(text: str) -> NDArray[np.int16]:
     return found
 
 
-class KeyposeEyes:
+class KeyposeEncoder:
     """Makes observations ready for a keypose policy. It is told in every one of them what to do now, and remembers nothing but the noise,
     drawn by the episode's name, that answers may flow out of."""
 

@@ -1,4 +1,4 @@
-"""What is learned in which way: for every kind of recipe its model, its buffer, how it is judged, and the mind that plays it."""
+"""What is learned in which way: for every kind of recipe its model, its buffer, how it is judged, and the inference code that plays it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from torch import Tensor
 
 from etude.learn.buffer import DemonstrationBuffer
 from etude.learn.control_buffer import ControlBuffer
-from etude.learn.controlling import ControlMind, judged_control
-from etude.learn.deciding import DecisionMind, judged_trials
+from etude.learn.controlling import ControlInference, judged_control
+from etude.learn.deciding import DecisionInference, judged_trials
 from etude.learn.guided_buffer import GuidedBuffer
+from etude.learn.inference import StrokeInference
 from etude.learn.judging import judged
 from etude.learn.keypose_buffer import KeyposeBuffer
-from etude.learn.mind import StrokeMind
 from etude.learn.models.chunks import ChunkController
 from etude.learn.models.cogelot import Cogelot
 from etude.learn.models.controller import PARTS as CONTROL_PARTS
@@ -35,8 +35,8 @@ from etude.learn.models.topdown import PARTS as TOPDOWN_PARTS
 from etude.learn.models.topdown import Topdown
 from etude.learn.models.window import WindowController
 from etude.learn.network_recipes import Form
-from etude.learn.planning import PlannerMind, judged_subtasks
-from etude.learn.posing import KeyposeMind, judged_keyposes
+from etude.learn.planning import PlannerInference, judged_subtasks
+from etude.learn.posing import KeyposeInference, judged_keyposes
 from etude.learn.recipes import (
     ControlRecipe,
     DecisionRecipe,
@@ -53,7 +53,7 @@ from etude.learn.subtask_buffer import SubtaskBuffer
 from etude.learn.trial_buffer import TrialBuffer
 from etude.learn.trials import cells_of
 from etude.names import pick
-from etude.policies.halves import Mind
+from etude.policies.halves import Inference
 
 
 class SampleBuffer(Protocol):
@@ -74,14 +74,14 @@ class SampleBuffer(Protocol):
 @dataclass(frozen=True)
 class LearnedKind:
     """A kind of policies. ``model``: the network of a recipe, with ``losses`` of a batch (N, ``parts``); ``buffer``: of a recipe, on a
-    device; ``judged``: how good a model is on samples of which (number, name, sample) are known, as a text; ``mind``: a model that
+    device; ``judged``: how good a model is on samples of which (number, name, sample) are known, as a text; ``inference``: a model that
     plays."""
 
     parts: int
     model: Callable[[Any], torch.nn.Module]
     buffer: Callable[[Any, torch.device], SampleBuffer]
     judged: Callable[[Any, Sequence[tuple[int, str, Any]], torch.device], str]
-    mind: Callable[[Any, torch.device, Mapping[str, str]], Mind]
+    inference: Callable[[Any, torch.device, Mapping[str, str]], Inference]
 
 
 def _cells(recipe: DecisionRecipe) -> int:
@@ -110,42 +110,42 @@ KINDS = {
         lambda recipe: Cogelot(recipe.model, recipe.contract.size or SIZE),
         lambda _, device: DemonstrationBuffer(device),
         judged,
-        StrokeMind,
+        StrokeInference,
     ),
     DecisionRecipe.json_kind: LearnedKind(
         1,
         lambda recipe: Decider(recipe.model, _cells(recipe)),
         lambda recipe, device: TrialBuffer(_cells(recipe), device),
         judged_trials,
-        DecisionMind,
+        DecisionInference,
     ),
     KeyposeRecipe.json_kind: LearnedKind(
         KEYPOSE_PARTS,
         lambda recipe: Heatmaps(recipe.model, recipe.data.source),
         lambda recipe, device: KeyposeBuffer(recipe.data.source, recipe.data.by_subtask, device),
         judged_keyposes,
-        KeyposeMind,
+        KeyposeInference,
     ),
     TopdownKeyposes.json_kind: LearnedKind(
         TOPDOWN_PARTS,
         lambda recipe: Topdown(recipe.model, recipe.data.source),
         lambda recipe, device: KeyposeBuffer(recipe.data.source, recipe.data.by_subtask, device),
         judged_keyposes,
-        KeyposeMind,
+        KeyposeInference,
     ),
     PointFlowRecipe.json_kind: LearnedKind(
         POINT_PARTS,
         lambda recipe: PointFlow(recipe.model, recipe.data.source),
         lambda recipe, device: KeyposeBuffer(recipe.data.source, recipe.data.by_subtask, device),
         judged_keyposes,
-        KeyposeMind,
+        KeyposeInference,
     ),
     ControlRecipe.json_kind: LearnedKind(
         CONTROL_PARTS,
         lambda recipe: _controller(recipe)(recipe.model, recipe.data.source),
         lambda recipe, device: ControlBuffer(recipe.data.source, recipe.model, _controller(recipe).onwards, device),
         judged_control,
-        ControlMind,
+        ControlInference,
     ),
     GuidedRecipe.json_kind: LearnedKind(
         CONTROL_PARTS,
@@ -154,14 +154,14 @@ KINDS = {
             recipe.data.source, recipe.model, recipe.data.by_subtask, CONTROLLER_MODELS[recipe.model.form].onwards, device
         ),
         judged_control,
-        ControlMind,
+        ControlInference,
     ),
     PlanningRecipe.json_kind: LearnedKind(
         1,
         lambda recipe: PlannerModel(recipe.model, recipe.data.source),
         lambda recipe, device: SubtaskBuffer(recipe.data.forget, recipe.data.again, device),
         judged_subtasks,
-        PlannerMind,
+        PlannerInference,
     ),
 }
 

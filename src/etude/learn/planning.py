@@ -18,7 +18,7 @@ from etude.pose import Array
 TOGETHER = 64  # questions judged at once
 
 
-class PlannerMind:
+class PlannerInference:
     """Answers questions with the numbers of sub-tasks. Each is answered alone, so that no answer depends on who else was asking."""
 
     def __init__(self, model: PlannerModel, device: torch.device, about: Mapping[str, str]) -> None:

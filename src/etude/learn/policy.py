@@ -1,4 +1,5 @@
-"""A checkpoint as a policy. What stands here needs no torch, and is loaded beside every simulation; :mod:`etude.learn.mind` decides."""
+"""A checkpoint as a policy. What stands here needs no torch, and is loaded beside every simulation; :mod:`etude.learn.inference` computes
+the actions."""
 
 from __future__ import annotations
 
@@ -8,10 +9,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
-from etude.learn.control import ControlEyes
-from etude.learn.guided_control import GuidedEyes
+from etude.learn.control import ControlEncoder
+from etude.learn.guided_control import GuidedEncoder
 from etude.learn.header import checkpoint_bytes, checkpoint_file, metadata_in
-from etude.learn.keyposes import KeyposeEyes
+from etude.learn.keyposes import KeyposeEncoder
 from etude.learn.recipes import (
     ControlRecipe,
     DecisionRecipe,
@@ -24,15 +25,15 @@ from etude.learn.recipes import (
     recipe_in,
 )
 from etude.learn.samples import Prompt, Things, things_seen, told_prompt
-from etude.learn.subtasks import HISTORY, PlannerEyes
-from etude.learn.trials import DecisionEyes
+from etude.learn.subtasks import HISTORY, PlannerEncoder
+from etude.learn.trials import DecisionEncoder
 from etude.names import EtudeError, parse_json, pick, rng, unknown
 from etude.policies.contract import Contract
-from etude.policies.halves import Arrays, Eyes, Halves, Mind
+from etude.policies.halves import Arrays, Encoder, Halves, Inference
 from etude.policies.policy import Observation
 
 
-class StrokeEyes:
+class StrokeEncoder:
     """Makes prompts and observations ready for a model of strokes. The order of slots is none that the environment could have given
     anything away by."""
 
@@ -65,15 +66,15 @@ def prompt_arrays(told: Prompt) -> Arrays:
     return {"kinds": told.kinds, "words": told.words, "places": told.places, "rows": told.rows, **thing_arrays(told.things)}
 
 
-EYES: dict[str, Callable[[Any, Contract], Eyes]] = {
-    StrokeRecipe.json_kind: StrokeEyes,
-    DecisionRecipe.json_kind: DecisionEyes,
-    KeyposeRecipe.json_kind: KeyposeEyes,
-    TopdownKeyposes.json_kind: KeyposeEyes,
-    PointFlowRecipe.json_kind: KeyposeEyes,
-    ControlRecipe.json_kind: ControlEyes,
-    GuidedRecipe.json_kind: GuidedEyes,
-    PlanningRecipe.json_kind: PlannerEyes,
+ENCODERS: dict[str, Callable[[Any, Contract], Encoder]] = {
+    StrokeRecipe.json_kind: StrokeEncoder,
+    DecisionRecipe.json_kind: DecisionEncoder,
+    KeyposeRecipe.json_kind: KeyposeEncoder,
+    TopdownKeyposes.json_kind: KeyposeEncoder,
+    PointFlowRecipe.json_kind: KeyposeEncoder,
+    ControlRecipe.json_kind: ControlEncoder,
+    GuidedRecipe.json_kind: GuidedEncoder,
+    PlanningRecipe.json_kind: PlannerEncoder,
 }
 """The half beside a simulation, by the kind of recipe."""
 
@@ -95,23 +96,23 @@ def learned_halves(text: str, plans: bool = False) -> Halves:
     file, device, language, vision = checkpoint_file(Path(path)), *(options.get(key) or "" for key in OPTIONS)
     device = device or ("cpu" if plans else "")
 
-    def eyes() -> Eyes:
+    def encoder() -> Encoder:
         metadata = metadata_in(checkpoint_bytes(file), file)
         recipe = recipe_in(metadata, language, vision)
         if recipe.plans is not plans:
             way = ("plans", "--planner") if recipe.plans else ("acts", "--policy")
             raise EtudeError(f"{path} holds what {way[0]}: play it with {way[1]} learned:{path}")
         contract = Contract.from_data(parse_json(metadata["contract"]))
-        return pick("kind of recipe", recipe.json_kind, EYES)(recipe, contract if plans else contract.as_etude())
+        return pick("kind of recipe", recipe.json_kind, ENCODERS)(recipe, contract if plans else contract.as_etude())
 
-    def mind() -> Mind:
-        found: Mind = _torch("checkpoint").learned_mind(file, device, language, vision)
+    def inference() -> Inference:
+        found: Inference = _torch("checkpoint").learned_inference(file, device, language, vision)
         return found
 
     def shared() -> bool:
-        return bool(_torch("mind").device_named(device).type != "cpu")
+        return bool(_torch("inference").device_named(device).type != "cpu")
 
-    return Halves(eyes, mind, shared)
+    return Halves(encoder, inference, shared)
 
 
 class LearnedPlanner:
@@ -119,18 +120,18 @@ class LearnedPlanner:
 
     def __init__(self, text: str) -> None:
         halves = learned_halves(text, plans=True)
-        self._eyes, self._mind = halves.eyes(), halves.mind()
-        self.contract, self.about = self._eyes.contract, self._mind.about
+        self._encoder, self._inference = halves.encoder(), halves.inference()
+        self.contract, self.about = self._encoder.contract, self._inference.about
 
     def reset(self, instruction: str, pictures: Sequence[Any], episode: str) -> None:
         """A new episode begins."""
-        self._mind.begin(0, self._eyes.told(instruction, pictures, episode))
+        self._inference.begin(0, self._encoder.told(instruction, pictures, episode))
 
     def next_subtask(self, observation: Observation, instruction: str, history: Sequence[str]) -> str:
         """The likeliest of ``observation["vocabulary"]``."""
         vocabulary: Sequence[str] = observation["vocabulary"]
-        seen = self._eyes.saw({**observation, "instruction": instruction, HISTORY: history})
-        return vocabulary[int(self._mind.decide([0], [seen])[0][0])]
+        seen = self._encoder.saw({**observation, "instruction": instruction, HISTORY: history})
+        return vocabulary[int(self._inference.decide([0], [seen])[0][0])]
 
 
 def _torch(module: str) -> Any:

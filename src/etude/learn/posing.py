@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from etude.learn.inference import SESSIONS, TOGETHER, Recorded
 from etude.learn.keypose_buffer import KeyposeBatch, KeyposeBuffer, trimmed
 from etude.learn.keyposes import ACTION, LONGEST_SENTENCE, NO_WORD, POSE_NUMBERS, SENTENCES, KeyposeDemonstration
-from etude.learn.mind import SESSIONS, TOGETHER, Recorded
 from etude.learn.models.clouds import matrices
 from etude.learn.models.keypose_model import KeyposeAnswer, KeyposeModel
 from etude.names import EpisodeName, EtudeError
@@ -20,7 +20,7 @@ from etude.pose import Array, matrix_quat
 NEAR, TURN = (0.01, 0.02, 0.05), 15.0  # how near is told: metres and degrees
 
 
-class KeyposeMind:
+class KeyposeInference:
     """Answers looks with keyposes. On a GPU so many are answered at once as were recorded, on a CPU each alone: no answer depends on who
     else was asking. Of an episode only the noise is remembered that its answers may flow out of."""
 
@@ -66,7 +66,7 @@ class LookTable:
         self._recorded: Callable[[], Tensor] | None = None
 
     def decided(self, looks: Sequence[Arrays]) -> list[Array]:
-        """Keyposes (8,) of at most :data:`~etude.learn.mind.TOGETHER` looks."""
+        """Keyposes (8,) of at most :data:`~etude.learn.inference.TOGETHER` looks."""
         arrays = [_arrays(look) for look in looks]
         for name, room in self._given.items():
             room[: len(looks)].copy_(torch.from_numpy(np.stack([one[name] for one in arrays])))

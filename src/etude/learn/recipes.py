@@ -43,7 +43,7 @@ class DataRecipe:
 
 @dataclass(frozen=True)
 class DemonstrationData(DataRecipe):
-    """Demonstrations. Slots are shuffled anew whenever a step is drawn, unless ``shuffle`` is off. ``stored``: the folder of a data set
+    """Demonstrations. Slots are shuffled anew whenever a step is drawn, unless ``shuffle`` is off. ``stored``: the folder of a dataset
     that stands in for the stream."""
 
     source: Source
@@ -161,7 +161,7 @@ class Recipe(Family):
 
     @property
     def stored(self) -> str:
-        """The folder of a data set that is learned from instead of a stream."""
+        """The folder of a dataset that is learned from instead of a stream."""
         return ""
 
     @property
@@ -198,7 +198,7 @@ class StrokeRecipe(Recipe, kind="strokes"):
         if self.model.look != self.data.source.look:
             raise EtudeError(f"the model sees {self.model.look}, but its demonstrations are in {self.data.source.look}")
         if self.data.stored and self.model.look != "objects":
-            raise EtudeError(f"a stored data set has objects to learn from, but the model sees {self.model.look}")
+            raise EtudeError(f"a stored dataset has objects to learn from, but the model sees {self.model.look}")
         super().__post_init__()
 
     @property

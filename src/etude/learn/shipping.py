@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from etude.learn.cards import ZooCard, zoo_page
-from etude.learn.checkpoint import learned_mind, load_model
+from etude.learn.checkpoint import learned_inference, load_model
 from etude.learn.header import checkpoint_bytes, checkpoint_file, digest_of, metadata_in
 from etude.learn.models.cogelot import parameters_of
 from etude.learn.onnx_export import exported
-from etude.learn.onnx_mind import OnnxStrokeMind
+from etude.learn.onnx_inference import OnnxStrokeInference
 from etude.learn.origins import curve_points, family_of, policy_results, trained_on, training_command
 from etude.learn.policy import prompt_arrays, thing_arrays
 from etude.learn.recipes import StrokeRecipe
@@ -21,7 +21,7 @@ from etude.learn.samples import numbers_of
 from etude.learn.stream import played
 from etude.learn.zoo import cards_in, weights_digest
 from etude.names import EtudeError, json_text, parse_json
-from etude.policies.halves import Mind
+from etude.policies.halves import Inference
 
 MOST = 10_000_000  # bytes of a policy
 CHECKED = 5  # held-out episodes on which the export is compared with torch
@@ -48,7 +48,7 @@ def add_to_zoo(run: Path, name: str, zoo: Path, page: Path, results: Sequence[Pa
         raise EtudeError(f"{run} takes {len(weights):,} bytes as a policy of the zoo; at most {MOST:,} are allowed: train a smaller model")
     known = (digest_of(data), digest_of(weights))
     sums, tasks = policy_results(file, history, results, known)
-    difference = largest_difference(learned_mind(file, "cpu"), OnnxStrokeMind(weights, name), recipe)
+    difference = largest_difference(learned_inference(file, "cpu"), OnnxStrokeInference(weights, name), recipe)
     if not difference <= APART:
         raise EtudeError(f"strokes of the exported policy differ from torch's by {difference:.2g}; at most {APART:g} is allowed")
     card = ZooCard(
@@ -87,14 +87,14 @@ def _package(zoo: Path) -> Path:
     return found[0]
 
 
-def largest_difference(one: Mind, other: Mind, recipe: StrokeRecipe) -> float:
-    """How far the strokes of two minds are apart at most (m or rad), over some episodes that nobody trains on."""
+def largest_difference(one: Inference, other: Inference, recipe: StrokeRecipe) -> float:
+    """How far the strokes of two implementations of inference are apart at most (m or rad), over some episodes that nobody trains on."""
     worst = 0.0
     for _, _, shown in played(recipe.data.source.held_out(), CHECKED):
-        for mind in (one, other):
-            mind.begin(0, prompt_arrays(shown.prompt))
+        for inference in (one, other):
+            inference.begin(0, prompt_arrays(shown.prompt))
         for things in shown.seen:
-            a, b = (numbers_of(mind.decide([0], [thing_arrays(things)])[0]) for mind in (one, other))
+            a, b = (numbers_of(inference.decide([0], [thing_arrays(things)])[0]) for inference in (one, other))
             apart = np.abs(a - b)
             apart[-1] = min(apart[-1], 2 * np.pi - apart[-1])
             worst = max(worst, float(apart.max()))

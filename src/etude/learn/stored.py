@@ -1,4 +1,4 @@
-"""Demonstrations of a stored data set in the form that streams have: what is learned from may lie on a disk as well."""
+"""Demonstrations of a stored dataset in the form that streams have: what is learned from may lie on a disk as well."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ def _sentences(instruction: str, said: Sequence[str]) -> NDArray[np.int16]:
     return np.stack([sentence_array(text) for text in (instruction, *said)])
 
 
-class PlannerEyes:
+class PlannerEncoder:
     """Makes questions ready for a learned planner. Everything comes with every question, and nothing is remembered."""
 
     def __init__(self, recipe: Any, contract: Contract) -> None:

@@ -1,4 +1,4 @@
-"""Training: a recipe, demonstrations, a model; what is learned is kept as a checkpoint, and can be gone on with."""
+"""Training: a recipe, demonstrations, a model; what is learned is kept as a checkpoint, from which training can be resumed."""
 
 from __future__ import annotations
 

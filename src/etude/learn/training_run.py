@@ -1,4 +1,4 @@
-"""A training run in a folder: begun or gone on with, validated and kept while it goes, and stopped without a loss."""
+"""A training run in a folder: begun or resumed, validated and kept while it goes, and stopped without a loss."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def run(
     settings: TrainingSettings,
     say: Callable[[str], None] = lambda text: None,
 ) -> Trainer:
-    """Train a recipe from its stream, or from a stored set, into a folder; a folder that holds a state of the same recipe is gone on with.
+    """Train a recipe from its stream, or from a stored set, into a folder; a folder that holds a state of the same recipe is resumed.
 
     An interrupt ends it after the step that is being made, and what was reached is kept.
     """
@@ -153,9 +153,9 @@ def _refuse_misfits(recipe: Recipe) -> None:
         return
     _, name, _ = next(stored(Path(folder)), (0, "", None))
     if not name:
-        raise EtudeError(f"the data set {folder!r} holds no episode to learn from")
+        raise EtudeError(f"the dataset {folder!r} holds no episode to learn from")
     if EpisodeName.parse(name).suite != source.suite:
-        raise EtudeError(f"the data set {folder!r} holds {name}; the recipe is for {source.suite}")
+        raise EtudeError(f"the dataset {folder!r} holds {name}; the recipe is for {source.suite}")
 
 
 def _training(trainer: Trainer, settings: TrainingSettings, stopping: Stopping) -> Generator[CurvePoint, None, None]:

@@ -174,7 +174,7 @@ class TrialSource(SampleSource):
         return SolvedTrial(*arrays_in(data))
 
 
-class DecisionEyes:
+class DecisionEncoder:
     """Makes trials ready for a learned decider."""
 
     def __init__(self, recipe: Any, contract: Contract) -> None:

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from importlib.resources.abc import Traversable
 
 from etude.learn.cards import ZooCard
-from etude.learn.policy import StrokeEyes
+from etude.learn.policy import StrokeEncoder
 from etude.learn.recipes import Recipe, StrokeRecipe
 from etude.names import EtudeError, parse_json, unknown
 from etude.policies.contract import Contract
-from etude.policies.halves import Halves, Mind
+from etude.policies.halves import Halves, Inference
 
 GROUP = "etude.zoo"
 
@@ -77,17 +77,17 @@ def zoo_halves(name: str) -> Halves:
         raise unknown("policy of the zoo", name, known)
     card, folder = known[name]
 
-    def eyes() -> StrokeEyes:
+    def encoder() -> StrokeEncoder:
         recipe = Recipe.from_data(card.recipe)
         if not isinstance(recipe, StrokeRecipe):
             raise EtudeError(f"zoo:{name} has learned {recipe.json_kind}; policies of the zoo are of {StrokeRecipe.json_kind}")
-        return StrokeEyes(recipe, Contract.from_data(card.contract).as_etude())
+        return StrokeEncoder(recipe, Contract.from_data(card.contract).as_etude())
 
-    def mind() -> Mind:
+    def inference() -> Inference:
         try:
-            from etude.learn.onnx_mind import OnnxStrokeMind
+            from etude.learn.onnx_inference import OnnxStrokeInference
         except ModuleNotFoundError as error:
             raise EtudeError(f"policies of the zoo need {error.name!r}, which is not installed: pip install 'etude[zoo]'") from None
-        return OnnxStrokeMind(weights_of(card, folder), f"the weights of zoo:{name}")
+        return OnnxStrokeInference(weights_of(card, folder), f"the weights of zoo:{name}")
 
-    return Halves(eyes, mind, lambda: False)
+    return Halves(encoder, inference, lambda: False)

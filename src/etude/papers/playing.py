@@ -365,7 +365,7 @@ def _named(
 def _misfits(policy: Policy | str, names: Names) -> Reasons:
     """The conditions that a policy's contract does not fit; a policy that cannot be loaded at all is refused at once."""
     halves = halves_of(policy) if isinstance(policy, str) else None
-    contract = (halves.eyes() if halves is not None else load_policy(policy) if isinstance(policy, str) else policy).contract
+    contract = (halves.encoder() if halves is not None else load_policy(policy) if isinstance(policy, str) else policy).contract
     found: Reasons = {}
     for one, some in names.items():
         try:

@@ -194,10 +194,10 @@ def light_out(episode: Episode, stream: Stream) -> Episode:
 def cover_camera(episode: Episode, stream: Stream) -> Episode:
     """Cover one of the cameras at some moment; the others still see."""
     usual = SUITES[episode.parsed.suite].cameras
-    eyes = [c.name for c in episode.scene.cameras if (c.name in usual if usual else c.name != "render")]
-    if len(eyes) < 2:
+    cameras = [c.name for c in episode.scene.cameras if (c.name in usual if usual else c.name != "render")]
+    if len(cameras) < 2:
         raise EtudeError(f"cover_camera: {episode.name} has no second camera to see by")
-    return _happening(episode, CameraCovered(_moment(episode, stream), stream.choice(eyes)))
+    return _happening(episode, CameraCovered(_moment(episode, stream), stream.choice(cameras)))
 
 
 @perturbation("push_hand", "event", plausible=True, varies="an undisturbed hand")

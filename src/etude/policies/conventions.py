@@ -162,7 +162,7 @@ TURNS: dict[Orientation, Callable[[Any], Any]] = {
 
 
 class ContractObserver(Observer):
-    """Somebody's eyes and ears: what the contract asks for, the way round and under the names it asks for, and nothing else."""
+    """What a policy or planner sees: what its contract asks for, the way round and under the names it asks for, and nothing else."""
 
     def __init__(self, simulation: Simulation, wanted: Contract, renderer: str = "raster") -> None:
         pictured = wanted.told != "text"

@@ -1,8 +1,9 @@
-"""Policies in two halves: what is told and seen is made ready beside every simulation, and one process decides for all of them.
+"""Policies in two parts, called halves: an encoder makes ready what is told and seen, beside every simulation, and inference in one process
+decides for all of them.
 
 A graphics card works best for one process that decides for many episodes at once; the simulations around it need neither its weights nor
-its libraries. Where a policy's address has halves (:func:`~etude.policies.register.register_policy`), a run may start one mind for all
-its workers.
+its libraries. Where a policy's address has halves (:func:`~etude.policies.register.register_policy`), a run may start one process of
+inference for all its workers.
 """
 
 from __future__ import annotations
@@ -24,20 +25,20 @@ from etude.pose import Array
 Arrays = dict[str, NDArray[Any]]
 
 
-class Eyes(Protocol):
-    """The half beside a simulation. It has one episode at a time."""
+class Encoder(Protocol):
+    """The half beside a simulation, which turns instructions and observations into arrays. It has one episode at a time."""
 
     contract: Contract
 
     def told(self, instruction: str, pictures: Sequence[Any], episode: str) -> Arrays:
-        """A new episode begins: what the mind has to know of it."""
+        """A new episode begins: what inference has to know of it."""
 
     def saw(self, observation: Observation) -> Arrays:
-        """What the mind has to know of an observation."""
+        """What inference has to know of an observation."""
 
 
-class Mind(Protocol):
-    """The half that decides. It remembers by session: a small number, one for each simulation."""
+class Inference(Protocol):
+    """The half that decides: it computes the actions. It remembers by session: a small number, one for each simulation."""
 
     about: Mapping[str, str]
 
@@ -49,8 +50,8 @@ class Mind(Protocol):
 
 
 @runtime_checkable
-class RememberingMind(Protocol):
-    """A :class:`Mind` whose memory of an episode can be put aside and taken up again."""
+class RememberingInference(Protocol):
+    """An :class:`Inference` whose memory of an episode can be put aside and taken up again."""
 
     def memory(self, session: int) -> Arrays:
         """All that is remembered of the episode in this session."""
@@ -59,19 +60,19 @@ class RememberingMind(Protocol):
         """Remember this instead."""
 
 
-def remembering(mind: Mind) -> RememberingMind:
-    """The mind, if its memory can be put aside."""
-    if not isinstance(mind, RememberingMind):
+def remembering(inference: Inference) -> RememberingInference:
+    """What was given, if its memory can be put aside."""
+    if not isinstance(inference, RememberingInference):
         raise EtudeError("what this policy remembers cannot be saved: only closed-loop policies keep their memory as plain arrays")
-    return mind
+    return inference
 
 
 @dataclass(frozen=True)
 class Halves:
-    """How the two halves of a policy are made. ``shared``: shall one mind decide for all simulations of a run?"""
+    """How the two halves of a policy are made. ``shared``: shall one process decide for all simulations of a run?"""
 
-    eyes: Callable[[], Eyes]
-    mind: Callable[[], Mind]
+    encoder: Callable[[], Encoder]
+    inference: Callable[[], Inference]
     shared: Callable[[], bool]
 
 
@@ -79,9 +80,9 @@ class WholePolicy:
     """Both halves in one process: for one episode after the other, or for all clients of a server."""
 
     def __init__(self, halves: Halves) -> None:
-        self._halves, self._mind = halves, halves.mind()
-        self._eyes: dict[int, Eyes] = {}
-        self.contract, self.about = halves.eyes().contract, self._mind.about
+        self._halves, self._inference = halves, halves.inference()
+        self._encoders: dict[int, Encoder] = {}
+        self.contract, self.about = halves.encoder().contract, self._inference.about
 
     def reset(self, instruction: str, pictures: Sequence[Any], episode: str) -> None:
         """A new episode begins."""
@@ -93,44 +94,44 @@ class WholePolicy:
 
     def save(self) -> Arrays:
         """All that is remembered of the episode."""
-        return remembering(self._mind).memory(0)
+        return remembering(self._inference).memory(0)
 
     def restore(self, memory: Arrays) -> None:
         """Go on from what was remembered, after a reset with the same words."""
-        remembering(self._mind).recall(0, memory)
+        remembering(self._inference).recall(0, memory)
 
     def reset_session(self, session: int, instruction: str, pictures: Sequence[Any], episode: str) -> None:
         """A new episode begins in this session."""
-        eyes = self._eyes.setdefault(session, self._halves.eyes())
-        self._mind.begin(session, eyes.told(instruction, pictures, episode))
+        encoder = self._encoders.setdefault(session, self._halves.encoder())
+        self._inference.begin(session, encoder.told(instruction, pictures, episode))
 
     def act_batch(self, observations: list[Observation], sessions: list[int]) -> list[Array]:
         """The next actions in these sessions."""
-        if not {*sessions} <= {*self._eyes}:
+        if not {*sessions} <= {*self._encoders}:
             raise EtudeError("a learned policy acts after reset, not before")
-        return self._mind.decide(sessions, [self._eyes[k].saw(seen) for k, seen in zip(sessions, observations, strict=True)])
+        return self._inference.decide(sessions, [self._encoders[k].saw(seen) for k, seen in zip(sessions, observations, strict=True)])
 
 
 class NearPolicy:
-    """The eyes of a policy whose mind is elsewhere, at a Unix socket's address."""
+    """The encoder of a policy whose inference runs in another process, at a Unix socket's address."""
 
-    def __init__(self, eyes: Eyes, address: str) -> None:
-        self._eyes, self.contract = eyes, eyes.contract
+    def __init__(self, encoder: Encoder, address: str) -> None:
+        self._encoder, self.contract = encoder, encoder.contract
         try:
             with socket.socket(socket.AF_UNIX) as line:
                 line.connect(address)
-                self._mind = Connection(line.detach())
-            self.about: Mapping[str, str] = unpack(self._mind.recv_bytes())
+                self._connection = Connection(line.detach())
+            self.about: Mapping[str, str] = unpack(self._connection.recv_bytes())
         except (EOFError, OSError) as error:
             raise EtudeError(f"the process that decides for all simulations cannot be reached: {error or 'it has ended'}") from None
 
     def reset(self, instruction: str, pictures: Sequence[Any], episode: str) -> None:
         """A new episode begins."""
-        self._mind.send_bytes(pack({"told": self._eyes.told(instruction, pictures, episode)}))
+        self._connection.send_bytes(pack({"told": self._encoder.told(instruction, pictures, episode)}))
 
     def act(self, observation: Observation) -> Array:
         """The next action."""
-        action: Array = self._answer({"saw": self._eyes.saw(observation)})["action"]
+        action: Array = self._answer({"saw": self._encoder.saw(observation)})["action"]
         return action
 
     def save(self) -> Arrays:
@@ -143,8 +144,8 @@ class NearPolicy:
         self._answer({"restore": memory})
 
     def _answer(self, question: dict[str, Any]) -> dict[str, Any]:
-        self._mind.send_bytes(pack(question))
-        answer: dict[str, Any] = unpack(self._mind.recv_bytes())
+        self._connection.send_bytes(pack(question))
+        answer: dict[str, Any] = unpack(self._connection.recv_bytes())
         if "failed" in answer:
             raise EtudeError(answer["failed"])
         return answer

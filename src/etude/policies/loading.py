@@ -160,23 +160,23 @@ def _chat_planner(text: str) -> Planner:
     return chat_planner(text)
 
 
-def load_policy(text: str, mind: str = "") -> Policy:
+def load_policy(text: str, inference_address: str = "") -> Policy:
     """A policy: a registered name (``oracle``, ``oracle:noise=0.02``, ``random``, ``noop``), a registered address (``replay:RUN``,
     ``ws://host:port``, ``learned:PATH``, ``zoo:NAME``, ``lerobot:PATH``, ``chat:MODEL@http://host:port/v1`` and
     ``answers:FILE`` for decisions, ``takeover:CHANCE:POLICY``, from which the oracle takes over, ``blind:POLICY``, which sees nothing,
     ``true:PART:POLICY``, partly the oracle's), or ``module:attribute`` (with
     ``?key=value&…`` as arguments).
 
-    ``mind``: the address of the process that decides, where there is one for all simulations."""
+    ``inference_address``: the address of the process that decides, where there is one for all simulations."""
     name = text.partition(":")[0]
     around = POLICIES.get(name)
     if around is not None and around.inner is not None:
-        made: Policy = around.make(text, load_policy(around.inner(text), mind))
+        made: Policy = around.make(text, load_policy(around.inner(text), inference_address))
         return fitting("policy", text, made)
-    if mind:
+    if inference_address:
         halves = halves_of(text)
         assert halves is not None
-        return NearPolicy(halves.eyes(), mind)
+        return NearPolicy(halves.encoder(), inference_address)
     return fitting("policy", text, _loaded("policy", text, DECIDERS if name in DECIDERS and name not in POLICIES else POLICIES))
 
 

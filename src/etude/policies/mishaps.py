@@ -15,7 +15,7 @@ from etude.policies.contract import Contract
 from etude.policies.policy import Observation, Picture
 from etude.policies.scripted import OraclePolicy, converted
 from etude.pose import Array, Pose, rotate
-from etude.skills.journeys import Keypose
+from etude.skills.keypose_motion import Keypose
 from etude.skills.strokes import Stroke
 
 Kind = Literal["grasp", "drop"]

@@ -55,7 +55,7 @@ class Planner(Protocol):
 
 @runtime_checkable
 class SpeakingPolicy(Protocol):
-    """Says what it is doing: films and data sets show it."""
+    """Says what it is doing: videos and datasets show it."""
 
     @property
     def words(self) -> tuple[str, str]:

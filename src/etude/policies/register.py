@@ -21,7 +21,7 @@ M = TypeVar("M", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Maker(Generic[T]):
-    """Makes what is registered under a name: from options, or from the whole ``address``. ``halves``: of a policy in two halves
+    """Makes what is registered under a name: from options, or from the whole ``address``. ``halves``: of a policy in two parts
     (:mod:`etude.policies.halves`). ``inner``: the address of the policy that one is made around, of which it is made too."""
 
     make: Callable[..., T]

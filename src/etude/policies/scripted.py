@@ -21,7 +21,7 @@ from etude.pose import Array
 from etude.scene.manipulator import DELTA_POSITION
 from etude.scene.scene import Body, Scene
 from etude.skills.aim import delta_action
-from etude.skills.journeys import Keypose
+from etude.skills.keypose_motion import Keypose
 from etude.skills.oracle import Oracle, held_still
 from etude.skills.strokes import Stroke
 from etude.skills.subtasks import CurrentSubtask
@@ -35,7 +35,7 @@ def idle(simulation: Simulation) -> Array:
 
 
 class _Scripted:
-    """What they share: a contract, an action space, and the words for films."""
+    """What they share: a contract, an action space, and the words for videos."""
 
     def __init__(self, action: ActionSpace | None = None) -> None:
         self.contract = Contract(action=action, privileged=True)

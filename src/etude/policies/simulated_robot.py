@@ -19,7 +19,7 @@ from etude.policies.robot_wire import RobotFacts, RobotFeeling
 from etude.policies.scripted import converted
 from etude.pose import Array
 from etude.skills.aim import delta_action
-from etude.skills.journeys import Keypose
+from etude.skills.keypose_motion import Keypose
 from etude.suites.suite import SUITES
 
 REACH = 2.0  # m from the origin of the world that a tip may be sent to
@@ -91,8 +91,8 @@ class SimulatedRobot:
             if simulation.episode.control == "keypose":
                 simulation.step(self._home.to_action())
             else:
-                journey = self._home.motion(rng(simulation.episode.parsed, f"home/{simulation.steps}"))
-                while (aim := journey.aim(simulation.monitor.watch)) is not None:
+                motion = self._home.motion(rng(simulation.episode.parsed, f"home/{simulation.steps}"))
+                while (aim := motion.aim(simulation.monitor.watch)) is not None:
                     simulation.step(converted(delta_action(aim, simulation.monitor.watch.tip), simulation))
         return self._felt()
 

@@ -79,7 +79,7 @@ def point_cloud(camera: Camera, depth: NDArray[np.float32], pose: Pose | None = 
 
 
 def seen_points(camera: Camera, depth: NDArray[np.float32], pose: Pose | None = None) -> NDArray[np.float32]:
-    """The same as numbers of 32 bits, 0 where nothing was hit: as observations and data sets have it."""
+    """The same as numbers of 32 bits, 0 where nothing was hit: as observations and datasets have it."""
     return np.nan_to_num(point_cloud(camera, depth, pose), nan=0.0).astype(np.float32)
 
 

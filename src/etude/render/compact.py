@@ -1,6 +1,7 @@
 """Meshes, textures and motions in few bytes, for pages: whole numbers of 8 or 16 bits, packed by deflate, as text in base 64.
 
-Nothing of this reaches a result: it is for eyes. A place is kept to a 65,535th of the extent it lies in, a tenth of a millimetre in a room.
+Nothing of this reaches a result: it is for people to look at. A place is kept to a 65,535th of the extent it lies in, a tenth of a
+millimetre in a room.
 """
 
 from __future__ import annotations

@@ -174,7 +174,7 @@ def write_board(found: Leaderboard, folder: Path, title: str = "Leaderboard", re
     for k, row in enumerate(found.rows):
         name = f"{k + 1}-{re.sub(r'[^A-Za-z0-9]+', '-', row.run.plan.policy).strip('-')[:40]}.html"
         if not found.private:  # which a report would show
-            own = replace(row.run, records=tuple(replace(r, film=None) for r in row.records))  # films stay where they are
+            own = replace(row.run, records=tuple(replace(r, film=None) for r in row.records))  # videos stay where they are
             write_report([own], folder / name)
         links.append("" if found.private else name)
     (folder / "index.html").write_text(_page(found, links, title), encoding="utf-8")

@@ -35,7 +35,7 @@ COMPARISONS = 15
 
 
 def write_report(runs: Sequence[Run], path: Path, views: int = 12, embed_films: int = 0, audits: Sequence[Path] = ()) -> None:
-    """Write the page; folders are made as needed. Up to so many views and films that the runs kept go into it; films are linked besides.
+    """Write the page; folders are made as needed. Up to so many views and videos that the runs kept go into it; videos are linked besides.
 
     ``audits`` are folders of audits, whose best cheats stand beside the success of policies.
     """

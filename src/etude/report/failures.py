@@ -1,4 +1,4 @@
-"""The sections of an evaluation page that show what went wrong: who was at fault, which episodes failed and where, films, errors."""
+"""The sections of an evaluation page that show what went wrong: who was at fault, which episodes failed and where, videos, errors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from etude.report.view_page import view_figure
 LISTED = 600
 """Episodes in the list of failures; all are in ``episodes.jsonl``."""
 LARGEST = 8 << 20
-"""Bytes of a film that still goes into the page."""
+"""Bytes of a video that still goes into the page."""
 ROOM = 4_000_000
 """Bytes for views: with all else, a page stays below 5 MB."""
 KINDS = {".mp4": "video/mp4", ".webp": "image/webp", ".gif": "image/gif"}
@@ -101,7 +101,7 @@ class PlayedEpisode:
 def failures_section(
     arms: Sequence[Contestant], views: Sequence[tuple[PlayedEpisode, Mapping[str, Any]]], embed_films: int, beside: Path
 ) -> str:
-    """What can be seen, and the list of episodes that failed; films are linked, seen from the folder ``beside``."""
+    """What can be seen, and the list of episodes that failed; videos are linked, seen from the folder ``beside``."""
     failed = [PlayedEpisode(arm, r) for arm in arms for r in arm.records if not r.success]
     shown = [_figure(item, view_figure(k, view)) for k, (item, view) in enumerate(views)] + _films(arms, embed_films)
     if not failed and not shown:
@@ -114,7 +114,7 @@ def failures_section(
             body += f"<p>{len(listed):,} of {len(failed):,} are listed here, evenly over policies and tasks; all are in episodes.jsonl.</p>"
     lead = f"{_counted(failed)}." if failed else "No episode failed."
     lead += _how_to_look(failed)
-    return section("failures", "Failed episodes" if failed else "Films", lead, body)
+    return section("failures", "Failed episodes" if failed else "Videos", lead, body)
 
 
 def _how_to_look(failed: Sequence[PlayedEpisode]) -> str:
@@ -195,11 +195,11 @@ def _present(rows: Sequence[Row], key: str) -> list[tuple[str, str]]:
     return [(v, v) for v in dict.fromkeys(row.marks[key][0] for row in rows) if v]
 
 
-# ------------------------------------------------------------------------------------------------ films
+# ------------------------------------------------------------------------------------------------ videos
 
 
 def _film(item: PlayedEpisode) -> Path | None:
-    """The film of an episode, if the file is there and inside the run's folder."""
+    """The video of an episode, if the file is there and inside the run's folder."""
     if item.record.film is None:
         return None
     folder = item.arm.run.folder.resolve()
@@ -212,11 +212,11 @@ def _link(item: PlayedEpisode, beside: Path) -> str:
     if path is None:
         return ""
     address = quote(Path(os.path.relpath(path, beside.resolve())).as_posix())
-    return f'<a href="{esc(address)}" aria-label="film of {esc(item.record.episode)}">film</a>'
+    return f'<a href="{esc(address)}" aria-label="video of {esc(item.record.episode)}">video</a>'
 
 
 def _films(arms: Sequence[Contestant], count: int) -> list[str]:
-    """Films inside the page: of failures first, spread over policies and tasks."""
+    """Videos inside the page: of failures first, spread over policies and tasks."""
     played = [PlayedEpisode(arm, r) for arm in arms for r in arm.records if r.film is not None]
     fitting = [item for item in played if (path := _film(item)) is not None and path.stat().st_size <= LARGEST]
     failed = spread([i for i in fitting if not i.record.success], lambda i: i.place, count)
@@ -226,10 +226,10 @@ def _films(arms: Sequence[Contestant], count: int) -> list[str]:
 
 def _moving(item: PlayedEpisode) -> str:
     path, record = _film(item), item.record
-    assert path is not None  # only episodes with a film come here
+    assert path is not None  # only episodes with a video come here
     kind = KINDS[path.suffix.lower()]
     address = f"data:{kind};base64,{base64.b64encode(path.read_bytes()).decode('ascii')}"
-    label = esc(f"Film of {record.episode}: {'success' if record.success else failure_words(record)}")
+    label = esc(f"Video of {record.episode}: {'success' if record.success else failure_words(record)}")
     if kind.startswith("video"):
         return f'<video controls muted loop playsinline preload="auto" aria-label="{label}" src="{address}"></video>'
     return f'<img alt="{label}" src="{address}">'

@@ -326,7 +326,7 @@ def limits(e: PolicyEvidence) -> list[str]:
         low, high = fewest.tally.interval
         found.append(
             f"A task was played {fewest.tally.episodes} times at least: with so many episodes, a rate of {percent(fewest.tally.rate)} is"
-            f" known to lie between {100 * low:.0f} and {100 * high:.0f} %. Rows of single tasks are not to be ranked by."
+            f" known to lie between {100 * low:.0f} and {100 * high:.0f} %. Do not rank policies by single tasks."
         )
     if len(tasks) > 1:
         found.append(f"The pooled interval is about {'these' if len(tasks) > 3 else 'so few'} tasks as a sample of their kind" + (

@@ -27,7 +27,7 @@ const etudeViewer = (() => {
     const clock = element("output");
     const play = button("Play", undefined, () => { if (time >= last) time = 0; playing = !playing; });
     const speed = element("select", { "aria-label": "Speed" }, ...["0.25", "0.5", "1", "2", "4"].map((s) => element("option", { value: s, text: `${s}×`, ...(s === "1" ? { selected: "" } : {}) })));
-    const eyes = [button("Free", "true", () => around.look(-1)), ...view.cameras.map((camera, k) => button(camera.name, "false", () => around.look(k)))];
+    const viewpoints = [button("Free", "true", () => around.look(-1)), ...view.cameras.map((camera, k) => button(camera.name, "false", () => around.look(k)))];
     const ticks = element("div", { class: "ticks", "aria-hidden": "true" });
     const items = view.goal.map((node, k) => {
       const reached = Array.from({ length: view.moments }, (_, t) => t).find((t) => flagsAt(k, t) & SATISFIED);
@@ -47,7 +47,7 @@ const etudeViewer = (() => {
     root.replaceChildren(
       stage,
       element("div", { class: "time" }, play, element("div", { class: "scrub" }, ticks, range), clock, speed),
-      element("div", { class: "eyes", role: "group", "aria-label": "Look from" }, ...eyes,
+      element("div", { class: "viewpoints", role: "group", "aria-label": "Look from" }, ...viewpoints,
         toggle("What cameras see", (on) => { insets = on; }), toggle("Contacts", (on) => { marks.contacts = on; }), toggle("Forces", (on) => { marks.forces = on; })),
       element("aside", {}, element("p", { class: "name", text: view.episode }), outcome, told(view), doing, element("ol", { class: "goal" }, ...items), touching),
     );
@@ -59,7 +59,7 @@ const etudeViewer = (() => {
     const around = lookAround(canvas, scene, view, {
       now: () => time,
       changed: refresh,
-      looked: (k) => eyes.forEach((one, i) => one.setAttribute("aria-pressed", String(i === k + 1))),
+      looked: (k) => viewpoints.forEach((one, i) => one.setAttribute("aria-pressed", String(i === k + 1))),
     });
     canvas.addEventListener("keydown", (event) => {
       const steps = { ArrowLeft: -1, ArrowRight: 1 };

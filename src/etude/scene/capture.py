@@ -45,9 +45,9 @@ class Capture:
         if (self.covered[-1][1] if self.covered else frozenset()) != world.covered:
             self.covered.append((now, world.covered))
         self.contacts.append(world.contacts())
-        eyes = [(*pose.position, *pose.rotation) for pose in map(world.camera_pose, self._mounted)]
+        cameras = [(*pose.position, *pose.rotation) for pose in map(world.camera_pose, self._mounted)]
         frames = np.concatenate([world.data.xpos, world.data.xquat], 1)
-        self._poses.append(np.concatenate([frames, np.array(eyes).reshape(-1, 7)]))
+        self._poses.append(np.concatenate([frames, np.array(cameras).reshape(-1, 7)]))
 
     def _number(self, visual: Visual) -> int:
         for number, known in enumerate(self.visuals):

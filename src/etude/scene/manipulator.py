@@ -81,7 +81,7 @@ class Manipulator:
             raise EtudeError(f"joint {i + 1} of {self.arm.name!r} cannot be {posture[i]:.4g} rad; its range is {low:.4g} to {high:.4g}")
         self._command, self._target = posture.copy(), posture.copy()
         self._closed, self._held, self._parting = False, None, 0
-        self._mind_cups()
+        self._set_cup_contacts()
         self._qpos[:] = posture
         self._set_point[:] = posture
         if self._index.grip >= 0:
@@ -103,7 +103,7 @@ class Manipulator:
         """Take up a remembered state."""
         command, target, self._closed, self._held, self._parting = memory
         self._command, self._target = command.copy(), target.copy()
-        self._mind_cups()
+        self._set_cup_contacts()
 
     def joints(self) -> Array:
         """Measured joint values (n,) rad."""
@@ -221,7 +221,7 @@ class Manipulator:
         self._model.eq_data[weld, 10] = 1.0
         self._data.eq_active[weld] = 1
         self._held = name
-        self._mind_cups()
+        self._set_cup_contacts()
 
     def let_go(self) -> None:
         """Release what is fixed to the hand."""
@@ -236,7 +236,7 @@ class Manipulator:
         """Let a force (N, world) act on the hand from outside, until another one is given."""
         self._data.xfrc_applied[self._index.hand_body, :3] = force
 
-    def _mind_cups(self) -> None:
+    def _set_cup_contacts(self) -> None:
         """Cups that hold something touch nothing: the bond and the contact of their lips would only fight each other."""
         bits = (0, 0) if self._held is not None or self._parting else CONTACT_BITS["robot"]
         for cup in self._index.cups:
@@ -286,7 +286,7 @@ class Manipulator:
         """Let cups part from what they let go, and suction give way that is pulled off or sheared harder than it can hold."""
         if self._parting:
             self._parting -= 1
-            self._mind_cups()
+            self._set_cup_contacts()
         if self.hand.glue and self._closed and self._held is None:
             self._stick()
         if self._held is None or self.hand.kind != "suction":

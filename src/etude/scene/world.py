@@ -169,17 +169,17 @@ class World:
         return [(mujoco.mj_geomDistance(model, data, h, g, 0.001, None), int(owner[h]), int(owner[g])) for g, h in geoms[pairs].tolist()]
 
     def _refuse_blind_cameras(self) -> None:
-        eyes = [(c, np.asarray(c.pose.position)) for c in self.scene.cameras if c.mount == "world"]
-        if not eyes:
+        cameras = [(c, np.asarray(c.pose.position)) for c in self.scene.cameras if c.mount == "world"]
+        if not cameras:
             return
         names = {number: name for name, number in self.segmentation_ids().items()}
         positions, rotations = self.frames()
         bodies = [v.body for v in self.visuals]
         centres = dots(rotations[bodies], self._centres[:, None]) + positions[bodies]
-        for camera, eye in eyes:
-            for i in np.flatnonzero(norms(centres - eye) < self._radii).tolist():
+        for camera, position in cameras:
+            for i in np.flatnonzero(norms(centres - position) < self._radii).tolist():
                 visual = self.visuals[i]
-                local = visual.pose.inverse().apply(product(rotations[visual.body].T, eye - positions[visual.body]))
+                local = visual.pose.inverse().apply(product(rotations[visual.body].T, position - positions[visual.body]))
                 if visual.alpha == 1 and names[visual.entity] not in camera.hides and visual.mesh.contains(local):
                     raise EtudeError(f"camera {camera.name!r} stands inside {names[visual.entity]!r} and would see nothing")
 

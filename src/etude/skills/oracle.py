@@ -17,7 +17,7 @@ from etude.goals.watch import Watch
 from etude.names import EtudeError, Stream, rng
 from etude.scene.world import World
 from etude.skills.aim import GENTLE, NOTHING, Aim
-from etude.skills.journeys import Keypose
+from etude.skills.keypose_motion import Keypose
 from etude.skills.steady import LeafWords
 from etude.skills.strokes import Stroke
 

@@ -23,7 +23,7 @@ from etude.pose import Array, Pose, axis_quat, matrix, rotate
 from etude.scene.scene import Fixture, Particles
 from etude.skills.aim import AWAY, GENTLE, TRAVEL
 from etude.skills.grips import flipped, grips, preference, standing, suitable
-from etude.skills.journeys import Keypose
+from etude.skills.keypose_motion import Keypose
 from etude.skills.planning import MARGINS, FreeSpace, straight
 
 BACK = 0.08  # m before a grasp
@@ -342,7 +342,7 @@ class Solver:
         return [] if end is None else [via, replace(state, joints=end, tip=tip)]
 
     def _steadily(self, tip: Pose, state: SupposedState) -> Array | None:
-        """The posture in which a journey ends that goes straight to a tip; None if it would rather go round something on its way."""
+        """The posture in which a motion ends that goes straight to a tip; None if it would rather go round something on its way."""
         self._space.suppose(state.held if state.held in self.watch.world.loose else None, state.in_tip, 0.03)
         for margin in MARGINS:
             self._space.margin = margin

@@ -54,7 +54,7 @@ def leaves(goal: Goal) -> list[Goal]:
 
 @dataclass(frozen=True)
 class MeantSubtask:
-    """A leaf that words can stand for, and the sequence it is a unit of, which whoever carries it out has in mind; or itself."""
+    """A leaf that words can stand for, and the sequence it is a unit of, which whoever carries it out must know; or itself."""
 
     leaf: Goal
     whole: Goal

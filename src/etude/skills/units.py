@@ -13,7 +13,7 @@ from etude.goals.watch import Watch
 from etude.pose import Pose, angle_between
 from etude.skills.aim import GENTLE, TRAVEL
 from etude.skills.grips import standing
-from etude.skills.journeys import Keypose
+from etude.skills.keypose_motion import Keypose
 from etude.skills.oracle import Context, planned
 from etude.skills.solving import BACK, Solver, Waypoint
 
@@ -115,7 +115,7 @@ def compose(context: Context[Composed]) -> Keypose:
 
 @planned(Control, MoveFree, MoveConstrained, MoveJoint)
 def one_unit(context: Context[Goal]) -> Keypose:
-    """Carry out one unit, with those that follow in mind. What is where the next one needs it stays there until that is asked for."""
+    """Carry out one unit, so that those that follow can be. What is where the next one needs it stays there until that is asked for."""
     units, at = _family(context)
     if context.node.status.satisfied and at + 1 < len(units) and not getattr(units[at], "release", True):
         return _still(context.watch)

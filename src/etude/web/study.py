@@ -101,7 +101,7 @@ class Study:
     def answer(self, name: str, answers: list[str], times: list[float]) -> None:
         """Keep the answers to the trial that is shown, and the seconds after which each was given.
 
-        An answer to one that has been answered is ignored: a double click is no change of mind.
+        An answer to one that has been answered is ignored: a double click changes no answer.
         """
         with self._lock:
             if (name, "vanilla") in self._store.records:

@@ -1,1 +1,1 @@
-"""The checks behind :mod:`etude.datasets.validate`, one module for each part of a data set."""
+"""The checks behind :mod:`etude.datasets.validate`, one module for each part of a dataset."""

@@ -1,4 +1,4 @@
-"""What is found in a data set: its defects by code and place, what could not be checked because of them, and the report of it all."""
+"""What is found in a dataset: its defects by code and place, what could not be checked because of them, and the report of it all."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CODES: dict[str, str] = {
     "info-path": "a template of paths in meta/info.json cannot be filled in",
     "info-splits": "a split in meta/info.json is not a range of episodes",
     "total-wrong": "a total in meta/info.json is not what there is",
-    "feature-invalid": "the description of a feature is wrong, or one that every data set has is missing",
+    "feature-invalid": "the description of a feature is wrong, or one that every dataset has is missing",
     "feature-names": "a feature has more or fewer names than numbers, or no proper ones",
     "video-info": "what is said about a video contradicts its feature or the frame rate",
     "modality-wrong": "meta/modality.json names what is not there",
@@ -150,7 +150,7 @@ class Findings:
             self.skipped.append(line)
 
     def place(self, where: Path | str) -> str:
-        """A path as it is shown: from the data set's folder on."""
+        """A path as it is shown: from the dataset's folder on."""
         if isinstance(where, Path) and where.is_relative_to(self.folder):
             return where.relative_to(self.folder).as_posix()
         return str(where)

@@ -42,7 +42,7 @@ class Seen:
 
 
 class Frames:
-    """Goes through all frames once. ``stats``: what the data set states of its columns, from which their width is taken."""
+    """Goes through all frames once. ``stats``: what the dataset states of its columns, from which their width is taken."""
 
     def __init__(self, layout: DatasetLayout, findings: Findings, stats: Mapping[str, Any]) -> None:
         self.layout, self.findings, self.stats = layout, findings, stats

@@ -121,7 +121,7 @@ def read_info(folder: Path, findings: Findings) -> Info | None:
     nested = sorted(p.parent.parent.name for p in folder.glob(f"*/{PATH}"))
     ours = (folder / "meta/etude.json").is_file() and not (folder / "data").exists()
     other = "; only LeRobot's forms are checked, and this is another" if ours else ""
-    data = read_json(folder / PATH, findings, f"; there are data sets in {', '.join(nested)}" if nested else other)
+    data = read_json(folder / PATH, findings, f"; there are datasets in {', '.join(nested)}" if nested else other)
     if data is None:
         return None
     version = data.get("codebase_version")
@@ -224,7 +224,7 @@ def _check_counters(features: Mapping[str, Feature], findings: Findings, path: P
         dtype = "float32" if name == "timestamp" else "int64"
         one = features.get(name)
         if one is None:
-            findings.add("feature-invalid", path, f"the feature {name!r}, which every data set has, is missing")
+            findings.add("feature-invalid", path, f"the feature {name!r}, which every dataset has, is missing")
         elif (one.dtype, one.shape) != (dtype, (1,)):
             findings.add(
                 "feature-invalid", path, f"the feature {name!r} is {one.dtype} of shape {list(one.shape)}, not {dtype} of shape [1]"

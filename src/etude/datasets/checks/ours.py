@@ -1,4 +1,4 @@
-"""What only our own data sets have: a row in ``etude/`` for every episode, and ``meta/etude.json``."""
+"""What only our own datasets have: a row in ``etude/`` for every episode, and ``meta/etude.json``."""
 
 from __future__ import annotations
 
@@ -199,4 +199,4 @@ def _known(info: Info) -> dict[str, Any]:
 def _compare(told: Mapping[str, Any], known: Mapping[str, Any], path: Path, findings: Findings, episode: int | None = None) -> None:
     for name, there in known.items():
         if name in told and told[name] != there:
-            findings.add("etude-facts", path, f"{name} is {shown(told[name])}, but {shown(there)} in the data set", episode)
+            findings.add("etude-facts", path, f"{name} is {shown(told[name])}, but {shown(there)} in the dataset", episode)

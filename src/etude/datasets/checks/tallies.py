@@ -1,4 +1,4 @@
-"""Statistics of columns, counted episode by episode, and compared with those that a data set states."""
+"""Statistics of columns, counted episode by episode, and compared with those that a dataset states."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Numbers = NDArray[np.float64]
 class ColumnBounds:
     """Of a column (N, D): exact, without keeping it. ``low`` and ``high`` bound each quantile as its estimates may differ.
 
-    LeRobot reads quantiles of an episode off a histogram, and takes the mean of episodes for those of a data set. So what it states of an
+    LeRobot reads quantiles of an episode off a histogram, and takes the mean of episodes for those of a dataset. So what it states of an
     episode is near the values next to the quantile, and what it states of all lies between the least and the greatest of the episodes; the
     exact ones do too.
     """

@@ -1,7 +1,7 @@
 """A checkpoint of LeRobot's as a policy. What stands here reads JSON alone, and is loaded beside every simulation;
-:mod:`etude.integrations.lerobot.mind`, which has torch and LeRobot, decides.
+:mod:`etude.integrations.lerobot.inference`, which has torch and LeRobot, decides.
 
-A checkpoint says which pictures and how many numbers it takes and gives, but not what they mean. The data set that it was trained on does,
+A checkpoint says which pictures and how many numbers it takes and gives, but not what they mean. The dataset that it was trained on does,
 where that is one of ours (``meta/etude.json``): it is found where the training found it, or where ``?dataset=FOLDER`` says. Of other
 checkpoints the address must state every convention.
 """
@@ -26,7 +26,7 @@ from etude.evaluation.plan import read_object
 from etude.names import EtudeError, rng
 from etude.policies.address import stated
 from etude.policies.contract import RATE, ROTATION_NUMBERS, SPACES, Contract, undeclared
-from etude.policies.halves import Arrays, Eyes, Halves, Mind
+from etude.policies.halves import Arrays, Encoder, Halves, Inference
 from etude.policies.policy import Observation
 from etude.render import fingerprint
 from etude.scene.robots import arm
@@ -52,7 +52,7 @@ class LeRobotCheckpoint:
     contract: Contract
 
 
-class LeRobotEyes:
+class LeRobotEncoder:
     """Makes observations ready for a checkpoint of LeRobot's."""
 
     def __init__(self, checkpoint: LeRobotCheckpoint) -> None:
@@ -75,22 +75,22 @@ def lerobot_halves(text: str) -> Halves:
     said, options = stated(query, "LeRobot checkpoint's address", OPTIONS, STATED)
     device = options.get("device", "")
 
-    def eyes() -> Eyes:
-        return LeRobotEyes(read_checkpoint(path, said, options.get("dataset", "")))
+    def encoder() -> Encoder:
+        return LeRobotEncoder(read_checkpoint(path, said, options.get("dataset", "")))
 
-    def mind() -> Mind:
-        found: Mind = _mind().LeRobotMind(read_checkpoint(path, said, options.get("dataset", "")), device)
+    def inference() -> Inference:
+        found: Inference = _inference_module().LeRobotInference(read_checkpoint(path, said, options.get("dataset", "")), device)
         return found
 
     def shared() -> bool:
-        return bool(_mind().device_of(device).type != "cpu")
+        return bool(_inference_module().device_of(device).type != "cpu")
 
-    return Halves(eyes, mind, shared)
+    return Halves(encoder, inference, shared)
 
 
-def _mind() -> Any:
+def _inference_module() -> Any:
     try:
-        return importlib.import_module("etude.integrations.lerobot.mind")
+        return importlib.import_module("etude.integrations.lerobot.inference")
     except ModuleNotFoundError as error:
         raise EtudeError(
             f"checkpoints of LeRobot need {error.name!r}, which is not installed: pip install 'etude[lerobot]', with Python 3.12 or newer"
@@ -124,7 +124,7 @@ def read_checkpoint(path: str, said: Mapping[str, Any], dataset: str = "") -> Le
     contract = Contract.from_data(fields)
     if missing := undeclared(contract) if contract.action or not known else []:
         raise EtudeError(
-            f"{folder} does not say its {', '.join(missing)}: it was not trained on a data set of etude that is here; name it with"
+            f"{folder} does not say its {', '.join(missing)}: it was not trained on a dataset of etude that is here; name it with"
             f" ?dataset=FOLDER, or say what its actions are, like {EXAMPLE}"
         )
     _refuse_width(folder, contract, outputs[ACTION][0])
@@ -180,7 +180,7 @@ def _joints(inputs: Mapping[str, Sequence[int]], folder: Path) -> dict[str, int]
 
 
 def _known(folder: Path, dataset: str, said: Mapping[str, Any]) -> dict[str, Any]:
-    """What the data set that it was trained on says of the contract; empty where that is not ours, or not here."""
+    """What the dataset that it was trained on says of the contract; empty where that is not ours, or not here."""
     where = Path(dataset or _trained_on(folder))
     if not dataset and not (where / FACTS).is_file():
         return {}
@@ -196,7 +196,7 @@ def _known(folder: Path, dataset: str, said: Mapping[str, Any]) -> dict[str, Any
         found |= {"closes": 1, "rate": RATE} if action in CONTROLS else {"closes": 1} if action == "keypose" else {}
     for name, value in said.items():
         if name not in ("cameras", "size") and name in found and found[name] != value:
-            raise EtudeError(f"{name}: the address says {value!r}, the data set in {where} was recorded with {found[name]!r}")
+            raise EtudeError(f"{name}: the address says {value!r}, the dataset in {where} was recorded with {found[name]!r}")
     return found
 
 

@@ -128,7 +128,7 @@ def _features(task: PlayedTask) -> dict[str, PolicyFeature]:
 
 
 def _policy_name(name: str) -> str:
-    """Under which a policy finds a part of the observation, as in our data sets."""
+    """Under which a policy finds a part of the observation, as in our datasets."""
     return {FELT: OBS_STATE, ACTION: ACTION}.get(name) or f"{OBS_IMAGES}.{name.removeprefix(f'{PICTURES}/')}"
 
 

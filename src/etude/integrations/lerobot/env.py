@@ -1,5 +1,5 @@
 """The environment of a task in the form that LeRobot's scripts expect: pictures under ``pixels``, what the robot feels under
-``agent_pos``, so that policies get them under the names of our data sets: ``observation.images.CAMERA`` and ``observation.state``."""
+``agent_pos``, so that policies get them under the names of our datasets: ``observation.images.CAMERA`` and ``observation.state``."""
 
 from __future__ import annotations
 

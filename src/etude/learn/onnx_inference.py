@@ -25,7 +25,7 @@ NEW = ("crops", "boxes", "mask")
 KEPT = ("tokens", "boxes", "mask")  # of things that were seen before, as the graph's inputs "kept_…"
 
 
-class OnnxStrokeMind:
+class OnnxStrokeInference:
     """Plays an exported model of strokes."""
 
     def __init__(self, weights: bytes, what: str, threads: int = 1) -> None:

@@ -37,7 +37,7 @@ class LeRobotSession:
     asked: int = 0
 
 
-class LeRobotMind:
+class LeRobotInference:
     """Plays a checkpoint. Each session has queues of its own, on the same weights, and is asked alone: what is decided for one does not
     depend on the others. What a policy draws, it draws from the episode's name."""
 

@@ -60,9 +60,9 @@ class Keypose:
         """From numbers (8,). A quaternion of any length will do."""
         return cls(pose_of(values, "keypose"), bool(values[7] > 0))
 
-    def motion(self, stream: Stream) -> Journey:
+    def motion(self, stream: Stream) -> KeyposeMotion:
         """The keypose being carried out."""
-        return Journey(self, stream)
+        return KeyposeMotion(self, stream)
 
 
 def pose_of(values: Array, control: str) -> Pose:
@@ -85,8 +85,8 @@ def line(begin: Pose, end: Pose, speed: float) -> tuple[Pose, ...]:
     return (begin, *(between(begin, end, share) for share in shares), end)
 
 
-class Journey:
-    """A keypose being carried out. ``aim`` before every control step; it gives None when the journey is over."""
+class KeyposeMotion:
+    """A keypose being carried out. ``aim`` before every control step; it gives None when the motion is over."""
 
     def __init__(self, keypose: Keypose, stream: Stream) -> None:
         self.keypose = keypose

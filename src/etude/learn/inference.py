@@ -25,7 +25,7 @@ TOGETHER = 16  # histories in a recorded decision
 CHUNK = 256  # things in a recorded look
 
 
-class StrokeMind:
+class StrokeInference:
     """Plays a model that answers histories with strokes."""
 
     def __init__(self, model: Cogelot, device: torch.device, about: Mapping[str, str]) -> None:

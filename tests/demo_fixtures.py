@@ -1,4 +1,4 @@
-"""Small data sets for tests."""
+"""Small datasets for tests."""
 
 from etude.datasets.demos import DemosRequest, demos
 from etude.datasets.taking import RecordingSpec, Rounded, recorded

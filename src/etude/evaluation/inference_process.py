@@ -1,4 +1,4 @@
-"""The process that decides for all workers of a run, where their policy has two halves."""
+"""The process that decides for all workers of a run, where their policy has two halves (:mod:`etude.policies.halves`)."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from etude.evaluation.keeper import lead_group
 from etude.foreign import in_a_line
 from etude.names import EtudeError
 from etude.plugins import load_all
-from etude.policies.halves import Arrays, Mind, remembering
+from etude.policies.halves import Arrays, Inference, remembering
 from etude.policies.loading import halves_of
 from etude.policies.wire import pack, unpack
 
-BACKLOG = 1024  # simulations that may wait until the mind is loaded
+BACKLOG = 1024  # simulations that may wait until the model is loaded
 
 
-class MindProcess:
-    """One mind for all simulations of a run, in a process of its own. ``start`` makes the process of a function and its arguments, to
-    which it adds the environment."""
+class InferenceProcess:
+    """Computes the actions for all simulations of a run, in a process of its own. ``start`` makes the process of a function and its
+    arguments, to which it adds the environment."""
 
     def __init__(self, text: str, plugins: Sequence[str], start: Callable[..., BaseProcess]) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="etude-")  # nobody else can look into it
-        self.address = str(Path(self._folder.name) / "mind")
+        self.address = str(Path(self._folder.name) / "inference")
         with socket.socket(socket.AF_UNIX) as door:
             door.bind(self.address)
             door.listen(BACKLOG)  # whoever comes before it is loaded waits
@@ -51,7 +51,7 @@ class MindProcess:
 
 
 def _serve(door: socket.socket, text: str, plugins: Sequence[str], environment: Mapping[str, str]) -> None:
-    """The life of a mind: it is loaded, and decides for whoever connects until it is ended."""
+    """The inference half of a policy is loaded, and decides for whoever connects until it is ended."""
     lead_group()
     os.environ.clear()
     os.environ.update(environment)
@@ -60,7 +60,7 @@ def _serve(door: socket.socket, text: str, plugins: Sequence[str], environment: 
         load_all(plugins)
         halves = halves_of(text)
         assert halves is not None
-        mind = halves.mind()
+        inference = halves.inference()
     except EtudeError as error:
         (Path(door.getsockname()).parent / "refused").write_text(str(error))
         raise SystemExit(1) from None
@@ -72,7 +72,7 @@ def _serve(door: socket.socket, text: str, plugins: Sequence[str], environment: 
             if one is door:
                 line = Connection(door.accept()[0].detach())
                 lines[line] = min(set(range(len(lines) + 1)) - set(lines.values()))
-                line.send_bytes(pack(dict(mind.about)))
+                line.send_bytes(pack(dict(inference.about)))
                 continue
             assert isinstance(one, Connection)
             try:
@@ -81,19 +81,19 @@ def _serve(door: socket.socket, text: str, plugins: Sequence[str], environment: 
                 del lines[one]
                 continue
             if "told" in message:
-                mind.begin(lines[one], message["told"])
+                inference.begin(lines[one], message["told"])
             elif "saw" not in message:
-                _remember(mind, one, lines[one], message)
+                _remember(inference, one, lines[one], message)
             else:
                 asking.append((one, message["saw"]))
         if asking:
-            _answer(mind, [line for line, _ in asking], [lines[line] for line, _ in asking], [seen for _, seen in asking])
+            _answer(inference, [line for line, _ in asking], [lines[line] for line, _ in asking], [seen for _, seen in asking])
 
 
-def _remember(mind: Mind, line: Connection, session: int, message: Mapping[str, Arrays]) -> None:
+def _remember(inference: Inference, line: Connection, session: int, message: Mapping[str, Arrays]) -> None:
     """Give out what a session remembers, or put something else in its place."""
     try:
-        able = remembering(mind)
+        able = remembering(inference)
         if "restore" in message:
             able.recall(session, message["restore"])
         answer = pack({} if "restore" in message else {"memory": able.memory(session)})
@@ -103,9 +103,9 @@ def _remember(mind: Mind, line: Connection, session: int, message: Mapping[str, 
         line.send_bytes(answer)
 
 
-def _answer(mind: Mind, asking: Sequence[Connection], sessions: Sequence[int], seen: Sequence[Arrays]) -> None:
+def _answer(inference: Inference, asking: Sequence[Connection], sessions: Sequence[int], seen: Sequence[Arrays]) -> None:
     try:
-        answers = [pack({"action": np.asarray(action, np.float64)}) for action in mind.decide(sessions, seen)]
+        answers = [pack({"action": np.asarray(action, np.float64)}) for action in inference.decide(sessions, seen)]
     except Exception as error:
         answers = [pack({"failed": in_a_line(error)})] * len(asking)
     for line, answer in zip(asking, answers, strict=True):
