@@ -16,14 +16,14 @@ from etude.decisions.parse import FluentReader
 from etude.decisions.space import NUMBER, StimulusSpace
 from etude.decisions.templates import COMMAND, TextPiece, keys, pieces
 from etude.suites.etudes.acts import DRAWER, LEVEL, Drawer, EveryThing, Forbidding, InAnyOrder, InOrder, It, OneOf, SomeThings
-from etude.suites.etudes.deeds import PushTowards, PutIn, PutOn, TakeOver, Turn
+from etude.suites.etudes.deeds import PushTowards, PutIn, PutOn, TakeOver, Tower, Turn
 from etude.suites.etudes.furniture import PutAway, TakeOut
 from etude.suites.etudes.groups import ForEach, ForSome, Until
 from etude.suites.etudes.hearing import Reading, facts
 from etude.suites.etudes.household import CHEST, IN_DRAWERS, LEVELS, PLACE
 from etude.suites.etudes.memory import Recall
 from etude.suites.etudes.negation import denied
-from etude.suites.etudes.speaking import ALL_OF_THESE, NUMBERS, ONE_OF_THESE, SPOKEN
+from etude.suites.etudes.speaking import ALL_OF_THESE, ANY_IS_SO, NUMBERS, ONE_IS_SO, ONE_OF_THESE, SPOKEN
 from etude.suites.etudes.things import AREA, COLOUR, SHAPE
 
 Join = Callable[[Operator, Operator], Operator]
@@ -31,7 +31,7 @@ CARRYING = ("put", "bring", "move", "store", "stack")
 MOST = 9  # things there may be on a table: as many as can be compared with
 _AFTERWARDS = (("then",), ("next",), ("finally",), ("lastly",), ("afterwards",), ("after", "that"))
 _GROUPS = ("each", "all")
-_TRUTHS = ("the", "there", "it", "both", "either", "neither", "at", "(")  # how truths begin
+_TRUTHS = ("the", "there", "it", "both", "either", "neither", "at", "exactly", "(")  # how truths begin
 
 
 class HeardFluently(Reading, FluentReader):
@@ -295,6 +295,16 @@ class HeardFluently(Reading, FluentReader):
                 tokens.expect("a", "third", "of", "the", "way")
             tokens.expect("towards")
             return PushTowards(thing, self.select())
+        if tokens.accept("build"):
+            tokens.expect("a", "tower", "of")
+            bottom = self.select()
+            tokens.expect(",")
+            middle = self.select()
+            tokens.accept(",")
+            tokens.expect("and")
+            top = self.select()
+            tokens.accept("from", "the", "bottom", "up")
+            return Tower(bottom, middle, top)
         if tokens.accept("turn"):
             thing = self.select()
             tokens.accept("by")
@@ -452,13 +462,21 @@ class HeardFluently(Reading, FluentReader):
         if tokens.accept("either"):
             left = self.part()
             tokens.expect("or")
-            return self._closed([left, self.part()])
+            found = self._closed([left, self.part()])
+            if tokens.at(",") and tokens.peek(1).key in ("and", "or") and tokens.peek(2).key != "after":
+                tokens.take()  # the end of "or both", where more comes of what this is a part of
+            return found
         if tokens.accept("neither"):
             left = self.part()
             tokens.expect("nor")
             return And(denied(left), denied(self.part()))
-        if tokens.accept("at", "least", "one", "of", "these", "is", "so"):
+        if tokens.accept(*keys(ANY_IS_SO)):
             return _row(Or, self._listed("or", self.part))
+        if tokens.accept(*keys(ONE_IS_SO)):
+            at, two = tokens.peek(), self._listed("or", self.part)
+            if len(two) > 2:
+                raise tokens.wrong("two of which one is so", at)
+            return Xor(*two)
         if tokens.accept("it", "is", "false", "that"):
             return Denial(self.part())
         if tokens.at("there"):
