@@ -58,6 +58,7 @@ SAID = {
     "Open the middle drawer. Put the can in it.": "First, open the middle drawer. Then, store the can in the middle drawer.",
     "bring all the red things into the white area": "Bring each red thing into the white area.",
     "for each heart, touch it": "Touch each heart.",
+    "For each heart: touch it.": "Touch each heart.",
     "Touch exactly two red things and after that touch the star.":
         "Touch exactly two of the red things, and after that touch the star.",
     "For exactly 2 of the red things, touch it, and after that touch the star.":
@@ -110,6 +111,15 @@ def test_more_is_understood_than_is_told(said, canonical):
     ("Put the cup in.", "none has been named"),
     ("Put each cube on each star.", "stand once"),
     ("Close it.", "none has been named"),
+    ("Push the cube left.", "at character 15 .*'towards'"),
+    ("Build a tower of the cube and the star.", "at character 18 .*three things"),
+    ("If exactly one of these is so: the cube is red, the star is red or the heart is red, touch the cube, otherwise touch the star.",
+     "two of which one is so"),
+    ("Wipe the table.", "no tools"),
+    ("Pick up the cube.", "nothing stays in the hand"),
+    ("Sort the cubes.", "bring each red thing into the red area"),
+    ("Don't touch the star. Touch the cube.", "at character 1 .*never touch"),
+    ("Touch the cube then the star.", r"without ever touching\)$"),
     ("Open the botom drawer.", "did you mean 'bottom'"),
 ])  # fmt: skip
 def test_what_is_not_understood_is_told_with_what_was_expected(text, wrong):
