@@ -58,6 +58,7 @@ SAID = {
     "Open the middle drawer. Put the can in it.": "First, open the middle drawer. Then, store the can in the middle drawer.",
     "bring all the red things into the white area": "Bring each red thing into the white area.",
     "for each heart, touch it": "Touch each heart.",
+    "For each heart: touch it.": "Touch each heart.",
     "Touch exactly two red things and after that touch the star.":
         "Touch exactly two of the red things, and after that touch the star.",
     "For exactly 2 of the red things, touch it, and after that touch the star.":
@@ -72,6 +73,18 @@ SAID = {
         "If the cube is red, then touch the heart, otherwise touch the star.",
     "If neither the cube is red nor the red thing is a star, touch the heart, otherwise touch the diamond.":
         "If the cube is not red and the red thing is not a star, then touch the heart, otherwise touch the diamond.",
+    "Build a tower of the cube, the star, and the heart.": "Build a tower of the cube, the star and the heart from the bottom up.",
+    "If either the cube is red or the star is red, or both, and the heart is red, touch the heart, otherwise touch the diamond.":
+        "If either the cube is red or the star is red, or both, and the heart is red, then touch the heart, otherwise touch the diamond.",
+    "If the cube is red or both the star is red and the heart is red, or both, then touch the heart, otherwise touch the diamond.":
+        "If at least one of these is so: the cube is red or both the star is red and the heart is red, then touch the heart, otherwise "
+        "touch the diamond.",
+    "If exactly one of these is so: the cube is red or the star is red, then touch the heart, otherwise touch the diamond.":
+        "If either the cube is red or the star is red, but not both, then touch the heart, otherwise touch the diamond.",
+    "If either the cube is red or both the star is red and the heart is red, but not both, then touch the heart, otherwise touch the "
+    "diamond.":
+        "If exactly one of these is so: the cube is red or both the star is red and the heart is red, then touch the heart, otherwise "
+        "touch the diamond.",
     "Push the cube towards the star.": "Push the cube a third of the way towards the star.",
     "Move the cube onto the star and the heart to where it stood.": "Move the cube onto the star and the heart to where the cube stood.",
     "Take the cup out of the top drawer.": "Take the cup out of the top drawer and put it on the chest.",
@@ -98,6 +111,15 @@ def test_more_is_understood_than_is_told(said, canonical):
     ("Put the cup in.", "none has been named"),
     ("Put each cube on each star.", "stand once"),
     ("Close it.", "none has been named"),
+    ("Push the cube left.", "at character 15 .*'towards'"),
+    ("Build a tower of the cube and the star.", "at character 18 .*three things"),
+    ("If exactly one of these is so: the cube is red, the star is red or the heart is red, touch the cube, otherwise touch the star.",
+     "two of which one is so"),
+    ("Wipe the table.", "no tools"),
+    ("Pick up the cube.", "nothing stays in the hand"),
+    ("Sort the cubes.", "bring each red thing into the red area"),
+    ("Don't touch the star. Touch the cube.", "at character 1 .*never touch"),
+    ("Touch the cube then the star.", r"without ever touching\)$"),
     ("Open the botom drawer.", "did you mean 'bottom'"),
 ])  # fmt: skip
 def test_what_is_not_understood_is_told_with_what_was_expected(text, wrong):
@@ -132,6 +154,7 @@ def test_acts_of_any_depth_have_one_reading(outer):
 @every("condition", [
     And(RED, Or(STAR, RED)), Or(And(RED, STAR), And(STAR, RED)), And(RED, And(STAR, RED)), And(And(RED, STAR), RED),
     Xor(RED, Or(STAR, RED)), Or(RED, Or(STAR, RED)), Negation(And(RED, STAR)), Negation(RED), And(Negation(Negation(RED)), Xor(RED, STAR)),
+    And(Or(RED, STAR), RED), And(Xor(RED, STAR), Or(STAR, RED)), And(RED, And(Or(RED, STAR), STAR)), Or(Xor(Or(RED, STAR), STAR), RED),
 ])  # fmt: skip
 def test_conditions_of_any_depth_have_one_reading(condition):
     made = EtudeGraph(Switch(condition, ROW, ANY))
@@ -161,7 +184,8 @@ def test_a_truth_and_its_normal_form_mean_the_same():
     (in_any_order(push("cube", towards="star"), turn("heart", direction="clockwise")),
      "In any order: push the cube a third of the way towards the star and turn the heart a quarter clockwise."),
     (either(tower("cube", "star", "heart"), take_over("cube", on="star", then="heart")),
-     "Either build a tower of the cube, the star and the heart; or move the cube onto the star and the heart to where the cube stood."),
+     "Either build a tower of the cube, the star and the heart from the bottom up; or move the cube onto the star and the heart to where "
+     "the cube stood."),
     (exactly(2, "red things", touch(), then=undo(put("star", on="heart"))),
      "Touch exactly two of the red things, and after that do and then undo this: put the star on the heart."),
     (up_to("it is a cube", "red thing", touch(), then=touch("blue star")),

@@ -129,7 +129,7 @@ class MoveFree(_Move, kind="M1"):
 
     ``back`` (m) is how far before the goal the hand stops first, back along its approach; ``contact`` says that the thing will touch what
     it is brought to, so that nothing is checked for being free there. So many ``searches`` for a free way are made before the hand goes
-    straight.
+    straight; where there are several, places come first where the fingers can open without meeting anything else.
     """
 
     thing: str

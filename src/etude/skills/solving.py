@@ -269,6 +269,7 @@ class Solver:
         back = unit.back if isinstance(unit, MoveFree) else 0.0
         passing = (to.of,) if unit.contact and to.of in world.loose else ()
         later: list[tuple[list[Keypose], SupposedState]] = []
+        crowded: list[tuple[list[Keypose], SupposedState]] = []
         missed = 0
         tips = (goal * from_thing for goal in to.poses(of, now, self.stream, 1 if to.where.exact else GOALS))
         for tip in tips if straight else self._outwards_first(tips):
@@ -312,14 +313,17 @@ class Solver:
                     continue
                 poses = [replace(poses[0], tip=leg.tip) for leg in legs]
                 after = legs[-1]
-            if straight or unit.contact or self._directly(poses[0].tip, state):
+            # Fingers that open push away what stands beside them, but not what it goes to.
+            if searches > 1 and unit.release and not self._free(joints, after, None, (unit.thing, *([to.of] if to.of else [])), 0.001):
+                crowded.append((poses, after))
+            elif straight or unit.contact or self._directly(poses[0].tip, state):
                 yield poses, after
             else:
                 later.append((poses, after))
                 if len(later) == WAYS:
                     break
         if self._around:
-            yield from later
+            yield from (*later, *crowded)
 
     def _directly(self, tip: Pose, state: SupposedState) -> bool:
         """Can what is held be brought there straight? A way round may still be found, but is not sure to be."""

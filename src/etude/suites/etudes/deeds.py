@@ -95,13 +95,13 @@ class Touch(Deed):
 
 @dataclass(frozen=True)
 class Tower(Deed):
-    """Build a tower of three things."""
+    """Build a tower of three things: which stands on which is told by their order."""
 
     bottom: Select
     middle: Select
     top: Select
 
-    command = "build a tower of {bottom}, {middle} and {top}"
+    command = "build a tower of {bottom}, {middle} and {top} from the bottom up"
     casting = (CARRIER, MOVED, MOVED)
     undoable = True
     steps = 600

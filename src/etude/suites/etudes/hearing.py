@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -24,6 +25,9 @@ from etude.suites.etudes.meaning import EtudeGraph
 from etude.suites.etudes.speaking import PLURAL, SPOKEN, THING
 from etude.suites.etudes.synonyms import USUAL
 from etude.suites.etudes.things import COLOUR, SHAPE
+
+_ARTICLES = ("the", "a", "an")  # like many words, and meant for none of them
+_SPACED = re.compile(" (?=[,:])")
 
 
 class Reading(SentenceReader):
@@ -76,12 +80,13 @@ class Reading(SentenceReader):
 
     def no_act(self) -> EtudeError:
         """The error for words that are no act."""
-        verbs = sorted({" ".join(pattern.keys) for pattern in patterns(COMMAND, len(Operator.kinds)).opening})
-        return self.unknown(f"something to be done (if, {', '.join(verbs)})", ["if", *(verb.split()[0] for verb in verbs)])
+        verbs = {_SPACED.sub("", " ".join(pattern.keys)): pattern.keys[0] for pattern in patterns(COMMAND, len(Operator.kinds)).opening}
+        return self.unknown(f"something to be done ({', '.join(['if', *sorted(verbs)])})", ["if", *verbs.values()])
 
     def unknown(self, expected: str, choices: Iterable[str], at: Token | None = None) -> EtudeError:
         """The error for a word that is none of these, with the nearest of them."""
-        near = difflib.get_close_matches((at or self.tokens.peek()).key, sorted(set(choices)), n=1, cutoff=0.6)
+        key = (at or self.tokens.peek()).key
+        near = [] if key in _ARTICLES else difflib.get_close_matches(key, sorted(set(choices)), n=1, cutoff=0.6)
         return self.tokens.wrong(f"{expected}{f'; did you mean {near[0]!r}?' if near else ''}", at)
 
     def field(self, kind: type[Operator], piece: TextPiece) -> Any:

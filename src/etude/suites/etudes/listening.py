@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from etude.decisions.logic import And, Or, Switch, Xor
 from etude.decisions.logic import Negation as Denial
@@ -15,23 +15,34 @@ from etude.decisions.operator import Operator, field_types
 from etude.decisions.parse import FluentReader
 from etude.decisions.space import NUMBER, StimulusSpace
 from etude.decisions.templates import COMMAND, TextPiece, keys, pieces
+from etude.names import EtudeError
 from etude.suites.etudes.acts import DRAWER, LEVEL, Drawer, EveryThing, Forbidding, InAnyOrder, InOrder, It, OneOf, SomeThings
-from etude.suites.etudes.deeds import PushTowards, PutIn, PutOn, TakeOver, Turn
+from etude.suites.etudes.deeds import PushTowards, PutIn, PutOn, TakeOver, Tower, Turn
 from etude.suites.etudes.furniture import PutAway, TakeOut
 from etude.suites.etudes.groups import ForEach, ForSome, Until
 from etude.suites.etudes.hearing import Reading, facts
 from etude.suites.etudes.household import CHEST, IN_DRAWERS, LEVELS, PLACE
 from etude.suites.etudes.memory import Recall
 from etude.suites.etudes.negation import denied
-from etude.suites.etudes.speaking import ALL_OF_THESE, NUMBERS, ONE_OF_THESE, SPOKEN
+from etude.suites.etudes.speaking import ALL_OF_THESE, ANY_IS_SO, NUMBERS, ONE_IS_SO, ONE_OF_THESE, SPOKEN
 from etude.suites.etudes.things import AREA, COLOUR, SHAPE
 
+T = TypeVar("T")
 Join = Callable[[Operator, Operator], Operator]
 CARRYING = ("put", "bring", "move", "store", "stack")
 MOST = 9  # things there may be on a table: as many as can be compared with
 _AFTERWARDS = (("then",), ("next",), ("finally",), ("lastly",), ("afterwards",), ("after", "that"))
 _GROUPS = ("each", "all")
-_TRUTHS = ("the", "there", "it", "both", "either", "neither", "at", "(")  # how truths begin
+_TOOLS = "a deed at a table or at a chest of drawers, where there are no tools, water or dirt: touch, put, push, open, …"
+_CARRIED = "'put … on …', 'bring … into …' or 'store … in …': nothing stays in the hand"
+_DEEDS = {
+    **dict.fromkeys(("wipe", "pour", "sweep", "clean", "mop"), _TOOLS),
+    **dict.fromkeys(("pick", "grab", "grasp", "lift", "hold"), _CARRIED),
+    "sort": "what goes where: 'in any order: bring each red thing into the red area and bring each blue thing into the blue area'",
+    "don't": "'never touch … .' or 'without ever touching …, …'",
+}
+"""What is expected instead of deeds that are not there."""
+_TRUTHS = ("the", "there", "it", "both", "either", "neither", "at", "exactly", "(")  # how truths begin
 
 
 class HeardFluently(Reading, FluentReader):
@@ -119,7 +130,8 @@ class HeardFluently(Reading, FluentReader):
         elif tokens.at("for") and tokens.peek(1).key in _GROUPS:
             tokens.accept("for")
             things = self._everything()
-            self._pause()
+            if not tokens.accept(":"):
+                self._pause()
             with self._turns():
                 found = ForEach(things, self.act())
         elif tokens.accept("from", "the", "nearest"):
@@ -128,6 +140,10 @@ class HeardFluently(Reading, FluentReader):
             found = self._done()
         self.leave()
         return found
+
+    def no_act(self) -> EtudeError:
+        expected = _DEEDS.get(self.tokens.peek().key)
+        return self.tokens.wrong(expected) if expected else super().no_act()
 
     def choice(self) -> Operator:
         tokens = self.tokens
@@ -158,7 +174,7 @@ class HeardFluently(Reading, FluentReader):
             if not (tokens.accept(sign, "then") if sign else tokens.accept("then")):
                 return _row(InOrder, found)
 
-    def _listed(self, word: str, read: Callable[[], Operator]) -> list[Operator]:
+    def _listed(self, word: str, read: Callable[[], T]) -> list[T]:
         """Several with a word before the last of them."""
         tokens = self.tokens
         if not tokens.accept(":"):
@@ -291,10 +307,17 @@ class HeardFluently(Reading, FluentReader):
         tokens = self.tokens
         if tokens.accept("push"):
             thing = self.select()
-            if not tokens.at("towards"):
-                tokens.expect("a", "third", "of", "the", "way")
-            tokens.expect("towards")
+            tokens.accept("a", "third", "of", "the", "way")
+            if not tokens.accept("towards"):
+                raise tokens.wrong("'towards' and the thing that it is pushed towards")
             return PushTowards(thing, self.select())
+        if tokens.accept("build"):
+            tokens.expect("a", "tower", "of")
+            at, things = tokens.peek(), self._listed("and", self.select)
+            if len(things) != 3:
+                raise tokens.wrong("three things, such as 'the cube, the star and the heart'", at)
+            tokens.accept("from", "the", "bottom", "up")
+            return Tower(*things)
         if tokens.accept("turn"):
             thing = self.select()
             tokens.accept("by")
@@ -452,13 +475,21 @@ class HeardFluently(Reading, FluentReader):
         if tokens.accept("either"):
             left = self.part()
             tokens.expect("or")
-            return self._closed([left, self.part()])
+            found = self._closed([left, self.part()])
+            if tokens.at(",") and tokens.peek(1).key in ("and", "or") and tokens.peek(2).key != "after":
+                tokens.take()  # the end of "or both", where more comes of what this is a part of
+            return found
         if tokens.accept("neither"):
             left = self.part()
             tokens.expect("nor")
             return And(denied(left), denied(self.part()))
-        if tokens.accept("at", "least", "one", "of", "these", "is", "so"):
+        if tokens.accept(*keys(ANY_IS_SO)):
             return _row(Or, self._listed("or", self.part))
+        if tokens.accept(*keys(ONE_IS_SO)):
+            at, two = tokens.peek(), self._listed("or", self.part)
+            if len(two) > 2:
+                raise tokens.wrong("two of which one is so", at)
+            return Xor(*two)
         if tokens.accept("it", "is", "false", "that"):
             return Denial(self.part())
         if tokens.at("there"):

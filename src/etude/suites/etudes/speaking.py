@@ -86,6 +86,8 @@ class Phrase(NamedTuple):
 
 PLAIN, COMMAS, SEMICOLONS = range(3)
 _SIGNS = ("", ",", ";")
+_ENDS = OR_BOTH, NOT_BOTH = "or both", "but not both"
+ANY_IS_SO, ONE_IS_SO = "at least one of these is so", "exactly one of these is so"
 
 
 class FluentTelling(Telling, Fluent):
@@ -218,12 +220,16 @@ class FluentTelling(Telling, Fluent):
             return amount
         if isinstance(node, And):
             *before, last = map(self.claim, _row(node))
-            return f"{', '.join(before)} and {last}"
-        if isinstance(node, Or):
-            *before, last = map(self.claim, _row(node))
-            if len(before) == 1:
-                return f"{before[0]} or {last}, or both"
-            return f"at least one of these is so: {', '.join(before)} or {last}"
+            return f"{_followed(', '.join(before))} and {last}"
+        if isinstance(node, (Or, Xor)):
+            members = _row(node) if isinstance(node, Or) else [node.left, node.right]
+            *before, last = map(self.claim, members)
+            joined = any(isinstance(one, (And, Or, Xor)) and not _bounds(one, self) for one in members)
+            if joined or len(members) > 2:
+                opening = ANY_IS_SO if isinstance(node, Or) else ONE_IS_SO
+                return f"{opening}: {_followed(', '.join(before))} or {last}"
+            if isinstance(node, Or):
+                return f"{before[0]} or {last}, {OR_BOTH}"
         return self.claim(node)
 
     def claim(self, node: Operator) -> str:
@@ -231,10 +237,10 @@ class FluentTelling(Telling, Fluent):
         if amount := _bounds(node, self):
             return amount
         if isinstance(node, And):
-            return f"both {self.claim(node.left)} and {self.claim(node.right)}"
+            return f"both {_followed(self.claim(node.left))} and {self.claim(node.right)}"
         if isinstance(node, (Or, Xor)):
-            end = "or both" if isinstance(node, Or) else "but not both"
-            return f"either {self.claim(node.left)} or {self.claim(node.right)}, {end}"
+            end = OR_BOTH if isinstance(node, Or) else NOT_BOTH
+            return f"either {_followed(self.claim(node.left))} or {self.claim(node.right)}, {end}"
         if isinstance(node, Negation):
             of = node.of
             return self.filled(of, of.denied) if isinstance(of, Fact) and of.denied else f"it is false that {self.claim(of)}"
@@ -254,6 +260,11 @@ class FluentTelling(Telling, Fluent):
             verb = "is in" if left.property == PLACE else "has"
             return f"{one} {verb} {f'the same {left.property} as' if same else f'another {left.property} than'} {other}"
         return super().compared(node)
+
+
+def _followed(claim: str) -> str:
+    """A truth within another one, after which more of that comes: "or both" ends with a comma then."""
+    return f"{claim}," if claim.endswith(_ENDS) else claim
 
 
 def _capital(text: str) -> str:

@@ -14,7 +14,7 @@ OTHERS = {
     "cube": "block", "cubes": "blocks", "cylinder": "drum", "cylinders": "drums", "triangle": "wedge", "triangles": "wedges",
     "hexagon": "nut", "hexagons": "nuts", "star": "asterisk", "stars": "asterisks", "heart": "valentine", "hearts": "valentines",
     "diamond": "rhombus", "diamonds": "rhombuses", "area": "zone", "areas": "zones",
-    "close": "shut", "take": "fetch", "store": "keep", "holds": "contains", "hold": "contain", "drawer": "compartment", "chest": "dresser",
+    "close": "shut", "take": "fetch", "store": "stow", "holds": "contains", "hold": "contain", "drawer": "compartment", "chest": "dresser",
     "top": "upper", "middle": "central", "spot": "position", "lies": "sits", "lie": "sit", "lay": "sat", "moving": "displacing",
     "can": "tin", "cans": "tins", "cup": "beaker", "cups": "beakers",
     "bottom": "lowest",
