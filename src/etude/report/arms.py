@@ -9,9 +9,8 @@ from etude.report.contestants import Contestant
 from etude.report.markup import Cell, Column, Row, breakable, esc, section, table
 
 LEAD = (
-    "Successes of the episodes that were played with each arm; runs of one policy are put together. Out of reach are failures in which a"
-    " keypose was beyond what the arm can come to; unplayable are episodes that were asked for and left out, because the arm cannot be held"
-    " over what has to be moved."
+    "Success with each robot arm; runs of one policy are pooled. “Out of reach” are failures in which a keypose was beyond the arm’s"
+    " reach; “unplayable” are requested episodes that were left out, because the arm cannot be placed over the objects."
 )
 
 

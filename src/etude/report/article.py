@@ -56,7 +56,7 @@ def article(runs: Sequence[Run], cheats: Mapping[tuple[str, str, str], BestCheat
         ("Perturbations", _paragraphs(telling.perturbations(evidence, see)) + shown("costs")),
         ("Failures", _paragraphs(telling.failures(evidence, see)) + shown("failed", "causes", "faults", "confused", "errors")),
         ("What this does not show", _list(telling.limits(evidence))),
-        ("Do it again", _paragraphs(telling.again(evidence)) + "".join(_command(text) for text in _commands(runs, evidence))),
+        ("Reproduce", _paragraphs(telling.again(evidence)) + "".join(_command(text) for text in _commands(runs, evidence))),
     ]
     sections = "".join(
         f'<section><h2><span class="number">{k}</span>{esc(heading)}</h2>{text}</section>'

@@ -23,8 +23,8 @@ def confusion_section(arms: Sequence[Contestant]) -> str:
         if text := "".join(parts):
             body += f'<div class="arm-{arm.number}">{text}</div>'
     lead = (
-        "What was wrong and how often, the most frequent first. Of a planner: what it said where something else was right. Of a policy by"
-        " itself: what became of the episode, beside the sub-goal that failed first. Looks and numbers of things are left out."
+        "Errors by frequency. For a planner: the sub-task it gave instead of the right one. For a policy by itself: what happened instead"
+        " of the sub-goal that failed first. Colours, shapes and numbers of objects are left out."
     )
     return section("confusion", "What was taken for what", lead, body) if body else ""
 

@@ -202,7 +202,7 @@ def _comparison_section(found: Sequence[Contestant], compared: Sequence[Comparis
         return ""
     numbers = {arm.label: arm.number for arm in found}
     cards = "".join(_versus(c, numbers, k) for k, c in enumerate(compared))
-    lead = "Only episodes that both have played count, so that both were asked the same. A mark right of the middle favours the first."
+    lead = "Only episodes that both policies played are counted. A mark to the right of the middle favours the first policy."
     return section("comparison", "Policies on the same episodes", lead, f'<div class="versus">{cards}</div>')
 
 
@@ -274,8 +274,8 @@ METHODS = (
 def _reproduction(runs: Sequence[Run]) -> str:
     blocks = f'<div class="recipes">{"".join(_recipe(run) for run in runs)}</div>'
     notes = fold("How the numbers are made", f"<ul>{''.join(f'<li>{esc(text)}</li>' for text in METHODS)}</ul>")
-    lead = "An episode’s name fixes its scene, goal and instruction, so that these commands play the same episodes anywhere."
-    return section("reproduce", "Do it again", lead, blocks + notes)
+    lead = "An episode’s name determines its scene, goal and instruction, so these commands play the same episodes on any machine."
+    return section("reproduce", "Reproduce", lead, blocks + notes)
 
 
 def command_of(run: Run) -> str:

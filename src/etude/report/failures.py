@@ -49,8 +49,8 @@ def faults_section(arms: Sequence[Contestant]) -> str:
         for arm, rows in found
     )
     lead = (
-        "The first stage whose right sub-task was never done decides: a failure is the planner’s where it said something else there, and "
-        "the policy’s otherwise. "
+        "A failure is attributed at the first stage whose right sub-task was never done: to the planner if it said something else there, "
+        "to the policy otherwise. "
         "Accuracy is the share of sub-tasks that were right when they were given."
     )
     body = (

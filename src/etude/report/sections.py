@@ -50,10 +50,10 @@ def summary_section(arms: Sequence[Contestant]) -> str:
     if not any(panels):
         return ""
     lead = (
-        "Marks are success rates, whiskers their 95 % intervals. Seeds of one task are alike, so where several tasks are pooled, whole"
-        " tasks are resampled."
+        "Marks are success rates, whiskers their 95 % intervals. Episodes of one task are correlated, so where several tasks are"
+        " pooled, whole tasks are resampled."
     )
-    return section("summary", "Where success lies", lead, f'<div class="panels">{"".join(panels)}</div>')
+    return section("summary", "Summary", lead, f'<div class="panels">{"".join(panels)}</div>')
 
 
 def _panel(title: str, labels: Sequence[str], found: Sequence[dict[str, Tally]], arms: Sequence[Contestant]) -> str:
@@ -132,7 +132,7 @@ def tasks_section(arms: Sequence[Contestant], cheats: Mapping[tuple[str, str, st
     body = filters("tasks-table", "Find a task", choices, len(rows)) + table(
         "tasks-table", "Success by task", columns, rows, "tasks" + (" many" if len(arms) > 1 else "")
     )
-    lead = f"{plural(len(rows), 'row')}; click on a header to sort. Under each rate stand its 95 % interval and the episodes."
+    lead = f"{plural(len(rows), 'row')}; click on a header to sort. Below each rate are its 95 % interval and the number of episodes."
     return section("tasks", "Tasks", lead, body)
 
 
@@ -215,8 +215,8 @@ def perturbations_section(arms: Sequence[Contestant], costs: Sequence[Sequence[P
             blocks.append(f'<h3>{esc(title)}</h3><div class="perturbations">{"".join(entries)}{below}</div>')
     maps = "".join(_heatmap(a, rows) for a, rows in zip(arms, costs, strict=True) if any(c.task for c in rows))
     lead = (
-        "Each perturbed episode is set against the same episode without the perturbation. The upright line is that control, the mark is"
-        " success under the perturbation, and the whiskers hold the difference with 95 % confidence."
+        "Each perturbed episode is compared with the same episode without the perturbation. The vertical line is that control, the mark"
+        " is success under the perturbation, and the whiskers are the 95 % interval of the difference."
     )
     return section("perturbations", "Perturbations", lead, "".join(blocks) + fold("Difference by task", f'<div class="maps">{maps}</div>'))
 
@@ -298,7 +298,7 @@ def funnels_section(arms: Sequence[Contestant]) -> str:
         body += fold(f"{plural(len(cards) - FUNNELS, 'more task')}", f'<div class="cards">{"".join(cards[FUNNELS:])}</div>')
     lead = (
         "The share of episodes in which each part of the goal was ever reached, and how many failed there first; a step counts as reached"
-        " where what it leads to was. Hardest tasks first."
+        " if its result was. Hardest tasks first."
     )
     return section("subgoals", "Sub-goals", lead, body)
 

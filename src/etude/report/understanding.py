@@ -22,10 +22,10 @@ KINDS: dict[Understood, tuple[str, str]] = {
 }
 """How a list of such abilities is titled, and the class that colours the label."""
 LEAD = (
-    "Each line compares on the same episodes: with and without a perturbation, or with one who sees nothing and with the oracle. What"
-    " should not matter has to leave success as it is; what cannot be done without has to cost it. Differences are in points of success,"
-    " with intervals that hold with 95 % confidence, those beside the blind for all tasks together; where they leave it open, it cannot be"
-    " told. All is about the tasks that were played."
+    "Each row compares success on the same episodes: with and without a perturbation, or with a blind policy and the oracle. A"
+    " perturbation that should not matter should leave success unchanged; one that removes what the task needs should reduce it."
+    " Differences are in percentage points with 95 % intervals (for all tasks jointly in the comparison with the blind policy); where the"
+    " interval leaves it open, the verdict is “cannot be told”. All of it is about the tasks that were played."
 )
 
 
