@@ -151,6 +151,34 @@ def test_going_on_by_the_clock_waits_for_what_was_there_before_if_it_is_read_aga
     assert second.there == second.episodes == first.episodes == 20
 
 
+class SlowToBegin(GivenSamples):
+    """Demonstrations whose first takes as long as all of the training."""
+
+    def fill(self, buffer, timeout=0.0):
+        clock.now += 60.0 * (not len(buffer))
+        super().fill(buffer, timeout)
+
+
+class Clock:
+    """A second goes by between any two looks."""
+
+    now = 0.0
+
+    def perf_counter(self):
+        self.now += 1.0
+        return self.now
+
+
+clock = Clock()
+
+
+def test_the_clock_begins_when_there_is_something_to_learn_from(monkeypatch):
+    monkeypatch.setattr("etude.learn.train.time", clock)
+    trainer = Trainer(recipe_named("vima/objects-xattn", [*SETTINGS, "data.start=20"]))
+    points = list(train(trainer, SlowToBegin(demonstrations()), minutes=1.0))
+    assert trainer.done >= 10 and points[-1].seconds < 66.0
+
+
 def test_training_takes_from_the_stream_what_each_step_asks_for():
     recipe = recipe_named("vima/objects-xattn", [*SETTINGS, "data.start=4", "data.fresh=2", "schedule.steps=3"])
     trainer = Trainer(recipe)

@@ -36,6 +36,9 @@ def paper(
         bool, typer.Option("--train", help="train those of --models that are not trained yet; repeat the command to resume")
     ] = False,
     at_once: Annotated[int, typer.Option(min=1, help="with --train: how many to train in parallel, each in its own process")] = 1,
+    minutes: Annotated[
+        float | None, typer.Option(help="with --train: train each for this many minutes instead of its number of steps")
+    ] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="key=value to override in the recipes of --models")] = None,
     device: Annotated[str, typer.Option(help="cuda or cpu, for --models", show_default="cuda where there is one")] = "",
     policy: Annotated[
@@ -88,7 +91,9 @@ def paper(
     elif train or model or settings or kept:
         raise EtudeError("--train, --model, --set and --kept are about the paper's models: say with --models FOLDER where they are")
     if models is not None and train:
-        _train(suite, known, models, settings or (), device, workers, at_once)
+        _train(suite, known, models, settings or (), device, workers, at_once, minutes)
+    elif minutes is not None:
+        raise EtudeError("--minutes is how long each of --models is trained: give --train too")
     trained = trained_models(suite, models, known) if models is not None else []
     shelf = KeptResults(kept, suite, known, trained, models) if kept is not None and models is not None else None
     trained = shelf.models if shelf is not None else trained
@@ -157,14 +162,23 @@ def _note(text: str) -> None:
     notes.print(text, highlight=False, soft_wrap=True, markup=False)
 
 
-def _train(suite: str, known: Sequence[PaperModel], models: Path, settings: Sequence[str], device: str, workers: int, at_once: int) -> None:
+def _train(
+    suite: str,
+    known: Sequence[PaperModel],
+    models: Path,
+    settings: Sequence[str],
+    device: str,
+    workers: int,
+    at_once: int,
+    minutes: float | None,
+) -> None:
     try:
         from etude.learn.inference import device_named
         from etude.papers.training import ModelTraining
     except ModuleNotFoundError as error:
         raise EtudeError(f"training needs {error.name!r}, which is not installed: pip install 'etude[learn]'") from None
 
-    training = ModelTraining(suite, models, device_named(device), workers or cores(), tuple(settings), _note)
+    training = ModelTraining(suite, models, device_named(device), workers or cores(), tuple(settings), _note, minutes)
     if at_once == 1:
         training.train(known)
     else:

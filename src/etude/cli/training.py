@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +14,9 @@ from etude.cli.app import app, say
 from etude.cli.evaluating import ExecutorName, RayAddress
 from etude.machine import cores
 from etude.names import EtudeError, pick
+
+if TYPE_CHECKING:
+    from etude.learn.stream_plans import StreamPlan
 
 TELL = 30.0  # seconds between lines of progress
 RAY = "ray"  # in place of a folder; one that is called so is ./ray
@@ -81,10 +85,11 @@ def train(
 def save(
     suite: Annotated[str, typer.Argument(help="the suite whose training episodes are played")],
     out: Annotated[Path, typer.Option(help="folder for the stream; repeat the command to resume")],
-    episodes: Annotated[int, typer.Option(help="number of episodes", min=1)],
+    episodes: Annotated[int | None, typer.Option(help="number of episodes (default, of a suite's list: all of it)", min=1)] = None,
     look: Annotated[
         list[str] | None, typer.Option(help="observation form: objects, patches (default: both), or frames, for closed-loop control")
     ] = None,
+    recipe: Annotated[str | None, typer.Option(help="save what this recipe learns from: heatmaps, chunks, planner, …")] = None,
     perturb: Annotated[
         list[str] | None, typer.Option(help="also save the instructions under this perturbation, such as paraphrase; repeat for several")
     ] = None,
@@ -100,28 +105,44 @@ def save(
     """Generate and save demonstrations for several trainings; use them, even while they are being made, with etude train --stream OUT."""
     from etude.evaluation.ray_team import RaySettings
     from etude.evaluation.run import RunSettings
-    from etude.learn.control_plan import FRAMES, ControlPlan
-    from etude.learn.named_recipes import control_source_named, source_named
-    from etude.learn.samples import LOOKS
     from etude.learn.saved_stream import save_stream
-    from etude.learn.stream_plans import StreamPlan, StrokePlan
 
     RunSettings(workers or 0, executor=executor, address=ray_address)  # refuses what does not go together
-    plan: StreamPlan
-    if FRAMES in (look or ()):
-        if len(look or ()) > 1 or perturb:
-            raise EtudeError(f"--look {FRAMES} goes with no other look and no --perturb: --set perturb=… perturbs all of them")
-        plan = ControlPlan(control_source_named(suite, settings or ()), episodes)
-    else:
-        looks = tuple(pick("look", one, {known: known for known in LOOKS}) for one in look or LOOKS)
-        plan = StrokePlan(source_named(suite, settings or ()), episodes, looks, ("", *(perturb or ())))
+    plan = _plan(suite, recipe, look or [], perturb or [], settings or [], episodes)
     begun, told = time.monotonic(), 0.0
 
     def tell(done: int, of: int) -> None:
         nonlocal told
         if time.monotonic() - told > TELL or done == of:
             told = time.monotonic()
-            say(f"{100 * done // of} % of {episodes:,} episodes after {told - begun:.0f} s")
+            say(f"{100 * done // of} % of {plan.episodes:,} episodes after {told - begun:.0f} s")
 
     missing = save_stream(plan, out, RaySettings(ray_address, workers or 0) if executor == "ray" else workers or cores(), tell)
-    say(f"{episodes - missing:,} demonstrations in {out}; train with: etude train {suite}/RECIPE --stream {out}")
+    say(f"{plan.episodes - missing:,} demonstrations in {out}; train with: etude train {suite}/{recipe or 'RECIPE'} --stream {out}")
+
+
+def _plan(
+    suite: str, recipe: str | None, looks: Sequence[str], perturbs: Sequence[str], settings: Sequence[str], episodes: int | None
+) -> StreamPlan:
+    """What a stream shall hold."""
+    from etude.learn.control_plan import FRAMES, ControlPlan
+    from etude.learn.named_recipes import control_source_named, recipe_named, source_named
+    from etude.learn.samples import LOOKS
+    from etude.learn.saved_stream import plan_of
+    from etude.learn.stream_plans import StrokePlan
+
+    if recipe is not None:
+        if looks or perturbs:
+            raise EtudeError("--recipe says how demonstrations are seen and told: it goes with no --look and no --perturb")
+        source = recipe_named(f"{suite}/{recipe}", [f"data.source.{one}" for one in settings]).data.source
+        episodes = episodes or source.count
+    if episodes is None:
+        raise EtudeError("how many? These demonstrations have no end; say --episodes N")
+    if recipe is not None:
+        return plan_of([source], episodes)
+    if FRAMES not in looks:
+        chosen = tuple(pick("look", one, {known: known for known in LOOKS}) for one in looks or LOOKS)
+        return StrokePlan(source_named(suite, settings), episodes, chosen, ("", *perturbs))
+    if len(looks) > 1 or perturbs:
+        raise EtudeError(f"--look {FRAMES} goes with no other look and no --perturb: --set perturb=… perturbs all of them")
+    return ControlPlan(control_source_named(suite, settings), episodes)

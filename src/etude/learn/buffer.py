@@ -21,7 +21,7 @@ from etude.render.tokens import SIDE
 
 LOTS = 4  # into which a batch is divided, at most
 LEAST = 64  # episodes in each
-WIDE = 60_000  # tokens that a GPU computes at once in hardly more time than fewer
+ROOM = 1_500  # tokens that are computed at once, for each GB of a GPU: more lots are more work for the CPU alone, which is slower
 BLOCK = 1_600_000_000  # bytes
 
 
@@ -158,7 +158,8 @@ class DemonstrationBuffer:
         count = min(LOTS, len(chosen) // LEAST)
         if self.device.type == "cuda":
             slots = self._spans.values.numpy()[ranges(step, steps)[0], 1].max()
-            count = min(count, len(chosen) * (length.max() + steps.max() * slots) // WIDE)
+            room = ROOM * torch.cuda.get_device_properties(self.device).total_memory // 1_000_000_000
+            count = min(count, len(chosen) * (length.max() + steps.max() * slots) // room)
         order = torch.from_numpy(np.lexsort((length, steps)))
         found: Sequence[Tensor] = torch.tensor_split(chosen[order], max(1, int(count)))
         return found

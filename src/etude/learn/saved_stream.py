@@ -23,15 +23,21 @@ from etude.evaluation.ray_team import Lost, RaySettings, RayTeam
 from etude.evaluation.standards import standards
 from etude.evaluation.store import write_whole
 from etude.evaluation.worker import one_thread
+from etude.learn.control import ControlSource
 from etude.learn.control_plan import ControlPlan
-from etude.learn.source import SampleSource
-from etude.learn.stream import PATIENCE
+from etude.learn.guided_control import GuidedSource
+from etude.learn.keyposes import KeyposeSource
+from etude.learn.listed_plan import GuidedPlan, KeyposePlan, ListedPlan, QuestionPlan
+from etude.learn.source import ListedSource, SampleSource
+from etude.learn.stream import PATIENCE, Source
 from etude.learn.stream_plans import StreamPlan, StrokePlan
+from etude.learn.subtasks import SubtaskSource
 from etude.names import EtudeError, decode, encode, parse_json, pick
 from etude.plugins import named
 
 PLAN, FORMAT = "stream.json", "etude-stream-1"
-PLANS = {kind.json_kind: kind for kind in (StrokePlan, ControlPlan)}
+PLANS: dict[str, type[StreamPlan]] = {one.json_kind: one for one in (StrokePlan, ControlPlan, KeyposePlan, QuestionPlan, GuidedPlan)}
+LISTED: dict[type[SampleSource], type[ListedPlan]] = {KeyposeSource: KeyposePlan, SubtaskSource: QuestionPlan, GuidedSource: GuidedPlan}
 _CHECK = 4  # bytes of a checksum, before a file's arrays
 
 
@@ -50,6 +56,22 @@ def read_plan(folder: Path) -> StreamPlan:
     kind = pick("kind of saved stream", str(data.get("kind", StrokePlan.json_kind)), PLANS)
     found: StreamPlan = decode(kind, {**data, "kind": kind.json_kind}, PLAN)
     return found
+
+
+def plan_of(sources: Sequence[SampleSource], episodes: int) -> StreamPlan:
+    """What has to be played for all of these: so many episodes, or all there are if these are fewer."""
+    first = sources[0]
+    if (kind := LISTED.get(type(first))) is not None:
+        widest = max((one for one in sources if isinstance(one, ListedSource)), key=lambda one: one.count or 0)
+        return kind(widest, min(episodes, widest.count or episodes))
+    if isinstance(first, ControlSource):
+        cameras = tuple(dict.fromkeys(camera for one in sources if isinstance(one, ControlSource) for camera in one.cameras))
+        return ControlPlan(replace(first, cameras=cameras, told="multimodal"), episodes)
+    if isinstance(first, Source):
+        strokes = [one for one in sources if isinstance(one, Source)]
+        looks, perturbs = (tuple(sorted({getattr(one, what) for one in strokes})) for what in ("look", "perturb"))
+        return StrokePlan(replace(first, look=looks[0], perturb=""), episodes, looks=looks, perturbs=perturbs)
+    raise EtudeError(f"what is learned from in {first.suite} like this is not saved: it is made faster than it is read")
 
 
 # ------------------------------------------------------------------------------------------------ playing

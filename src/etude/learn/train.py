@@ -14,6 +14,7 @@ from torch import Tensor
 from etude.learn.checkpoint import load_model, metadata_of, save_model
 from etude.learn.curve import CurvePoint
 from etude.learn.gpu_meter import GpuMeter, card_of
+from etude.learn.half_copy import HalfCopy
 from etude.learn.header import NAME
 from etude.learn.kinds import kind_of
 from etude.learn.ranks import Ranks
@@ -42,6 +43,7 @@ class Trainer:
         self.model: Any = self.kind.model(recipe).to(self.device)
         self.averaged = self.kind.model(recipe).to(self.device).eval().requires_grad_(False)
         self.averaged.load_state_dict(self.model.state_dict())
+        self._half = HalfCopy(self.model) if self.half_precision else None
         decayed = [p for p in self.model.parameters() if p.ndim > 1]
         plain = [p for p in self.model.parameters() if p.ndim <= 1]
         groups = [{"params": decayed, "weight_decay": recipe.schedule.decay}, {"params": plain, "weight_decay": 0.0}]
@@ -57,6 +59,11 @@ class Trainer:
         self.earlier = 0  # episodes that were in the buffer before training was stopped, and are no more
         self.again = 0  # episodes that were there before, and are read again before training goes on by the clock
         self.own = torch.zeros(0, dtype=torch.long)  # places in the buffer of episodes that the policy played itself
+
+    @property
+    def half_precision(self) -> bool:
+        """Is a step computed in half precision? On a GPU."""
+        return bool(self.device.type == "cuda")
 
     def wanted(self, step: int) -> int:
         """Episodes that shall be there before a step."""
@@ -109,16 +116,21 @@ class Trainer:
         chosen = chosen[chosen % ranks.count == ranks.number] // ranks.count
         shuffle = torch.Generator(self.device).manual_seed(seed) if self.recipe.shuffles else None
         torch.manual_seed((SEEDS << 32) * ranks.number + seed)  # dropout
-        self.model.train()
+        computing: Any = self.model if self._half is None else self._half.computing
+        computing.train()
+        if self._half is not None:
+            self._half.refresh()
         for group in self.optimizer.param_groups:
             group["lr"] = self.rate(share)
         parameters = list(self.model.parameters())
         losses, count = torch.zeros(self.kind.parts, device=self.device), torch.zeros(1, device=self.device)
         for lot in self.buffer.lots(chosen) if len(chosen) else ():
             batch = self.buffer.batch(lot, shuffle)
-            with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
-                found = self.model.losses(batch).float()
+            with torch.autocast(self.device.type, torch.bfloat16, enabled=self._half is not None):
+                found = computing.losses(batch).float()
             found.sum().backward()
+            if self._half is not None:
+                self._half.hand_over()
             losses, count = losses + found.detach().sum(0), count + len(found)
         losses = self._added_up(parameters, losses, count)
         torch.nn.utils.clip_grad_norm_(parameters, schedule.clip)
@@ -146,12 +158,13 @@ class Trainer:
 
     def save(self, folder: Path, form: StateForm = "full", clock: bool = False, **more: Any) -> None:
         """Write the policy, and the state from which training goes on: by the ``clock``, or to a number of steps."""
-        about = {"steps": self.done, "drawn": self.drawn, "episodes": self.episodes, "seconds": round(self.seconds, 1), **more}
+        about = {"steps": self.done, "over": self.over, "drawn": self.drawn, "episodes": self.episodes}
+        about |= {"seconds": round(self.seconds, 1), **more}
         tensors = {f"model.{k}": v for k, v in self.model.state_dict().items()}
         tensors |= {f"averaged.{k}": v for k, v in self.averaged.state_dict().items()}
         for number, state in self.optimizer.state_dict()["state"].items():
             tensors |= {f"optimizer.{number}.{k}": v for k, v in state.items()}
-        where = {"over": self.over, "next": self.next, "clock": clock, "form": form}
+        where = {"next": self.next, "clock": clock, "form": form}
         write_state(folder, compacted(tensors) if form == "compact" else tensors, metadata_of(self.recipe, **about, **where))
         save_model(folder / NAME, self.averaged, self.recipe, **about)
 
@@ -204,12 +217,12 @@ def train(
     workers: int = 1,
 ) -> Iterator[CurvePoint]:
     """Train to the end of the schedule, or until somebody has ``asked`` for an end; gives points of the curve, also for ``every`` so many
-    steps of any of these. What happens between two points takes no time. With ``minutes`` the clock is the schedule, and all that is
-    ready is taken."""
+    steps of any of these. What happens between two points takes no time. With ``minutes`` the clock is the schedule, from the
+    first step on, and all that is ready is taken."""
     schedule, ranks = trainer.recipe.schedule, trainer.ranks
     span = _Span(trainer)
     meter = GpuMeter(card_of(trainer.device))
-    last = time.perf_counter()
+    last, begun = time.perf_counter(), False
     try:
         while True:
             now = time.perf_counter()
@@ -219,6 +232,8 @@ def train(
             if trainer.over < 1:
                 _fill(trainer, source, minutes is not None, asked)
                 span.waited += time.perf_counter() - now
+            if not begun:  # until there is something to learn from, no time goes by
+                last, begun = time.perf_counter(), True
             share, going, behind = ranks.least(trainer.over, not asked(), -source.next)
             trainer.next = round(-behind)
             if share >= 1 or not going:

@@ -18,15 +18,10 @@ from subprocess import DEVNULL, Popen
 import torch
 
 from etude.evaluation.local import exit_reason
-from etude.learn.control import ControlSource
-from etude.learn.control_plan import ControlPlan
 from etude.learn.header import checkpoint_bytes, checkpoint_file, digest_of, metadata_in
 from etude.learn.named_recipes import recipe_named
 from etude.learn.recipes import Recipe
-from etude.learn.saved_stream import PLAN, save_stream
-from etude.learn.source import SampleSource
-from etude.learn.stream import Source
-from etude.learn.stream_plans import StreamPlan, StrokePlan
+from etude.learn.saved_stream import PLAN, plan_of, save_stream
 from etude.learn.training_run import TrainingSettings, run
 from etude.names import EtudeError, parse_json
 from etude.papers.models import models_of
@@ -37,7 +32,8 @@ LOOK = 0.5  # seconds between looks at processes that train
 
 @dataclass(frozen=True)
 class ModelTraining:
-    """Where and how the models of a paper are trained. ``settings`` are those that all have besides their own."""
+    """Where and how the models of a paper are trained. ``settings`` are those that all have besides their own; with ``minutes`` each is
+    trained so long by the clock, and not to its number of steps."""
 
     suite: str
     folder: Path
@@ -45,6 +41,7 @@ class ModelTraining:
     workers: int
     settings: tuple[str, ...] = ()
     say: Callable[[str], None] = lambda text: None
+    minutes: float | None = None
 
     def recipe(self, model: PaperModel) -> Recipe:
         """What is trained under a model's name."""
@@ -62,8 +59,8 @@ class ModelTraining:
         if not file.exists():
             return False
         metadata = metadata_in(checkpoint_bytes(file), file)
-        kept = Recipe.from_data(parse_json(metadata["recipe"]))
-        return int(parse_json(metadata["history"])["steps"]) >= kept.schedule.steps
+        kept, history = Recipe.from_data(parse_json(metadata["recipe"])), parse_json(metadata["history"])
+        return bool(history.get("over", 0) >= 1 or history["steps"] >= kept.schedule.steps)
 
     def train(self, models: Sequence[PaperModel]) -> None:
         """Train those that are not trained yet, in their order."""
@@ -75,7 +72,8 @@ class ModelTraining:
                 self.save(model.stream)
             if model.begins:
                 begin = self.folder / model.begins
-            run(recipe, self.folder / model.folder, self.device, TrainingSettings(self.workers, stream=stream, begin=begin), self.say)
+            settings = TrainingSettings(self.workers, self.minutes, stream=stream, begin=begin)
+            run(recipe, self.folder / model.folder, self.device, settings, self.say)
             gc.collect()  # what the model before had on the device is no garbage until then, and too much to be there twice
 
     def train_at_once(self, models: Sequence[PaperModel], most: int) -> None:
@@ -121,7 +119,7 @@ class ModelTraining:
             for one in models_of(self.suite)
             if one.stream == name
         ]
-        plan = _plan_of([one.data.source for one in recipes], max(one.data.most for one in recipes))
+        plan = plan_of([one.data.source for one in recipes], max(one.data.most for one in recipes))
         for recipe in recipes:
             if why := plan.difference(recipe.data.source):
                 raise EtudeError(f"the models that share the stream {name!r} do not learn from the same episodes: {why}")
@@ -131,19 +129,6 @@ class ModelTraining:
                 self.say(f"stream {name}: {100 * done // of} % of {plan.episodes:,} episodes")
 
         save_stream(plan, self.folder / STREAMS / name, self.workers, tell)
-
-
-def _plan_of(sources: Sequence[SampleSource], episodes: int) -> StreamPlan:
-    """What has to be played for all of these."""
-    first = sources[0]
-    if isinstance(first, ControlSource):
-        cameras = tuple(dict.fromkeys(camera for one in sources if isinstance(one, ControlSource) for camera in one.cameras))
-        return ControlPlan(replace(first, cameras=cameras, told="multimodal"), episodes)
-    if isinstance(first, Source):
-        strokes = [one for one in sources if isinstance(one, Source)]
-        looks, perturbs = (tuple(sorted({getattr(one, what) for one in strokes})) for what in ("look", "perturb"))
-        return StrokePlan(replace(first, look=looks[0], perturb=""), episodes, looks=looks, perturbs=perturbs)
-    raise EtudeError(f"demonstrations of {first.suite} for such models are not shared: they play streams of their own")
 
 
 @contextmanager
@@ -205,6 +190,7 @@ class _Trainings(AbstractContextManager["_Trainings"]):
         words = [word for one in model.settings for word in ("--set", one)]
         words += ["--stream", str(training.stream_folder(model))] if model.stream else []
         words += ["--from", str(training.folder / model.begins)] if model.begins else []
+        words += ["--minutes", str(training.minutes)] if training.minutes is not None else []
         words += ["--device", training.device.type, "--workers", str(self._workers), "--out", str(training.folder / model.folder)]
         training.folder.mkdir(parents=True, exist_ok=True)
         with self._log(model.name).open("ab") as log:

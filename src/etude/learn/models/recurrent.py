@@ -18,6 +18,8 @@ LATENTS = 8  # tokens that look
 class RecurrentHead(nn.Module):
     """Reads rows (B, K, width), of which the first few are there, from the beginning: it knows no more looks than it has learned with."""
 
+    full_precision = True
+
     def __init__(self, width: int, hidden: int, chunk: int, numbers: int) -> None:
         super().__init__()
         self.chunk, self.numbers = chunk, numbers

@@ -25,7 +25,9 @@ def _tasks(setting: str) -> str:
 
 MODELS = (
     *(
-        PaperModel(f"{recipe}{copy}", who, setting, recipe, (_tasks(setting), STEPS[recipe], *SEES[recipe][copy]), added=True)
+        PaperModel(
+            f"{recipe}{copy}", who, setting, recipe, (_tasks(setting), STEPS[recipe], *SEES[recipe][copy]), added=True, stream=setting
+        )
         for setting, recipe in RECIPES.items()
         for copy, who in WHO.items()
     ),

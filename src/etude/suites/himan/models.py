@@ -8,6 +8,7 @@ from etude.suites.himan.recipes import LEVELS
 from etude.suites.paper import PaperModel
 
 POLICIES = {"heatmaps": "RVT2", "points": "3D-Diffuser-Actor", "chunks": "π0"}  # recipes, and what they stand for
+STREAMS = {"heatmaps": "keyposes", "points": "keyposes", "chunks": "control", "planner": "questions"}  # that all levels share
 BEST = next(iter(POLICIES))
 PLANNER = "Qwen2.5VL-7B"
 
@@ -19,7 +20,8 @@ def line(policy: str) -> str:
 
 def _policy(recipe: str, name: str, trained: str, *settings: str) -> PaperModel:
     policy = POLICIES[recipe]
-    return PaperModel(name, line(policy), trained, recipe, settings, also=(f"{policy}-Vanilla", f"{policy}-VLM", policy))
+    also = f"{policy}-Vanilla", f"{policy}-VLM", policy
+    return PaperModel(name, line(policy), trained, recipe, settings, also=also, stream=STREAMS[recipe])
 
 
 def _level(level: str) -> str:
@@ -28,7 +30,7 @@ def _level(level: str) -> str:
 
 MODELS = (
     *(_policy(recipe, f"{recipe}-{level}", level, _level(level)) for recipe in POLICIES for level in LEVELS),
-    *(PaperModel(f"planner-{level}", PLANNER, level, "planner", (_level(level),)) for level in LEVELS),
+    *(PaperModel(f"planner-{level}", PLANNER, level, "planner", (_level(level),), stream=STREAMS["planner"]) for level in LEVELS),
     *(
         _policy(BEST, f"{BEST}-{count}", trained, _level("L4"), f"data.most={count}", f"data.start={count}")
         for count, trained in FEWER.items()

@@ -10,7 +10,7 @@ from etude.suites.paper import PaperModel
 
 WHOLE, LANGUAGE, VISION = "6D-CLIPort", "Language-Only", "Vision-Only"
 TRUE_ROTATION, TRUE_POSITION = "6D-CLIPort (GT Ori)", "6D-CLIPort (GT Pos)"
-RECIPE = "topdown"
+RECIPE, STREAM = "topdown", "keyposes"
 
 
 def settings(sees: str) -> tuple[str, ...]:
@@ -19,13 +19,13 @@ def settings(sees: str) -> tuple[str, ...]:
 
 
 def _same(part: str, who: str) -> PaperModel:
-    return PaperModel(f"{RECIPE}-true-{part}", who, "", RECIPE, settings("both"), given=f"true:{part}:", same_as=RECIPE)
+    return PaperModel(f"{RECIPE}-true-{part}", who, "", RECIPE, settings("both"), given=f"true:{part}:", same_as=RECIPE, stream=STREAM)
 
 
 MODELS = (
-    PaperModel("language-only", LANGUAGE, "", RECIPE, settings("instruction")),
-    PaperModel("vision-only", VISION, "", RECIPE, settings("cloud")),
-    PaperModel(RECIPE, WHOLE, "", RECIPE, settings("both")),
+    PaperModel("language-only", LANGUAGE, "", RECIPE, settings("instruction"), stream=STREAM),
+    PaperModel("vision-only", VISION, "", RECIPE, settings("cloud"), stream=STREAM),
+    PaperModel(RECIPE, WHOLE, "", RECIPE, settings("both"), stream=STREAM),
     _same("rotation", TRUE_ROTATION),
     _same("position", TRUE_POSITION),
 )
