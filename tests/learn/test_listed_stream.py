@@ -1,4 +1,4 @@
-"""Lists that are played once and kept on a disk: every training gets from them what it would have played, also where its list is shorter."""
+"""Lists that are played once and kept: every training gets what it would have played, also where its list is shorter."""
 
 from __future__ import annotations
 

@@ -92,9 +92,7 @@ def test_what_is_trained_is_not_trained_again_and_plays_the_tables(trained, tmp_
 
 @pytest.mark.parametrize("at_once", ["1", "2"])
 def test_models_are_trained_by_the_clock_where_steps_would_take_too_long(tmp_path, capsys, monkeypatch, at_once):
-    train = typed(
-        tmp_path, "--train", "--at-once", at_once, "--model", "window-L0", "--set", "schedule.steps=1000000", "--minutes", "0.02"
-    )
+    train = typed(tmp_path, "--train", "--at-once", at_once, "--model", "window-L0", "--set", "schedule.steps=1000000", "--minutes", "0.02")
     done = CliRunner().invoke(app, train)
     assert done.exit_code == 0, done.output
     assert json.loads((tmp_path / "window-L0" / "measured.json").read_text())["steps"] < 1_000_000

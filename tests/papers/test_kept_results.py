@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 from checkpoint_fixtures import written_checkpoint
@@ -43,14 +44,15 @@ def records(seeds: int = 2, level: str = "L1"):
 
 
 def test_results_are_the_same_after_they_were_packed(tmp_path):
-    names = ["himan/open_drawer@test#0", "vima/rotate@L1#0", "vima/rotate@L1#1+paraphrase"]
+    names = ["himan/open_drawer@test#0", "iwisdm/low@test#0", "vima/rotate@L1#0", "vima/rotate@L1#1+paraphrase"]
     played = etude.evaluate("oracle", names, out=tmp_path / "run").records
     found = {one.episode: one for one in unpacked(json.loads(json.dumps(packed(played))))}
     assert list(found) == sorted(names)
     for one in played:
-        again = found[one.episode]
+        again, spoken = found[one.episode], one.episode.startswith("iwisdm")  # the answers that were given are words of their own
+        wordless = tuple(replace(goal, words=goal.words if spoken else "") for goal in one.subgoals)
         assert (again.outcome, again.steps, again.reward, again.least, again.subgoals) == (
-            one.outcome, one.steps, one.reward, one.least, one.subgoals,
+            one.outcome, one.steps, one.reward, one.least, wordless,
         )  # fmt: skip
         assert again.mode == one.mode and again.first_failure == one.first_failure and not again.timings
 
