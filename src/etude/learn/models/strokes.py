@@ -69,6 +69,16 @@ class Evidence:
         return functional.embedding(self.where[:, 0], values.flatten(1)).unflatten(1, values.shape[1:])
 
 
+@dataclass(frozen=True, eq=False)
+class KnownEvidence:
+    """What a head makes of evidence before anything is asked: keys and values of the tokens for each of its blocks, and, if it points, the
+    pointer's keys (B, M, width) and what it knows of each thing (N, M, hidden)."""
+
+    pairs: list[Tensor]
+    keys: Tensor | None = None
+    things: Tensor | None = None
+
+
 class StrokeHead(nn.Module):
     """Reads strokes: a query for each number, which knows those before it if ``chained``.
 
@@ -86,8 +96,12 @@ class StrokeHead(nn.Module):
         self.bins = nn.ModuleList(nn.Linear(width, axis.bins) for axis in AXES)
         self.pointer = Pointer(width) if pointing else None
 
-    def axis_logits(self, evidence: Evidence, numbers: Tensor, first: int = 0, end: int = len(AXES)) -> list[Tensor]:
-        """Log-probabilities of the bins (N, bins) of some axes; each may know those of the numbers (B, Q, 5) that come before it."""
+    def axis_logits(
+        self, evidence: Evidence, numbers: Tensor, first: int = 0, end: int = len(AXES), known: KnownEvidence | None = None
+    ) -> list[Tensor]:
+        """Log-probabilities of the bins (N, bins) of some axes; each may know those of the numbers (B, Q, 5) that come before it.
+        ``known``: what does not depend on the numbers, where it has been made before."""
+        known = known or self.known(evidence)
         asked = evidence.query[:, :, None] + self.asking[first:end]
         if self.chained:
             parts = self.before.parts(numbers)
@@ -95,18 +109,25 @@ class StrokeHead(nn.Module):
         steps, axes = asked.shape[1:3]
         shown = evidence.shown[:, :, None].expand(-1, -1, axes, -1).flatten(1, 2)[:, None]
         asked = asked.flatten(1, 2)
-        for block in self.blocks:
-            asked = block(asked, tokens=evidence.tokens, shown=shown)
+        for block, pairs in zip(self.blocks, known.pairs, strict=True):
+            asked = block(asked, shown=shown, known=pairs)
         asked = self.norm(asked).unflatten(1, (steps, axes))
         taken = evidence.taken(asked)
         plain = [functional.log_softmax(self.bins[first + k](taken[:, k]).float(), -1) for k in range(axes)]
-        if self.pointer is None:
+        if self.pointer is None or known.keys is None or known.things is None:
             return plain
-        keys, things = self.pointer.keys(evidence.tokens), evidence.of_episode(self.pointer.thing(evidence.tokens))
         return [
-            plain[k] if AXES[first + k].wraps else self.pointer(first + k, asked[:, :, k], plain[k], keys, things, evidence)
+            plain[k] if AXES[first + k].wraps else self.pointer(first + k, asked[:, :, k], plain[k], known.keys, known.things, evidence)
             for k in range(axes)
         ]
+
+    def known(self, evidence: Evidence) -> KnownEvidence:
+        """What all numbers of a stroke look at."""
+        tokens = evidence.tokens
+        pairs = [block.cross.both(tokens) for block in self.blocks]
+        if self.pointer is None:
+            return KnownEvidence(pairs)
+        return KnownEvidence(pairs, self.pointer.keys(tokens), evidence.of_episode(self.pointer.thing(tokens)))
 
     def losses(self, evidence: Evidence, labels: Tensor) -> Tensor:
         """How much (N, 5) the answers differ from labels (B, Q, 5): the divergence from a label's own distribution, 0 at best."""
@@ -118,10 +139,11 @@ class StrokeHead(nn.Module):
         """The best strokes (N, 5), where every step is answered."""
         episodes, steps = evidence.query.shape[:2]
         found: list[Tensor] = []
+        known = self.known(evidence)
         for k, axis in enumerate(AXES):
             later = evidence.query.new_zeros(episodes * steps, len(AXES) - k, dtype=torch.float32)
             numbers = torch.cat([*found, later], 1).unflatten(0, (episodes, steps))
-            found.append(best(self.axis_logits(evidence, numbers, k, k + 1)[0], axis)[:, None])
+            found.append(best(self.axis_logits(evidence, numbers, k, k + 1, known)[0], axis)[:, None])
         return torch.cat(found, 1)
 
 
