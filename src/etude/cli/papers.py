@@ -16,6 +16,8 @@ from etude.names import PROTOCOL, EtudeError, pick
 
 if TYPE_CHECKING:
     from etude.evaluation.result_table import ResultTable
+    from etude.papers.concluding import Conclusion
+    from etude.papers.filling import FilledTable
     from etude.papers.models import TrainedModel
     from etude.papers.playing import PolicyLine
     from etude.suites.paper import PaperModel, PaperTable
@@ -123,13 +125,12 @@ def paper(
     if shard is not None:
         _tell_shard(suite, shard, out, runs, as_json)
         return
-    found = [filled(table, lines, played) for table in chosen]
-    claims = conclusions(SUITES[suite].paper_claims(), lines, played) if models is not None else []
     typed = _typed(
         models=models, model=model, set=settings, policy=policy, planner=planner, tables=tables, task=task, episodes=episodes, kept=kept,
         whole=whole, out=out,
-    )  # fmt: skip
-    typed += " --part" if part else ""
+    ) + " --part" * part  # fmt: skip
+    found = [filled(table, lines, played) for table in chosen]
+    claims = conclusions(SUITES[suite].paper_claims(), lines, played) if models is not None else []
     results, title = page or out / "results.md", f"{SUITES[suite].title}: the paper's tables"
     files = [*write(found, out / "tables"), *write_pages(results, title, f"etude paper {suite} {typed}", found, claims, own)]
     if as_json:
@@ -138,13 +139,17 @@ def paper(
             "tables": [one.to_data() for one in found], "conclusions": [one.to_data() for one in claims], "runs": runs,
             "files": [str(path) for path in files],
         })  # fmt: skip
-        return
+    else:
+        _tell_results(found, claims, task or [], out, results)
+
+
+def _tell_results(found: Sequence[FilledTable], claims: Sequence[Conclusion], task: Sequence[str], out: Path, page: Path) -> None:
     say("\n\n".join(map(str, found)))
     if claims:
         say("\n" + "\n".join(map(str, claims)))
     if task:
         say(f"\nonly {', '.join(task)}: averages are over these tasks")
-    say(f"\nruns are in {out}, tables and figures in {out / 'tables'}, the page of results is {results}")
+    say(f"\nruns are in {out}, tables and figures in {out / 'tables'}, the page of results is {page}")
 
 
 def _tell_tables(suite: str, as_json: bool) -> None:

@@ -27,7 +27,7 @@ EPISODES = "episodes"  # the way of seeing
 GUIDED = tuple(f.name for f in fields(GuidedDemonstration))[len(fields(ControlDemonstration)) :]  # what a guided demonstration has besides
 
 
-class SampleBuffer(Protocol):
+class GrowingBuffer(Protocol):
     """Where samples are put."""
 
     def add(self, samples: Sequence[Any], /) -> None:
@@ -83,7 +83,7 @@ class ListedPlan(StreamPlan):
         """The one there is."""
         return EPISODES
 
-    def put(self, data: memoryview, source: ListedSource, buffer: SampleBuffer, before: int, first: int, stride: int) -> int:
+    def put(self, data: memoryview, source: ListedSource, buffer: GrowingBuffer, before: int, first: int, stride: int) -> int:
         """Those of the file that the source has."""
         rows = arrays_in(data)
         numbers = range(before, before + len(rows))
