@@ -176,7 +176,7 @@ def test_the_twelve_models_of_the_paper_are_declared_and_every_cell_of_its_table
             assert {(who, cell.trained) for who in lines for cell in block.cells} <= there, (one.number, block.title)
     for one in models:
         recipe = recipe_named(f"vima/{one.recipe}", one.settings)
-        assert ("paraphrase" in recipe.data.source.perturb) == (one.trained in ("paraphrases", "permuted", "spawned"))
+        assert ("paraphrase" in recipe.data.source.perturb) == (one.trained in ("paraphrases", "permuted", "spawned", "drawn"))
         if one.trained in ("original", "paraphrases") and recipe.model.look == "objects":
             assert recipe.model.slot_positions and not recipe.data.shuffle  # or else permuted slots could not matter
 

@@ -8,7 +8,7 @@ choice. All see the same number of distinct episodes, of a stream that is played
 from __future__ import annotations
 
 from etude.suites.paper import PaperModel
-from etude.suites.vima.paper import DISTINCT, FIRST, FOURTH, RECOVERING, SECOND, SPAWN, THIRD
+from etude.suites.vima.paper import DISTINCT, DRAWN, FIRST, FOURTH, RECOVERING, SECOND, SPAWN, STUDIED, THIRD
 
 LINES = {
     "objects-xattn": "Cross-Attn + Obj-Centric",
@@ -21,7 +21,7 @@ SHARES = (  # what is hard comes more often; the same for all
     "data.source.weights=novel_adj:2,twist:2.5,rearrange:1.5,rearrange_then_restore:1.5,pick_in_order_then_restore:1.3,"
     "visual_manipulation:0.7,rotate:0.5,novel_noun:0.7,same_shape:0.7,follow_order:0.7,sweep_without_exceeding:0.7"
 )
-EPISODES = f"data.most={DISTINCT[-1]}"
+EPISODES, FEW = f"data.most={DISTINCT[-1]}", f"data.most={STUDIED}"
 REWORDED = "data.source.perturb=paraphrase"
 NUMBERED = "model.slot_positions=true"
 IN_ORDER, SHUFFLED = (NUMBERED, "data.shuffle=false"), (NUMBERED, "data.shuffle=true")
@@ -40,7 +40,7 @@ def _settings(recipe: str, trained: str) -> tuple[str, ...]:
 
 
 def _study(trained: str, *settings: str, stream: str = "") -> PaperModel:
-    """A model of our own: it cannot tell slots by their number at all."""
+    """A model of our own: it cannot tell slots by their number, unless it is said to."""
     return PaperModel(trained, LINES["objects-xattn"], trained, "objects-xattn", (SHARES, *STEPS, *settings), stream=stream)
 
 
@@ -53,6 +53,7 @@ MODELS = (
         for trained, paper_id in ids.items()
     ),
     *(_study(f"episodes-{count}", f"data.most={count}", stream="objects") for count in DISTINCT),
-    _study(RECOVERING, EPISODES, "data.source.recovery.share=0.2"),
-    _study(SPAWN, EPISODES, *IN_ORDER, f"{REWORDED}?order=spawn"),
+    _study(RECOVERING, FEW, "data.source.recovery.share=0.2", stream=RECOVERING),
+    _study(DRAWN, FEW, *IN_ORDER, REWORDED, stream="objects"),
+    _study(SPAWN, FEW, *IN_ORDER, f"{REWORDED}?order=spawn", stream=SPAWN),
 )

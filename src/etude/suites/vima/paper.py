@@ -121,7 +121,7 @@ def _study(title: str, rows: Mapping[str, tuple[PaperCondition, str]], reading: 
 def _studies() -> tuple[PaperTable, ...]:
     """What the paper does not ask: how much data a model needs, what recovery data are good for, what the order of slots gives away."""
     episodes = _study("Distinct episodes of training", {f"{count:,}": (ORIGINAL, f"episodes-{count}") for count in DISTINCT})
-    shares = {"none": (ORIGINAL, f"episodes-{DISTINCT[-1]}"), "a fifth": (ORIGINAL, RECOVERING)}
+    shares = {"none": (ORIGINAL, f"episodes-{STUDIED}"), "a fifth": (ORIGINAL, RECOVERING)}
     readings = {MISTAKES: "mistakes allowed", NONE: "no mistakes allowed"}
     recovery = tuple(_study(f"Share of recovery data; {words}", shares, reading) for reading, words in readings.items())
     order = _study(
@@ -129,8 +129,8 @@ def _studies() -> tuple[PaperTable, ...]:
         {
             "the original's; played so": (SPAWNED, SPAWN),
             "the original's; played permuted": (PERMUTED, SPAWN),
-            "drawn; played so": (ORIGINAL, SECOND),
-            "drawn; played permuted": (PERMUTED, SECOND),
+            "drawn; played so": (ORIGINAL, DRAWN),
+            "drawn; played permuted": (PERMUTED, DRAWN),
             "permuted, on original instructions; played so": (PERMUTED, FOURTH),
         },
     )
@@ -205,7 +205,8 @@ def _lengths(number: str, title: str) -> PaperTable:
 PUBLISHED = read_published(__file__)
 # What models were trained on; the third on paraphrases, the fourth on originals; those of studies on originals, or in the original's order.
 FIRST, SECOND, THIRD, FOURTH = "original", "paraphrases", "permuted", "original-permuted"
-DISTINCT, RECOVERING, SPAWN = (5_000, 20_000, 60_000), "recovery", "spawned"
+DISTINCT, RECOVERING, SPAWN, DRAWN = (5_000, 20_000, 60_000), "recovery", "spawned", "drawn"
+STUDIED = DISTINCT[1]  # distinct episodes of those that are compared in another way
 
 TRAINED = (
     ("Trained on original; evaluated on original", ORIGINAL, MISTAKES, FIRST),
