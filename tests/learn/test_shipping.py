@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 
 import numpy as np
@@ -125,6 +126,18 @@ def test_a_policy_of_the_zoo_plays_and_says_what_computes_it(zoo, run, monkeypat
             load_policy("zoo:toy-objects")
     finally:
         file.write_bytes(whole)
+
+
+def test_a_checkpoint_is_played_by_onnxruntime_where_that_is_asked_for(run, tmp_path):
+    played = evaluate(Plan(f"learned:{run}?device=onnx", ("vima/rotate@L1#1",)), tmp_path / "run", RunSettings(workers=1), Quiet())
+    told = json.loads((tmp_path / "run" / "run.json").read_text())["code"]["policy"]
+    assert told["backend"].startswith("onnxruntime") and told["weights"] == load_policy(f"learned:{run}?device=cpu").about["weights"]
+    (record,) = played.records
+    (other,) = evaluate(Plan(f"learned:{run}?device=cpu", ("vima/rotate@L1#1",)), tmp_path / "other", RunSettings(workers=1), Quiet()).records
+    assert (record.outcome, record.steps) == (other.outcome, other.steps)
+    decider = checkpoint(tmp_path / "decider", "iwisdm/decider", settings=("model.width=48", "model.layers=1"))
+    with pytest.raises(EtudeError, match="has learned decisions; device=onnx plays strokes"):
+        load_policy(f"learned:{decider}?device=onnx")
 
 
 def test_what_is_no_graph_is_told_in_one_line():

@@ -17,7 +17,8 @@ from etude.evaluation.store import write_whole
 from etude.learn.header import FORMAT, checkpoint_bytes, checkpoint_file, digest_of, metadata_in
 from etude.learn.inference import device_named
 from etude.learn.kinds import kind_of
-from etude.learn.recipes import Recipe, recipe_in
+from etude.learn.policy import ONNX
+from etude.learn.recipes import Recipe, StrokeRecipe, recipe_in
 from etude.names import PROTOCOL, EtudeError, parse_json
 from etude.policies.contract import Contract
 from etude.policies.halves import Inference
@@ -81,9 +82,28 @@ def load_model(path: Path, device: str | torch.device = "cpu", language: str = "
 
 
 def learned_inference(file: Path, device: str, language: str = "", vision: str = "") -> Inference:
-    """The inference half of a checkpoint's policy, on the device of this name or on the best there is."""
+    """The inference half of a checkpoint's policy, on the device of this name or on the best there is; :data:`ONNX`: on the CPU, computed
+    by onnxruntime."""
+    weights = digest_of(checkpoint_bytes(file))
+    if device == ONNX:
+        model, recipe, _ = load_model(file, "cpu", language, vision)
+        return _onnx_inference(model, recipe, file, weights)
     where = device_named(device)
     model, recipe, _ = load_model(file, where, language, vision)
     name = torch.cuda.get_device_name(where) if where.type == "cuda" else "cpu"
-    about = {"weights": digest_of(checkpoint_bytes(file)), "backend": f"torch {torch.__version__}", "device": name}
+    about = {"weights": weights, "backend": f"torch {torch.__version__}", "device": name}
     return kind_of(recipe).inference(model, where, about)
+
+
+def _onnx_inference(model: Any, recipe: Recipe, file: Path, weights: str) -> Inference:
+    """The same policy as a graph, as one that ships is played."""
+    if not isinstance(recipe, StrokeRecipe):
+        raise EtudeError(f"{file} has learned {recipe.json_kind}; device={ONNX} plays {StrokeRecipe.json_kind} from place to place")
+    try:
+        from etude.learn.onnx_export import exported
+        from etude.learn.onnx_inference import OnnxStrokeInference
+    except ModuleNotFoundError as error:
+        raise EtudeError(f"device={ONNX} needs {error.name!r}, which is not installed: pip install 'etude[learn,zoo]' onnx") from None
+    found = OnnxStrokeInference(exported(model), str(file))
+    found.about = {**found.about, "weights": weights}
+    return found

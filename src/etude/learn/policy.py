@@ -80,11 +80,12 @@ ENCODERS: dict[str, Callable[[Any, Contract], Encoder]] = {
 
 
 OPTIONS = ("device", "language", "vision")
+ONNX = "onnx"  # a device: the CPU, by onnxruntime
 
 
 def learned_halves(text: str, plans: bool = False) -> Halves:
-    """The halves of the policy of a checkpoint's path; on a GPU where there is one, unless ``?device=cpu`` follows. Of one that ``plans``,
-    which is asked now and then, beside every simulation: on the CPU unless ``?device=cuda`` follows.
+    """The halves of the policy of a checkpoint's path; on a GPU where there is one, unless ``?device=cpu`` follows, or
+    ``?device=onnx``. Of one that ``plans``, which is asked now and then, beside every simulation: on the CPU unless ``?device=cuda`` follows.
 
     ``?language=t5:FOLDER``: its pretrained language lies there now; ``?vision=vit:FOLDER``: what looks at frames.
     """
@@ -110,7 +111,7 @@ def learned_halves(text: str, plans: bool = False) -> Halves:
         return found
 
     def shared() -> bool:
-        return bool(_torch("inference").device_named(device).type != "cpu")
+        return device != ONNX and bool(_torch("inference").device_named(device).type != "cpu")
 
     return Halves(encoder, inference, shared)
 
