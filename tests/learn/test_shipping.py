@@ -133,7 +133,9 @@ def test_a_checkpoint_is_played_by_onnxruntime_where_that_is_asked_for(run, tmp_
     told = json.loads((tmp_path / "run" / "run.json").read_text())["code"]["policy"]
     assert told["backend"].startswith("onnxruntime") and told["weights"] == load_policy(f"learned:{run}?device=cpu").about["weights"]
     (record,) = played.records
-    (other,) = evaluate(Plan(f"learned:{run}?device=cpu", ("vima/rotate@L1#1",)), tmp_path / "other", RunSettings(workers=1), Quiet()).records
+    (other,) = evaluate(
+        Plan(f"learned:{run}?device=cpu", ("vima/rotate@L1#1",)), tmp_path / "other", RunSettings(workers=1), Quiet()
+    ).records
     assert (record.outcome, record.steps) == (other.outcome, other.steps)
     decider = checkpoint(tmp_path / "decider", "iwisdm/decider", settings=("model.width=48", "model.layers=1"))
     with pytest.raises(EtudeError, match="has learned decisions; device=onnx plays strokes"):

@@ -65,11 +65,15 @@ def test_a_split_that_is_for_testing_is_refused(split):
         ({"look": "pixels"}, "patches"),
         ({"seed": -1}, "seed"),
         ({"recovery": None}, "share"),
+        ({"recovery": {"ways": ("trun",)}}, "turn"),
+        ({"recovery": {"ways": ()}}, "at least one way"),
     ],
 )
 def test_a_wrong_source_gets_one_line(wrong, said):
     with pytest.raises(EtudeError, match=said) as refusal:
-        Source(**{"suite": "vima", **wrong}) if wrong.get("recovery", 1) else Recovery(1.5)
+        if "recovery" in wrong:
+            Recovery(**(wrong["recovery"] or {"share": 1.5}))
+        Source(**{"suite": "vima", **wrong})
     assert "\n" not in str(refusal.value)
 
 
@@ -92,6 +96,15 @@ def test_what_misses_on_purpose_is_carried_out_but_not_learned():
     assert np.array_equal(calm.labels[0], shaken.labels[0])
     assert not np.array_equal(shaken.done[0], shaken.labels[0])
     assert len(shaken.seen) > len(calm.seen)
+
+
+@pytest.mark.parametrize(("way", "name"), [("turn", "vima/twist@train#0"), ("thing", "vima/rearrange@train#0")])
+def test_a_first_stroke_that_turns_otherwise_or_takes_another_thing_is_mended(way, name):
+    calm, wrong = demonstrate(name, "objects"), demonstrate(name, "objects", Recovery(1.0, ways=(way,)))
+    assert np.array_equal(calm.labels[0], wrong.labels[0]) and len(wrong.seen) > len(calm.seen)
+    differing = wrong.done[0] != wrong.labels[0]
+    assert differing.tolist() == ([False] * 4 + [True] if way == "turn" else [True, True, False, False, False])
+    assert np.array_equal(wrong.done[1:], wrong.labels[1:])
 
 
 def test_pictures_of_a_prompt_stand_where_the_text_has_them():

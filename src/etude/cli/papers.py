@@ -42,7 +42,12 @@ def paper(
         float | None, typer.Option(help="with --train: train each for this many minutes instead of its number of steps")
     ] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="key=value to override in the recipes of --models")] = None,
-    device: Annotated[str, typer.Option(help="cuda, cpu, or onnx (onnxruntime, on the CPU; to play with), for --models", show_default="cuda where there is one")] = "",
+    device: Annotated[
+        str,
+        typer.Option(
+            help="cuda, cpu, or onnx (onnxruntime, on the CPU; to play with), for --models", show_default="cuda where there is one"
+        ),
+    ] = "",
     policy: Annotated[
         list[str] | None, typer.Option(help=f"{POLICY}; TRAINED=POLICY says what it was trained on; repeat for several")
     ] = None,

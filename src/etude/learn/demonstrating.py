@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,14 +30,19 @@ from etude.learn.samples import (
 )
 from etude.learn.source import refuse_tests
 from etude.library import episode, told_in
-from etude.names import EtudeError, rng
+from etude.names import SPARSE, EtudeError, Stream, rng, unknown
 from etude.policies.contract import refuse_mismatches
+from etude.pose import Array
 from etude.prompts.instruction import InstructionPart, ObjectPicture
 from etude.prompts.views import part_views
 from etude.scene.scene import Scene
+from etude.scene.world import World
 from etude.skills.oracle import Oracle
 from etude.skills.strokes import Stroke
 
+WAYS = ("miss", "turn", "thing")
+TURNED = (math.radians(30), math.radians(180))  # by which a turn goes wrong
+BESIDE = 0.03  # m: what is as near as that to where a stroke begins is what it takes
 LATER = 3  # strokes that may follow a mistake, beyond those the episode needs
 PORTRAITS = 1024  # pictures of single objects that are kept: episodes share them
 
@@ -45,15 +51,23 @@ Shown = tuple[int, Things]  # the kind of token that a picture's things are, and
 
 @dataclass(frozen=True)
 class Recovery:
-    """Mistakes on purpose: in a ``share`` of the episodes the first stroke misses by ``metres`` (standard deviation, each axis).
+    """Mistakes on purpose: in a ``share`` of the episodes the first stroke goes wrong, in one of these ``ways``. It may ``miss`` by
+    ``metres`` (standard deviation, each axis), ``turn`` what it carries by another angle, or take another ``thing``; where it cannot, it
+    misses.
 
     What is learned is the oracle's own stroke; only what is carried out differs.
     """
 
     share: float = 0.0
     metres: float = 0.04
+    ways: tuple[str, ...] = field(default=("miss",), metadata=SPARSE)
 
     def __post_init__(self) -> None:
+        for way in self.ways:
+            if way not in WAYS:
+                raise unknown("way in which a stroke goes wrong", way, WAYS)
+        if not self.ways:
+            raise EtudeError(f"recovery data need at least one way in which strokes go wrong: {', '.join(WAYS)}")
         if not 0 <= self.share <= 1 or not 0 <= self.metres <= 1:
             raise EtudeError(f"recovery data are a share from 0 to 1 and metres from 0 to 1, got {self.share:g} and {self.metres:g}")
 
@@ -112,10 +126,7 @@ def demonstrated(names: Sequence[str], looks: Sequence[Look], recovery: Recovery
         observation = observer.look()
         seen.append([things_seen(observation, contract) for contract in contracts])
         right = stroke.to_action()
-        carried = right.copy()
-        if shaken and len(seen) == 1:
-            for k in stroke.places:
-                carried[k] += stream.normal(0.0, recovery.metres)
+        carried = mistaken(stroke, simulation.world, recovery, stream) if shaken and len(seen) == 1 else right
         labels.append(numbers_of(right))
         done.append(numbers_of(carried))
         counts.append(stroke.start != stroke.end or stroke.end_yaw != stroke.start_yaw)  # waiting is no demonstration
@@ -124,6 +135,23 @@ def demonstrated(names: Sequence[str], looks: Sequence[Look], recovery: Recovery
     learned = np.stack(done), np.stack(labels), np.array(counts)
     told = _prompts((found, *others), looks, language)
     return [Demonstration(next(told), tuple(step[k] for step in seen), *learned) for k in range(len(looks)) for _ in names]
+
+
+def mistaken(stroke: Stroke, world: World, recovery: Recovery, stream: Stream) -> Array:
+    """The action (12,) of a stroke that goes wrong."""
+    way = stream.choice(recovery.ways) if len(recovery.ways) > 1 else recovery.ways[0]
+    if stroke.kind == "pick_place" and way == "turn":
+        off = stream.uniform(*TURNED) * (1 if stream.chance(0.5) else -1)
+        return replace(stroke, end_yaw=stroke.end_yaw + off).to_action()
+    if stroke.kind == "pick_place" and way == "thing":
+        places = [world.pose(name).position[:2] for name in world.loose]
+        others = [(x, y) for x, y in places if math.hypot(x - stroke.start[0], y - stroke.start[1]) > BESIDE]
+        if others:
+            return replace(stroke, start=stream.choice(others)).to_action()
+    carried = stroke.to_action()
+    for k in stroke.places:
+        carried[k] += stream.normal(0.0, recovery.metres)
+    return carried
 
 
 def in_other_words(names: Sequence[str]) -> list[Episode]:

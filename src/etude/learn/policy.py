@@ -84,8 +84,8 @@ ONNX = "onnx"  # a device: the CPU, by onnxruntime
 
 
 def learned_halves(text: str, plans: bool = False) -> Halves:
-    """The halves of the policy of a checkpoint's path; on a GPU where there is one, unless ``?device=cpu`` follows, or
-    ``?device=onnx``. Of one that ``plans``, which is asked now and then, beside every simulation: on the CPU unless ``?device=cuda`` follows.
+    """The halves of the policy of a checkpoint's path; on a GPU where there is one, unless ``?device=cpu`` or ``?device=onnx`` follows. Of
+    one that ``plans``, which is asked now and then, beside every simulation: on the CPU unless ``?device=cuda`` follows.
 
     ``?language=t5:FOLDER``: its pretrained language lies there now; ``?vision=vit:FOLDER``: what looks at frames.
     """

@@ -53,7 +53,7 @@ MODELS = (
         for trained, paper_id in ids.items()
     ),
     *(_study(f"episodes-{count}", f"data.most={count}", stream="objects") for count in DISTINCT),
-    _study(RECOVERING, FEW, "data.source.recovery.share=0.2", stream=RECOVERING),
+    _study(RECOVERING, FEW, "data.source.recovery.share=0.2", "data.source.recovery.ways=miss,turn,thing", stream=RECOVERING),
     _study(DRAWN, FEW, *IN_ORDER, REWORDED, stream="objects"),
     _study(SPAWN, FEW, *IN_ORDER, f"{REWORDED}?order=spawn", stream=SPAWN),
 )
