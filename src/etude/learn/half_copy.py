@@ -1,7 +1,7 @@
 """The copy of a model that computes on a GPU: its matrices and convolutions in half precision, all else shared with the model.
 
-Autocast alone rounds every weight anew in each pass, and turns every gradient back, one small computation each; with a model of a few
-million weights these are a fifth of all that a GPU is told to do. Here all weights are rounded at once, to the same values.
+Autocast alone rounds every weight anew in each pass, and turns every gradient back, one small computation each: hundreds a step. Here
+all weights are rounded at once, to the same values.
 """
 
 from __future__ import annotations
