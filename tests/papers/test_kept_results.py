@@ -12,6 +12,8 @@ from refusing import refused, told
 from run_fixtures import record
 
 import etude
+from etude.evaluation.plan import Plan
+from etude.evaluation.store import Run
 from etude.names import EtudeError
 from etude.papers.kept import ENDING, KeptResults, packed, unpacked
 from etude.papers.models import models_of, trained_models
@@ -20,6 +22,7 @@ from etude.papers.playing import PaperPlayers
 NAME = "objects-xattn-paraphrases"
 SUFFIXES = ("", "+gobbledygook_words", "+gobbledygook_tokens")
 TASK = "visual_manipulation"
+TORCH, ONNX = "torch 2.13.0 on cpu", "onnxruntime 1.31.1 on cpu"
 
 
 def checkpoint(folder, name: str = NAME, suite: str = "vima") -> None:
@@ -61,8 +64,8 @@ def test_what_is_kept_grows_and_belongs_to_its_weights(tmp_path):
     checkpoint(tmp_path / "models")
     shelf, who = shelf_of(tmp_path), player(tmp_path)
     assert shelf.known(who) == {} and shelf.absent(who) == ""
-    shelf.keep(who, records(1))
-    shelf.keep(who, records(2)[1:])
+    shelf.keep(who, records(1), TORCH)
+    shelf.keep(who, records(2)[1:], TORCH)
     assert set(shelf_of(tmp_path).known(who)) == {one.episode for one in records(2)}
     shutil.rmtree(tmp_path / "models")
     gone = shelf_of(tmp_path)
@@ -75,6 +78,33 @@ def test_what_is_kept_grows_and_belongs_to_its_weights(tmp_path):
         shelf_of(tmp_path)
 
 
+def test_a_model_that_played_on_two_backends_says_how_many_episodes_on_each(tmp_path, capsys, monkeypatch):
+    models, kept = tmp_path / "models", tmp_path / "kept"
+    checkpoint(models)
+    listed = ["paper", "vima", "--models", str(models), "--kept", str(kept)]
+    shelf_of(tmp_path).keep(player(tmp_path), records(2), TORCH)
+    assert shelf_of(tmp_path).backends() == {NAME: {TORCH: 6}}
+    text = told(capsys, monkeypatch, *listed)
+    assert "played on" in text and TORCH in text and "6 episodes" not in text
+    shelf_of(tmp_path).keep(player(tmp_path), records(3)[2:4], ONNX)  # one that is there already, and a new one
+    assert shelf_of(tmp_path).backends() == {NAME: {TORCH: 5, ONNX: 2}}
+    shutil.rmtree(models)
+    assert f"{TORCH} (5 episodes) and {ONNX} (2 episodes)" in told(capsys, monkeypatch, *listed)
+    assert "played on" not in told(capsys, monkeypatch, "paper", "vima", "--models", str(models))
+
+
+@pytest.mark.parametrize(
+    ("backends", "expected"), [(("onnxruntime 1",), "onnxruntime 1 on cpu"), (("torch 2", "torch 3"), "torch 2 on cpu and torch 3 on cpu")]
+)
+def test_what_is_played_is_kept_with_the_backend_that_its_run_names(tmp_path, backends, expected):
+    checkpoint(tmp_path / "models")
+    shelf, who = shelf_of(tmp_path), player(tmp_path)
+    first, *later = ({"policy": {"weights": "w", "backend": one, "device": "cpu"}, "planner": None} for one in backends)
+    run = Run(tmp_path, Plan("p", ("vima/rotate@L1#0",)), {"code": first, "sittings": [{"code": one} for one in later]}, ())
+    shelf.keep(who, records(1), run.backend)
+    assert shelf.backends() == {NAME: {expected: 3}}
+
+
 def test_results_with_a_planner_belong_to_both(tmp_path):
     policy, planner = "heatmaps-L1", next(one.name for one in models_of("himan") if one.recipe == "planner" and one.trained == "L1")
     for name in (policy, planner):
@@ -82,9 +112,9 @@ def test_results_with_a_planner_belong_to_both(tmp_path):
     who = player(tmp_path, policy, planner, "coupled")
     one = record("himan/open_drawer@test#0", mode="coupled", fault=None)
     shelf = shelf_of(tmp_path, "himan")
-    shelf.keep(who, [one])
+    shelf.keep(who, [one], TORCH)
     assert set(shelf.known(who)) == {one.episode} and shelf.known(player(tmp_path, policy, None, "rule")) == {}
-    shelf.keep(PaperPlayers("oracle", who.planner, "offline"), [record("himan/open_drawer@test#1", mode="offline")])
+    shelf.keep(PaperPlayers("oracle", who.planner, "offline"), [record("himan/open_drawer@test#1", mode="offline")], TORCH)
     assert {path.name for path in (tmp_path / "kept").iterdir()} == {f"{policy}{ENDING}", f"{planner}{ENDING}"}
     file = tmp_path / "models" / planner / "model.safetensors"
     file.write_bytes(file.read_bytes()[:-1] + b"\1")
@@ -97,7 +127,7 @@ def test_tables_are_made_of_what_is_kept_when_the_weights_are_gone(tmp_path, cap
     models, kept = tmp_path / "models", tmp_path / "kept"
     checkpoint(models)
     for level in ("L1", "L2", "L3"):
-        shelf_of(tmp_path).keep(player(tmp_path), records(2, level))
+        shelf_of(tmp_path).keep(player(tmp_path), records(2, level), TORCH)
     shutil.rmtree(models)
     command = [
         "paper",
@@ -129,13 +159,13 @@ def test_tables_are_made_of_what_is_kept_when_the_weights_are_gone(tmp_path, cap
 def test_files_that_hold_something_else_are_refused(tmp_path, capsys, monkeypatch, content, why):
     models, kept = tmp_path / "models", tmp_path / "kept"
     checkpoint(models)
-    shelf_of(tmp_path).keep(player(tmp_path), records(1))
+    shelf_of(tmp_path).keep(player(tmp_path), records(1), TORCH)
     file = kept / f"{NAME}{ENDING}"
     if content is None:
         checkpoint(models, "heatmaps-L1", "himan")
         shelf = KeptResults(kept, "himan", models_of("himan"), trained_models("himan", models), models)
         shelf.stand({one.model.name: one.address() for one in shelf.models})
-        shelf.keep(player(tmp_path, "heatmaps-L1"), records(1))
+        shelf.keep(player(tmp_path, "heatmaps-L1"), records(1), TORCH)
         content = (kept / f"heatmaps-L1{ENDING}").read_bytes()
     file.write_bytes(content)
     assert why in refused(capsys, monkeypatch, "paper", "vima", "--models", str(models), "--kept", str(kept), "--out", str(tmp_path / "o"))

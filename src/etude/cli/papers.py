@@ -104,9 +104,8 @@ def paper(
     trained = trained_models(suite, models, known) if models is not None else []
     shelf = KeptResults(kept, suite, known, trained, models) if kept is not None and models is not None else None
     trained = shelf.models if shelf is not None else trained
-    own = index(suite, models, known, trained) if models is not None else None
-    if own is not None and out is None:
-        _tell_models(suite, own, as_json)
+    if models is not None and out is None:
+        _tell_models(suite, index(suite, models, known, trained, shelf.backends() if shelf else None), as_json)
         return
     if not (policy or models) or out is None:
         raise EtudeError("say who plays and where results go: --policy POLICY --out FOLDER; --list shows what there is")
@@ -136,6 +135,7 @@ def paper(
     ) + " --part" * part  # fmt: skip
     found = [filled(table, lines, played) for table in chosen]
     claims = conclusions(SUITES[suite].paper_claims(), lines, played) if models is not None else []
+    own = index(suite, models, known, trained, shelf.backends() if shelf else None) if models is not None else None
     results, title = page or out / "results.md", f"{SUITES[suite].title}: the paper's tables"
     files = [*write(found, out / "tables"), *write_pages(results, title, f"etude paper {suite} {typed}", found, claims, own)]
     if as_json:

@@ -51,6 +51,13 @@ class Run:
         return f"{self.plan.policy} ({self.folder.name}): {words}" if who else ""
 
     @property
+    def backend(self) -> str:
+        """What computed the decisions of policy and planner, such as "torch 2.13.0 on cpu"; empty where neither says."""
+        codes = [one.get("code") or {} for one in (self.info, *(self.info.get("sittings") or ()))]
+        told = [about for code in codes for about in code.values() if about and "backend" in about]
+        return " and ".join(dict.fromkeys(" on ".join(about[key] for key in ("backend", "device") if key in about) for about in told))
+
+    @property
     def judged(self) -> str:
         """Empty, or in words: a robot was judged by a person, and nothing of it was simulated."""
         name = (self.info.get("robot") or {}).get("name") or self.plan.robot

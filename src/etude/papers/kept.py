@@ -1,7 +1,8 @@
 """What the models of a paper have played, in small files that outlive their weights.
 
 A paper's tables may take several machines and days, and weights are large: a file ``NAME.json.xz`` for each model has what the tables are
-made of, and says of which weights. What is kept is not played again, and models that are gone stand in the tables as those that are there.
+made of, and says of which weights, and on what each episode was played. What is kept is not played again, and models that are gone stand
+in the tables as those that are there.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import lzma
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,7 +26,8 @@ from etude.suites.paper import PaperModel
 from etude.suites.suite import SUITES
 
 ENDING = ".json.xz"
-SCHEMA = 1
+SCHEMA = 2
+BACKEND = "backend"  # of an episode that is kept: what computed the decisions
 FORGOTTEN = ("schema", "timings", "film")  # of a line of results: nothing that a table is made of
 Row = dict[str, Any]
 
@@ -73,17 +76,21 @@ class KeptResults:
         gone = [name for name in names if name not in self._here]
         return f"the weights of {' and '.join(gone)} are not there" if gone else ""
 
-    def keep(self, who: PaperPlayers, records: Iterable[Record]) -> None:
-        """Add what they have played. A file is whole before it takes the place of the one before."""
+    def backends(self) -> dict[str, Counter[str]]:
+        """On what each model has played how many episodes, by its name."""
+        names = [one.model.name for one in self.models if self._path(one.model.name).exists()]
+        return {name: Counter(on for run in self._read(name)["runs"].values() for on in column(run["episodes"], BACKEND)) for name in names}
+
+    def keep(self, who: PaperPlayers, records: Iterable[Record], backend: str) -> None:
+        """Add what they have played, and on what. A file is whole before it takes the place of the one before."""
         owner, key = self._of(who)
         if owner is None or owner not in self._here:
             return
         path = self._path(owner)
         data: Row = self._read(owner) if path.exists() else {"schema": SCHEMA, "suite": self._suite, "protocol": PROTOCOL, "runs": {}}
         data["model"] = _told(self._here[owner])
-        before = self.known(who)
-        run = {"planner": self._digest(who.planner), "episodes": packed({**before, **{one.episode: one for one in records}}.values())}
-        data["runs"][key] = run
+        fresh = {one.episode: dataclasses.replace(one, extra={**one.extra, BACKEND: backend}) for one in records}
+        data["runs"][key] = {"planner": self._digest(who.planner), "episodes": packed({**self.known(who), **fresh}.values())}
         self._folder.mkdir(parents=True, exist_ok=True)
         new = path.with_name(f"{path.name}.new")
         new.write_bytes(lzma.compress(json.dumps(data, separators=(",", ":")).encode(), preset=lzma.PRESET_EXTREME))
@@ -149,6 +156,12 @@ def unpacked(data: Row) -> list[Record]:
     """The same results."""
     rows = [{**data["same"], **{key: values[k] for key, values in data["each"].items()}} for k in range(data["count"])]
     return [Record.from_line(json.dumps({key: value for key, value in row.items() if value is not None})) for row in rows]
+
+
+def column(data: Row, key: str) -> list[Any]:
+    """What packed results have under a key, in their order."""
+    found: list[Any] = data["each"].get(key) or [data["same"].get(key)] * data["count"]
+    return found
 
 
 def _short(record: Record) -> Row:

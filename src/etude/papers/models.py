@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from etude.evaluation.result_table import ResultTable
+from etude.evaluation.tables import plural
 from etude.learn.header import checkpoint_bytes, checkpoint_file, digest_of, metadata_in, numbers_in
 from etude.learn.named_recipes import recipe_named
 from etude.learn.recipes import recipe_in
@@ -22,6 +23,7 @@ from etude.suites.suite import SUITES
 CURVE = "curve.jsonl"
 SHIPPING = 10_000_000  # bytes at most, of a checkpoint that ships
 COLUMNS = ("model", "stands for", "digest", "numbers", "MB", "episodes", "steps", "loss", "ships")
+PLAYED_ON = "played on"  # one more, of models whose results are kept
 NONE = "–"
 
 
@@ -119,9 +121,14 @@ def model_planners(trained: Sequence[TrainedModel]) -> dict[str, str]:
 
 
 def index(
-    suite: str, folder: Path, models: Sequence[PaperModel] | None = None, trained: Sequence[TrainedModel] | None = None
+    suite: str,
+    folder: Path,
+    models: Sequence[PaperModel] | None = None,
+    trained: Sequence[TrainedModel] | None = None,
+    backends: Mapping[str, Mapping[str, int]] | None = None,
 ) -> ResultTable:
-    """What there is of every model: in the folder, if it is not given. The notes are commands for those that are missing."""
+    """What there is of every model: in the folder, if it is not given. The notes are commands for those that are missing. ``backends``:
+    on what each has played how many episodes, by its name."""
     known = models_of(suite) if models is None else models
     there = {one.model.name: one for one in (trained_models(suite, folder, known) if trained is None else trained)}
     rows, notes = [], []
@@ -135,21 +142,31 @@ def index(
                 "digest": one.digest, "numbers": one.numbers, "bytes": one.size, "history": one.history,
                 "curve": list(one.curve), "ships": model.ships, "fits": one.size <= SHIPPING, "here": one.here,
             }  # fmt: skip
+            if backends is not None:
+                row["backends"] = dict(backends.get(model.name, {}))
         else:
             notes.append(row["command"])
         rows.append(row)
     missing = dict.fromkeys(notes)
-    return ResultTable(tuple(rows), COLUMNS, tuple(map(_cells, rows)), ("", "not trained yet:", *missing) if missing else ())
+    columns = COLUMNS if backends is None else (*COLUMNS, PLAYED_ON)
+    cells = tuple(tuple((*_cells(row), *[NONE] * len(columns))[: len(columns)]) for row in rows)
+    return ResultTable(tuple(rows), columns, cells, ("", "not trained yet:", *missing) if missing else ())
 
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     names = (row["model"], row["paper_id"] or NONE)
     if "digest" not in row:
-        return (*names, *[NONE] * (len(COLUMNS) - len(names)))
+        return names
     history, losses = row["history"], [point["loss"] for point in row["curve"] if "loss" in point]
     counts = (f"{history[key]:,}" if key in history else NONE for key in ("episodes", "steps"))
     loss = f"{losses[0]:.2f} to {losses[-1]:.2f}" if losses else NONE
     return (
         *names, row["digest"], f"{row['numbers']:,}", f"{row['bytes'] / 1e6:.1f}", *counts, loss,
-        "yes" if row["ships"] else "no" if row["fits"] else "too large",
+        "yes" if row["ships"] else "no" if row["fits"] else "too large", *_told_backends(row.get("backends", {})),
     )  # fmt: skip
+
+
+def _told_backends(counts: Mapping[str, int]) -> tuple[str, ...]:
+    """A cell, where something was played; of several backends each has its number of episodes."""
+    told = [f"{on} ({plural(count, 'episode')})" for on, count in counts.items()] if len(counts) > 1 else [*counts]
+    return (" and ".join(told),) if told else ()

@@ -16,7 +16,7 @@ from etude.evaluation.choosing import Choice, choose
 from etude.evaluation.plan import PLANNED, read_plan
 from etude.evaluation.record import MODES, Record
 from etude.evaluation.run import Progress, RunSettings, merge, refuse_misfits
-from etude.evaluation.store import PLAN, Store, read_run
+from etude.evaluation.store import PLAN, Run, Store, read_run
 from etude.evaluation.tables import plural
 from etude.names import EpisodeName, EtudeError, pick, unknown
 from etude.papers.people import AnsweredStudy, is_people, people
@@ -123,8 +123,8 @@ class ResultShelf(Protocol):
     def absent(self, who: PaperPlayers) -> str:
         """Why they cannot play now; empty if they can."""
 
-    def keep(self, who: PaperPlayers, records: Iterable[Record]) -> None:
-        """Add what they have played."""
+    def keep(self, who: PaperPlayers, records: Iterable[Record], backend: str) -> None:
+        """Add what they have played, and on what (:attr:`etude.evaluation.store.Run.backend`)."""
 
 
 @dataclass
@@ -256,12 +256,11 @@ def play(
     """
     found, wanted, counts = Played(), _wanted(tables, lines), _counts(tables, episodes or {})
 
-    def evaluated(who: PaperPlayers, names: Iterable[str], folder: Path) -> dict[str, Record]:
+    def evaluated(who: PaperPlayers, names: Iterable[str], folder: Path) -> Run:
         whole = tuple(dict.fromkeys(names)) if shard is not None else _grown(tuple(dict.fromkeys(names)), folder)
-        run = api.evaluate(
+        return api.evaluate(
             who.policy, whole, planner=who.planner, mode=who.mode, out=folder, shard=shard, settings=settings, progress=progress
         )
-        return {record.episode: record for record in run.records if record.outcome != "error"}
 
     for number, ((address, mode), (who, conditions, part)) in enumerate(wanted.items(), 1):
         names, refused = _named(conditions, counts, task, part)
@@ -280,15 +279,16 @@ def play(
                 break
             told(f"{address} ({number} of {len(wanted)}): {plural(len(missing), 'episode')} of {plural(len(names), 'condition')}")
             try:
-                played = evaluated(who, missing, folder / PART if part and shard else folder)
+                run = evaluated(who, missing, folder / PART if part and shard else folder)
             except EtudeError as error:
                 misfits = _misfits(who.policy, names) or dict.fromkeys(names, str(error))
                 refused |= misfits
                 names = {one: some for one, some in names.items() if one not in misfits}
             else:
                 found.folders[address, mode] = folder
+                played = {record.episode: record for record in run.records if record.outcome != "error"}
                 if shelf is not None:
-                    shelf.keep(who, played.values())
+                    shelf.keep(who, played.values(), run.backend)
                 records |= played
                 break
         found.refused |= {(address, one.key): why for one, why in refused.items()}
