@@ -32,6 +32,15 @@ class Kept:
         self.samples += samples
 
 
+class _Gappy(KeyposePlan, kind="keyposes"):
+    """The oracle solves none of the first file's episodes."""
+
+    def packed(self, number):
+        if number < self.shard:
+            raise EtudeError(f"{self.source.name(number)}: the oracle does not solve it")
+        return super().packed(number)
+
+
 def read(folder, source, *part):
     stream, buffer = SavedStream(folder, source, *part), Kept()
     while not stream.ended:
@@ -53,6 +62,23 @@ def test_it_gives_what_the_source_itself_would_in_its_order(source, kind, tmp_pa
         assert same(found[number], source.unpacked(source.packed(number)))
     halves = [read(tmp_path / "s", source, k, 2) for k in range(2)]
     assert [len(half) for half in halves] == [3, 3] and same(halves[1][0], found[1])
+
+
+def test_a_file_without_any_demonstration_is_empty_and_the_stream_goes_on(tmp_path):
+    folder, told = tmp_path / "s", []
+    assert save_stream(_Gappy(KEYPOSES, COUNT), folder, 1, lambda done, of: told.append((done, of))) == _Gappy.shard
+    assert told == [(0, 2), (1, 2), (2, 2)]
+    found = read(folder, KEYPOSES)
+    assert len(found) == COUNT - _Gappy.shard and same(found[0], KEYPOSES.unpacked(KEYPOSES.packed(_Gappy.shard)))
+    assert [len(read(folder, KEYPOSES, k, 2)) for k in range(2)] == [1, 1]
+
+
+def test_a_stream_without_any_demonstration_is_refused_and_played_anew_when_that_is_mended(tmp_path):
+    folder = tmp_path / "s"
+    with pytest.raises(EtudeError, match=r"none of 4 episodes has a demonstration; the last: himan/.*: the oracle does not solve it"):
+        save_stream(_Gappy(KEYPOSES, _Gappy.shard), folder, 1)
+    assert not list(folder.glob("*.demos"))
+    assert save_stream(KeyposePlan(KEYPOSES, _Gappy.shard), folder, 1) == 0 and len(read(folder, KEYPOSES)) == _Gappy.shard
 
 
 def test_a_list_serves_those_whose_episodes_are_among_its_own(tmp_path):

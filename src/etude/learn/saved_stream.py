@@ -12,10 +12,11 @@ import multiprocessing
 import os
 import time
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import replace
+from contextlib import closing
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +82,7 @@ def save_stream(
     plan: StreamPlan, folder: Path, workers: int | RaySettings, progress: Callable[[int, int], None] = lambda done, of: None
 ) -> int:
     """Play what is not in the folder yet, on so many processes or on a cluster; gives the number of episodes for which there is no
-    demonstration."""
+    demonstration. A file may have none at all, but not all of them."""
     plan.refuse_misfits()
     folder.mkdir(parents=True, exist_ok=True)
     if (folder / PLAN).exists():
@@ -91,17 +92,46 @@ def save_stream(
     write_whole(folder / PLAN, json.dumps({"format": FORMAT, **encode(plan)}, indent=1) + "\n")
     due = [k for k in range(plan.shards) if not all(_file(folder, kind, k).exists() for kind in plan.files)]
     missing, done = 0, plan.shards - len(due)
+    some, earlier = False, done > 0
+    held: list[PlayedShard] = []  # not written before there is any demonstration: what is wrong may be mended, and they are played again
     progress(done, plan.shards)
-    for without in _played_here(plan, folder, due, workers) if isinstance(workers, int) else _played_there(plan, folder, due, workers):
-        missing, done = missing + without, done + 1
-        progress(done, plan.shards)
+    team = _played_here(plan, folder, due, workers) if isinstance(workers, int) else _played_there(plan, due, workers)
+    with closing(team) as shards:
+        for one in shards:
+            missing, done = missing + len(one.reasons), done + 1
+            some = some or not one.empty
+            held += [one] if one.files else []
+            over = done == plan.shards
+            if not some and (missing >= PATIENCE or (over and not earlier)):
+                raise EtudeError(f"none of {missing} episodes has a demonstration; the last: {one.reasons[-1]}")
+            if some or over:
+                for ready in held:
+                    _write_shard(plan, folder, ready)
+                held.clear()
+            progress(done, plan.shards)
     return missing
 
 
-def _played_here(plan: StreamPlan, folder: Path, due: Sequence[int], workers: int) -> Iterator[int]:
+@dataclass(frozen=True)
+class PlayedShard:
+    """The contents of a file in each way of seeing, none where they are written already; ``reasons`` why some of its ``episodes`` have no
+    demonstration."""
+
+    number: int
+    episodes: int
+    files: tuple[bytes, ...]
+    reasons: tuple[str, ...]
+
+    @property
+    def empty(self) -> bool:
+        """Has none of its episodes a demonstration?"""
+        return len(self.reasons) == self.episodes
+
+
+def _played_here(plan: StreamPlan, folder: Path, due: Sequence[int], workers: int) -> Generator[PlayedShard]:
     with one_thread(), ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as team:
         try:
-            for found in as_completed([team.submit(_play_shard, encode(plan), str(folder), k) for k in due]):
+            for found in as_completed([team.submit(_play_shard, plan, folder, k) for k in due]):
                 yield found.result()
         except BrokenProcessPool:
             raise EtudeError("a process that plays demonstrations ended; repeat the command to play what is missing") from None
@@ -109,15 +139,14 @@ def _played_here(plan: StreamPlan, folder: Path, due: Sequence[int], workers: in
             team.shutdown(cancel_futures=True)
 
 
-def _played_there(plan: StreamPlan, folder: Path, due: Sequence[int], cluster: RaySettings) -> Iterator[int]:
-    """Files are written here: machines need not share a disk."""
+def _played_there(plan: StreamPlan, due: Sequence[int], cluster: RaySettings) -> Generator[PlayedShard]:
+    """Nothing is written there: machines need not share a disk."""
     about = f"what plays {plan.source.suite}"
     with RayTeam(ShardPlayer, [encode(plan)], cluster, about, standards("raster"), named()) as team:
         for (shard,), found in team.work_off((k,) for k in due):
             if isinstance(found, Lost):
                 raise EtudeError(f"file {shard} of the stream: {found.reason}; repeat the command to play what is missing")
-            _write_shard(plan, folder, shard, found["files"])
-            yield found["missing"]
+            yield PlayedShard(**found)
 
 
 class ShardPlayer:
@@ -131,30 +160,31 @@ class ShardPlayer:
         return dict(standards("raster"))
 
     def work(self, shard: int) -> dict[str, Any]:
-        """What is to be written, and how many episodes have no demonstration."""
-        found, missing = _shard_of(self._plan, shard)
-        return {"files": found, "missing": missing}
+        """What is to be written, and why some episodes have no demonstration."""
+        return vars(_shard_of(self._plan, shard))
 
 
-def _play_shard(plan_data: object, place: str, shard: int) -> int:
-    """Play the episodes of a file, and write it."""
-    plan: StreamPlan = decode(StreamPlan, plan_data, "plan")
-    found, missing = _shard_of(plan, shard)
-    _write_shard(plan, Path(place), shard, found)
-    return missing
+def _play_shard(plan: StreamPlan, folder: Path, shard: int) -> PlayedShard:
+    """Play the episodes of a file, and write it, unless it is empty."""
+    found = _shard_of(plan, shard)
+    if found.empty:
+        return found
+    _write_shard(plan, folder, found)
+    return replace(found, files=())
 
 
-def _shard_of(plan: StreamPlan, shard: int) -> tuple[list[bytes], int]:
+def _shard_of(plan: StreamPlan, shard: int) -> PlayedShard:
     os.nice(max(0, 10 - os.nice(0)))  # trainings that learn from it come first
-    found, reasons = plan.played(range(shard * plan.shard, min((shard + 1) * plan.shard, plan.episodes)))
-    if len(reasons) >= min(PATIENCE, plan.shard):
-        raise EtudeError(f"{len(reasons)} of {plan.shard} episodes have no demonstration; the last: {reasons[-1]}")
-    return found, len(reasons)
+    numbers = range(shard * plan.shard, min((shard + 1) * plan.shard, plan.episodes))
+    found, reasons = plan.played(numbers)
+    if len(reasons) >= PATIENCE:
+        raise EtudeError(f"{len(reasons)} of {len(numbers)} episodes have no demonstration; the last: {reasons[-1]}")
+    return PlayedShard(shard, len(numbers), tuple(found), tuple(reasons))
 
 
-def _write_shard(plan: StreamPlan, folder: Path, shard: int, found: Sequence[bytes]) -> None:
-    for kind, data in zip(plan.files, found, strict=True):
-        path = _file(folder, kind, shard)
+def _write_shard(plan: StreamPlan, folder: Path, shard: PlayedShard) -> None:
+    for kind, data in zip(plan.files, shard.files, strict=True):
+        path = _file(folder, kind, shard.number)
         part = path.with_suffix(".part")
         part.write_bytes(zlib.crc32(data).to_bytes(_CHECK, "big") + data)
         part.replace(path)
