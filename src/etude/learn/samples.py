@@ -1,7 +1,8 @@
 """What a policy learns from and acts on, as plain arrays: a told prompt, what was seen step by step, and what was done.
 
 Pictures are *things* in two forms that everything after them shares. As objects: every object of a view is a crop and a box. As patches:
-every view is cut into a grid, and each cell is a crop and a box. Views of the same object, or of the same cell, belong together.
+every view is halved and cut into a grid (4 × 2 for views of 256×128), and each cell is a crop and a box. Views of the same object, or of
+the same cell, belong together.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from etude.skills.strokes import Stroke
 Look = Literal["objects", "patches"]
 LOOKS: tuple[Look, ...] = ("objects", "patches")
 SIZE = (256, 128)  # of the pictures: width and height
+CELL = 2 * SIDE  # pixels of a view that are a patch
 PAD, WORD, OBJECT, SCENE, BLANK = range(5)  # kinds of prompt tokens
 STEPS = 32  # of a history: more than any horizon that is played
 NUMBERS = 5  # of a stroke: x and y of its start, x and y of its end (m), and the turn between them (rad)
@@ -104,20 +106,28 @@ def _things(crops: NDArray[np.uint8], boxes: NDArray[np.int32], mask: NDArray[np
 
 
 def patches(pictures: Sequence[NDArray[np.uint8]]) -> Things:
-    """Views (H, W, 3) cut into a grid of squares, row by row. A cell has no meaning of its own: its box is where it is."""
+    """Views (H, W, 3) at half their size, cut into a grid of squares, row by row. A cell has no meaning of its own: its box is where it
+    is, in pixels of the whole view."""
     height, width, _ = pictures[0].shape
-    if height % SIDE or width % SIDE:
-        raise EtudeError(f"pictures of {width}×{height} cannot be cut into patches of {SIDE}×{SIDE}; expected multiples of {SIDE}")
-    rows, columns = height // SIDE, width // SIDE
-    cells = [p.reshape(rows, SIDE, columns, SIDE, 3).transpose(0, 2, 1, 3, 4).reshape(-1, SIDE, SIDE, 3) for p in pictures]
+    if height % CELL or width % CELL:
+        raise EtudeError(f"pictures of {width}×{height} cannot be cut into patches of {CELL}×{CELL}; expected multiples of {CELL}")
+    rows, columns = height // CELL, width // CELL
+    cells = [_halved(p).reshape(rows, SIDE, columns, SIDE, 3).transpose(0, 2, 1, 3, 4).reshape(-1, SIDE, SIDE, 3) for p in pictures]
     boxes = _cells(rows, columns)
     return Things(np.stack(cells, 1), np.repeat(boxes[:, None], len(pictures), 1), np.ones((len(boxes), len(pictures)), np.bool_))
+
+
+def _halved(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Half as wide and as high: of every four pixels the mean."""
+    wide = picture.astype(np.uint16)
+    found: NDArray[np.uint8] = ((wide[::2, ::2] + wide[1::2, ::2] + wide[::2, 1::2] + wide[1::2, 1::2] + 2) >> 2).astype(np.uint8)
+    return found
 
 
 @functools.cache
 def _cells(rows: int, columns: int) -> NDArray[np.int16]:
     y, x = np.divmod(np.arange(rows * columns), columns)
-    centre = [x * SIDE + SIDE // 2, y * SIDE + SIDE // 2, np.full_like(x, SIDE - 1), np.full_like(x, SIDE - 1)]
+    centre = [x * CELL + CELL // 2, y * CELL + CELL // 2, np.full_like(x, CELL - 1), np.full_like(x, CELL - 1)]
     return np.stack(centre, 1).astype(np.int16)
 
 

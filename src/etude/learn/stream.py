@@ -29,7 +29,7 @@ from etude.learn.source import SEEDS, SampleSource
 from etude.names import SPARSE, EtudeError, decode, encode, unknown
 
 AHEAD = 8  # demonstrations that a process may have ready before it waits
-ROOM = {"objects": 1 << 20, "patches": 8 << 20}  # bytes for one of them
+ROOM = {"objects": 1 << 20, "patches": 2 << 20}  # bytes for one of them
 _MESSAGE = struct.Struct("!qqq")  # number, place in the shared memory, bytes; 0: left out; −1: there is none, and why follows
 PATIENCE = 20  # episodes without a demonstration, before they are taken for more than bad luck
 
