@@ -24,13 +24,15 @@ from etude.evaluation.play import Players, play  # noqa: E402
 from etude.evaluation.run import Quiet, RunSettings, evaluate  # noqa: E402
 from etude.learn import shipping  # noqa: E402
 from etude.learn.checkpoint import learned_inference, load_model, save_model  # noqa: E402
+from etude.learn.control import PICTURE_TOKENS  # noqa: E402
+from etude.learn.keyposes import LONGEST_SENTENCE, NO_WORD, POSE_NUMBERS  # noqa: E402
 from etude.learn.kinds import kind_of  # noqa: E402
 from etude.learn.named_recipes import recipe_named  # noqa: E402
 from etude.learn.onnx_export import exported  # noqa: E402
 from etude.learn.onnx_inference import OnnxStrokeInference  # noqa: E402
 from etude.learn.origins import training_command  # noqa: E402
 from etude.learn.policy import prompt_arrays, thing_arrays  # noqa: E402
-from etude.learn.samples import numbers_of  # noqa: E402
+from etude.learn.samples import OBJECT, WORD, numbers_of  # noqa: E402
 from etude.learn.zoo import cards_in  # noqa: E402
 from etude.names import EtudeError  # noqa: E402
 from etude.policies.loading import load_policy  # noqa: E402
@@ -71,6 +73,85 @@ def by_torch_and_onnx(run):
     """The policy of a run by torch, and by onnxruntime."""
     file = run / "model.safetensors"
     return learned_inference(file, "cpu"), OnnxStrokeInference(exported(load_model(file)[0]), "the export")
+
+
+SMALL = ("model.width=32", "model.heads=2", "model.layers=1", "data.source.size=32")
+KEYPOSES = {
+    "himan/heatmaps": ("model.fine_layers=1", "model.size=32"),
+    "himan/topdown": ("model.fine_layers=1", "model.size=32"),
+    "himan/points": (),
+}
+CONTROLS = {f"clevrskills/{form}": "model.looks=2" for form in ("window", "readout", "frame", "stream")}
+CONTROLS["himan/chunks"] = "model.looks=1"
+
+
+def both(folder, name, *more):
+    """A model that has learned nothing, and its policy by torch and by onnxruntime."""
+    file = checkpoint(folder, name, settings=(*SMALL, *more)) / "model.safetensors"
+    return load_model(file)[0], learned_inference(file, "cpu"), learned_inference(file, "onnx")
+
+
+@pytest.mark.parametrize(("name", "more"), KEYPOSES.items())
+def test_exported_keyposes_are_those_of_torch(name, more, tmp_path):
+    """With sentences of several lengths, and with noise that counts where answers flow out of it."""
+    model, *inferences = both(tmp_path, name, *more)
+    draw = np.random.default_rng(0)
+    for length in (0, 1, 9, LONGEST_SENTENCE):
+        words = np.full((LONGEST_SENTENCE, 2), NO_WORD, np.int16)
+        words[:length] = draw.integers(0, 99, (length, 2))
+        look = {
+            "points": draw.integers(0, 4000, (model.source.points, 3), np.uint16),
+            "colours": draw.integers(0, 256, (model.source.points, 3), np.uint8),
+            "felt": np.array([0.1, 0, 0.3, 0, 1, 0, 0, 0, 0, 0.04], np.float32),
+            "words": words,
+        }
+        told = {"start": draw.normal(size=POSE_NUMBERS).astype(np.float32)}
+        one, other = (answered(inference, told, [look]) for inference in inferences)
+        assert np.allclose(one, other, atol=1e-4)
+
+
+@pytest.mark.parametrize(("name", "looks"), CONTROLS.items())
+def test_exported_closed_loops_act_as_torch_does(name, looks, tmp_path):
+    """Told with pictures and without, for longer than they remember; two episodes by turns, one of them put aside and taken up."""
+    model, torchs, onnxs = both(tmp_path, name, looks, "model.eye_layers=1", "model.prompt_layers=1", "model.grid=4")
+    draw = np.random.default_rng(0)
+    episodes = [
+        (toy_prompt(draw, model, words, pictures), [toy_look(draw, model) for _ in range(4)]) for words, pictures in ((5, 2), (3, 0))
+    ]
+    one = [answered(torchs, told, seen) for told, seen in episodes]
+    for session, (told, _) in enumerate(episodes):
+        onnxs.begin(session, told)
+    other = [[], []]
+    for k in range(4):
+        onnxs.recall(7, onnxs.memory(0))
+        for session, at in ((1, 1), (0, 7)):
+            other[session] += onnxs.decide([at], [episodes[session][1][k]])
+        onnxs.recall(0, onnxs.memory(7))
+    assert np.allclose(one, other, atol=1e-4) and not np.allclose(one[0][0], one[0][1], atol=1e-4)
+
+
+def toy_prompt(draw, model, words, pictures):
+    cells = PICTURE_TOKENS * pictures
+    return {
+        "kinds": np.array([WORD] * words + [OBJECT] * cells, np.uint8),
+        "words": draw.integers(0, 99, (words + cells, 2)).astype(np.int16),
+        "places": np.arange(words + cells, dtype=np.int16),
+        "rows": np.append(np.full(words, -1), np.arange(cells)).astype(np.int16),
+        "pictures": draw.integers(0, 256, (pictures, model.source.size, model.source.size, 3), np.uint8),
+        "start": draw.normal(size=(model.chunk, model.numbers)).astype(np.float32),
+    }
+
+
+def toy_look(draw, model):
+    size = model.source.size
+    frames = draw.integers(0, 256, (len(model.source.cameras), size, size, 3), np.uint8)
+    return {"frames": frames, "felt": draw.normal(size=model.source.feels).astype(np.float32)}
+
+
+def answered(inference, told, seen):
+    """What is done after each look of an episode."""
+    inference.begin(0, told)
+    return [inference.decide([0], [look])[0] for look in seen]
 
 
 def strokes(inference, told_arrays, seen, session=0):
@@ -138,7 +219,7 @@ def test_a_checkpoint_is_played_by_onnxruntime_where_that_is_asked_for(run, tmp_
     ).records
     assert (record.outcome, record.steps) == (other.outcome, other.steps)
     decider = checkpoint(tmp_path / "decider", "iwisdm/decider", settings=("model.width=48", "model.layers=1"))
-    with pytest.raises(EtudeError, match="has learned decisions; device=onnx plays strokes"):
+    with pytest.raises(EtudeError, match="has learned decisions; what is exported and played by onnxruntime is strokes, keyposes"):
         load_policy(f"learned:{decider}?device=onnx")
 
 
@@ -177,7 +258,7 @@ def test_results_of_another_policy_are_refused(zoo, run, tmp_path):
 def test_a_run_that_learned_decisions_is_no_policy_of_the_zoo(zoo, tmp_path, capsys, monkeypatch):
     decider = checkpoint(tmp_path, "iwisdm/decider", settings=("model.width=16", "model.heads=2", "model.layers=1"))
     said = refused(capsys, monkeypatch, "zoo", "add", str(decider), "--name", "decider", "--zoo", str(zoo))
-    assert f"{decider} has learned decisions; policies of the zoo are of strokes" in said
+    assert f"{decider} has learned decisions; what is exported and played by onnxruntime is strokes" in said
     assert [card.name for card in cards_in(zoo / "src" / "shipped_zoo")] == ["toy-objects"]
 
 

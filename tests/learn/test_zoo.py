@@ -58,7 +58,7 @@ def test_the_half_beside_a_simulation_is_made_of_the_card_alone(package):
 
 def test_a_card_of_a_policy_that_learned_decisions_is_refused(package):
     write_policy(package, replace(toy_card(), recipe=recipe_named("iwisdm/decider").to_data()))
-    with pytest.raises(EtudeError, match="zoo:toy-objects has learned decisions; policies of the zoo are of strokes"):
+    with pytest.raises(EtudeError, match="zoo:toy-objects has learned decisions; what is exported and played by onnxruntime is strokes"):
         halves_of("zoo:toy-objects").encoder()
 
 

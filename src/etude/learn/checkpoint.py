@@ -17,8 +17,8 @@ from etude.evaluation.store import write_whole
 from etude.learn.header import FORMAT, checkpoint_bytes, checkpoint_file, digest_of, metadata_in
 from etude.learn.inference import device_named
 from etude.learn.kinds import kind_of
-from etude.learn.policy import ONNX
-from etude.learn.recipes import Recipe, StrokeRecipe, recipe_in
+from etude.learn.policy import ONNX, refuse_unexported
+from etude.learn.recipes import Recipe, recipe_in
 from etude.names import PROTOCOL, EtudeError, parse_json
 from etude.policies.contract import Contract
 from etude.policies.halves import Inference
@@ -97,13 +97,12 @@ def learned_inference(file: Path, device: str, language: str = "", vision: str =
 
 def _onnx_inference(model: Any, recipe: Recipe, file: Path, weights: str) -> Inference:
     """The same policy as a graph, as one that ships is played."""
-    if not isinstance(recipe, StrokeRecipe):
-        raise EtudeError(f"{file} has learned {recipe.json_kind}; device={ONNX} plays {StrokeRecipe.json_kind} from place to place")
     try:
         from etude.learn.onnx_export import exported
-        from etude.learn.onnx_inference import OnnxStrokeInference
+        from etude.learn.onnx_inference import onnx_inference
     except ModuleNotFoundError as error:
         raise EtudeError(f"device={ONNX} needs {error.name!r}, which is not installed: pip install 'etude[learn,zoo]' onnx") from None
-    found = OnnxStrokeInference(exported(model), str(file))
+    refuse_unexported(recipe, str(file))
+    found = onnx_inference(recipe, exported(model), str(file))
     found.about = {**found.about, "weights": weights}
     return found

@@ -12,7 +12,7 @@ from etude.evaluation.local import LOOK
 from etude.evaluation.ray_team import Lost, RaySettings, RayTeam
 from etude.evaluation.standards import standards
 from etude.learn.source import SampleSource
-from etude.learn.stream import AHEAD, OrderedStream, sample_of
+from etude.learn.stream import OrderedStream, sample_of
 from etude.names import EtudeError, decode, encode
 from etude.plugins import named
 
@@ -43,7 +43,7 @@ class ClusterStream(OrderedStream):
         self._due = first  # the number that nobody was given yet
         made_of = (type(source).__module__, type(source).__name__, encode(source))
         about = f"what plays {source.suite}"
-        self._team = RayTeam(SamplePlayer, made_of, cluster, about, standards("raster"), named(), ahead=AHEAD, parts=stride)
+        self._team = RayTeam(SamplePlayer, made_of, cluster, about, standards("raster"), named(), ahead=source.ahead, parts=stride)
 
     @property
     def workers(self) -> int:
@@ -51,7 +51,7 @@ class ClusterStream(OrderedStream):
         return self._team.room
 
     def _arrived(self, timeout: float | None) -> list[tuple[int, Any, str]]:
-        count, ahead = self.source.count, AHEAD * self._team.room * self._stride
+        count, ahead = self.source.count, self.source.ahead * self._team.room * self._stride
         while self._due < self.next + ahead and (count is None or self._due < count):
             self._queue.append((self._due,))
             self._due += self._stride

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from etude.learn.control_buffer import ControlBatch, ControlBuffer, ControlPrompts
 from etude.learn.guided_control import GuidedDemonstration, GuidedSource
-from etude.learn.keypose_buffer import trimmed
+from etude.learn.keyposes import trimmed
 from etude.learn.network_recipes import ControllerRecipe
 from etude.learn.samples import WORD
 

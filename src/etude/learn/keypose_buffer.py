@@ -17,10 +17,10 @@ from etude.learn.keyposes import (
     BY_SUBTASK,
     BY_TASK,
     LONGEST_SENTENCE,
-    NO_WORD,
     SENTENCES,
     KeyposeDemonstration,
     KeyposeSource,
+    trimmed,
 )
 
 
@@ -87,9 +87,3 @@ class KeyposeBuffer:
             sent_to(self.device, trimmed(self._words.values.numpy()[rows, sentences])),
             self._labels.values[at],
         )
-
-
-def trimmed(words: NDArray[np.int16]) -> NDArray[np.int64]:
-    """Sentences (B, L, 2) no longer than the longest of them, but for one word at least."""
-    longest = int((words[..., 0] != NO_WORD).sum(1).max())
-    return words[:, : max(1, longest)].astype(np.int64)

@@ -24,7 +24,7 @@ from etude.names import EtudeError
 from etude.policies.contract import Contract, refuse_mismatches
 from etude.policies.halves import Arrays
 from etude.policies.policy import Observation
-from etude.pose import Vec3
+from etude.pose import Array, Vec3, matrix_quat
 from etude.skills.keypose_motion import Keypose
 from etude.skills.oracle import Oracle
 from etude.skills.subtasks import right_now
@@ -156,6 +156,23 @@ def sentence_array(text: str) -> NDArray[np.int16]:
     words = wording_of("").tokens(text)[:LONGEST_SENTENCE]
     found[: len(words)] = words
     return found
+
+
+def trimmed(words: NDArray[np.int16]) -> NDArray[np.int64]:
+    """Sentences (B, L, 2) no longer than the longest of them, but for one word at least."""
+    longest = int((words[..., 0] != NO_WORD).sum(1).max())
+    return words[:, : max(1, longest)].astype(np.int64)
+
+
+def look_arrays(look: Arrays) -> Arrays:
+    """What a model is given of a look: cells with a sign, as they are kept."""
+    return {**{name: look[name] for name in ("colours", "felt", "words", "start")}, "points": look["points"].view(np.int16)}
+
+
+def keypose_of(row: NDArray[np.float32]) -> Array:
+    """The action (8,) of an answer (13,): place, rotation, whether the hand is closed."""
+    place, rotation, closed = np.split(row.astype(np.float64), [3, 12])
+    return np.array([*place, *matrix_quat(rotation.reshape(3, 3)), 1.0 if closed[0] > 0 else -1.0])
 
 
 class KeyposeEncoder:

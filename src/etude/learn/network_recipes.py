@@ -127,10 +127,12 @@ class KeyposeNetwork:
 
 @dataclass(frozen=True)
 class HeatmapRecipe(KeyposeNetwork):
-    """Heat maps. ``size``: pixels along each side of a view; ``zoom`` (m): the side of the cube that is looked at again."""
+    """Heat maps. ``size``: pixels along each side of a view; ``zoom`` (m): the side of the cube that is looked at again, by a network of
+    ``fine_layers``."""
 
     size: int = 112
     zoom: float = 0.3
+    fine_layers: int = 4
 
 
 @dataclass(frozen=True)
@@ -139,6 +141,7 @@ class TopdownRecipe(HeatmapRecipe):
     are moved less than for heat maps, for what is left or in front is to stay so, and never up or down."""
 
     layers: int = 3
+    fine_layers: int = 3
     jitter: float = 0.05
     size: int = 144
     turn: float = 10.0

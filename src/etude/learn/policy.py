@@ -20,6 +20,7 @@ from etude.learn.recipes import (
     KeyposeRecipe,
     PlanningRecipe,
     PointFlowRecipe,
+    Recipe,
     StrokeRecipe,
     TopdownKeyposes,
     recipe_in,
@@ -77,6 +78,16 @@ ENCODERS: dict[str, Callable[[Any, Contract], Encoder]] = {
     PlanningRecipe.json_kind: PlannerEncoder,
 }
 """The half beside a simulation, by the kind of recipe."""
+
+
+EXPORTED = tuple(kind for kind in ENCODERS if kind not in (DecisionRecipe.json_kind, PlanningRecipe.json_kind))
+"""What exports are of, which onnxruntime plays."""
+
+
+def refuse_unexported(recipe: Recipe, what: str) -> None:
+    """Raise if there are no exports of a recipe's kind."""
+    if recipe.json_kind not in EXPORTED:
+        raise EtudeError(f"{what} has learned {recipe.json_kind}; what is exported and played by onnxruntime is {', '.join(EXPORTED)}")
 
 
 OPTIONS = ("device", "language", "vision")

@@ -9,13 +9,23 @@ import torch
 from torch import Tensor
 
 from etude.learn.inference import SESSIONS, TOGETHER, Recorded
-from etude.learn.keypose_buffer import KeyposeBatch, KeyposeBuffer, trimmed
-from etude.learn.keyposes import ACTION, LONGEST_SENTENCE, NO_WORD, POSE_NUMBERS, SENTENCES, KeyposeDemonstration
+from etude.learn.keypose_buffer import KeyposeBatch, KeyposeBuffer
+from etude.learn.keyposes import (
+    ACTION,
+    LONGEST_SENTENCE,
+    NO_WORD,
+    POSE_NUMBERS,
+    SENTENCES,
+    KeyposeDemonstration,
+    keypose_of,
+    look_arrays,
+    trimmed,
+)
 from etude.learn.models.clouds import matrices
 from etude.learn.models.keypose_model import KeyposeAnswer, KeyposeModel
 from etude.names import EpisodeName, EtudeError
 from etude.policies.halves import Arrays
-from etude.pose import Array, matrix_quat
+from etude.pose import Array
 
 NEAR, TURN = (0.01, 0.02, 0.05), 15.0  # how near is told: metres and degrees
 
@@ -46,9 +56,9 @@ class KeyposeInference:
             return [keypose for part in parts for keypose in self._table.decided(part)]
 
     def _alone(self, look: Arrays) -> Array:
-        given = {name: torch.from_numpy(np.array(array))[None] for name, array in _arrays(look).items()}
+        given = {name: torch.from_numpy(np.array(array))[None] for name, array in look_arrays(look).items()}
         given["words"] = torch.from_numpy(trimmed(look["words"][None]))
-        return _keypose(_in_a_row(self._model.answers(KeyposeBatch(**given, labels=torch.zeros(1, ACTION))))[0])
+        return keypose_of(in_a_row(self._model.answers(KeyposeBatch(**given, labels=torch.zeros(1, ACTION))))[0].numpy())
 
 
 class LookTable:
@@ -62,33 +72,22 @@ class LookTable:
         self._given = {name: torch.zeros((TOGETHER, *shapes[name]), dtype=kind, device=device) for name, kind in kinds.items()}
         self._given["words"].fill_(NO_WORD)
         batch = KeyposeBatch(**self._given, labels=torch.zeros(TOGETHER, ACTION, device=device))
-        self._make, self._answer = recorded, lambda: _in_a_row(model.answers(batch))
+        self._make, self._answer = recorded, lambda: in_a_row(model.answers(batch))
         self._recorded: Callable[[], Tensor] | None = None
 
     def decided(self, looks: Sequence[Arrays]) -> list[Array]:
         """Keyposes (8,) of at most :data:`~etude.learn.inference.TOGETHER` looks."""
-        arrays = [_arrays(look) for look in looks]
+        arrays = [look_arrays(look) for look in looks]
         for name, room in self._given.items():
             room[: len(looks)].copy_(torch.from_numpy(np.stack([one[name] for one in arrays])))
         if self._recorded is None:
             self._recorded = self._make(self._answer)
-        return [_keypose(row) for row in self._recorded()[: len(looks)].cpu()]
+        return [keypose_of(row) for row in self._recorded()[: len(looks)].cpu().numpy()]
 
 
-def _arrays(look: Arrays) -> Arrays:
-    """What a batch has of a look: cells with a sign, as they are kept."""
-    return {**{name: look[name] for name in ("colours", "felt", "words", "start")}, "points": look["points"].view(np.int16)}
-
-
-def _in_a_row(found: KeyposeAnswer) -> Tensor:
+def in_a_row(found: KeyposeAnswer) -> Tensor:
     """Answers as (B, 13): place, rotation, whether the hand is closed."""
     return torch.cat([found.places, found.rotations.flatten(1), found.closed[:, None]], 1)
-
-
-def _keypose(row: Tensor) -> Array:
-    """The action (8,) of a row of an answer (13,)."""
-    place, rotation, closed = row.double().split([3, 9, 1])
-    return np.array([*place.tolist(), *matrix_quat(rotation.view(3, 3).numpy()), 1.0 if closed > 0 else -1.0])
 
 
 def answered(model: KeyposeModel, batch: KeyposeBatch) -> KeyposeAnswer:

@@ -90,6 +90,11 @@ class SampleSource:
         """Bytes that a sample takes at most."""
         raise NotImplementedError
 
+    @property
+    def ahead(self) -> int:
+        """Samples that a process may have ready before it waits."""
+        return 8
+
     def packed(self, number: int) -> bytes:
         """What is learned of the k-th episode, as bytes; none where it is left out."""
         raise NotImplementedError

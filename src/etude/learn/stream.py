@@ -28,7 +28,7 @@ from etude.learn.samples import LOOKS, Demonstration, Look
 from etude.learn.source import SEEDS, SampleSource
 from etude.names import SPARSE, EtudeError, decode, encode, unknown
 
-AHEAD = 8  # demonstrations that a process may have ready before it waits
+AHEAD = 8  # stored samples that are read at once
 ROOM = {"objects": 1 << 20, "patches": 2 << 20}  # bytes for one of them
 _MESSAGE = struct.Struct("!qqq")  # number, place in the shared memory, bytes; 0: left out; −1: there is none, and why follows
 PATIENCE = 20  # episodes without a demonstration, before they are taken for more than bad luck
@@ -195,7 +195,7 @@ class SampleStream(OrderedStream):
         return len(self._team)
 
     def _arrived(self, timeout: float | None) -> Iterator[tuple[int, Any, str]]:
-        for _ in range(AHEAD):  # as many as each process may have ready
+        for _ in range(self.source.ahead):  # as many as each process may have ready
             waiting = self._waited(timeout)
             if not waiting:
                 break
@@ -219,7 +219,7 @@ class _StreamPlayer:
 
     def __init__(self, context: Any, source: SampleSource, first: int, stride: int) -> None:
         self._room, self._unpacked = source.room, source.unpacked
-        self._memory = SharedMemory(create=True, size=AHEAD * self._room)
+        self._memory = SharedMemory(create=True, size=source.ahead * self._room)
         self.connection, theirs = context.Pipe()
         how = json.dumps({"source": encode(source), "first": first, "stride": stride, "memory": self._memory.name})
         self._process: BaseProcess = context.Process(target=_play, args=(theirs, type(source), how), daemon=True)
@@ -260,7 +260,7 @@ def _play(connection: Connection, kind: type[SampleSource], how: str) -> None:
     source: SampleSource = decode(kind, given["source"], "source")
     memory = SharedMemory(given["memory"], create=False)
     assert memory.buf is not None
-    room, free, number = source.room, list(range(AHEAD)), given["first"]
+    room, free, number = source.room, list(range(source.ahead)), given["first"]
     try:
         while source.count is None or number < source.count:
             data, reason = sample_of(source, number)

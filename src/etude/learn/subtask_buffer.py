@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from etude.learn.keypose_buffer import trimmed
+from etude.learn.keyposes import trimmed
 from etude.learn.subtasks import NOTHING_SAID, AskedFrames
 
 NO_CHOICE = -1

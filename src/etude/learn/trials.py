@@ -157,6 +157,11 @@ class TrialSource(SampleSource):
         """Bytes that a trial takes at most."""
         return ROOM
 
+    @property
+    def ahead(self) -> int:
+        """More than of what takes longer to play: a step takes some ten milliseconds, a trial two."""
+        return 64
+
     def sample(self, number: int) -> SolvedTrial | None:
         """The k-th trial, or None if it is left out."""
         name = self.name(number)

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from importlib.resources.abc import Traversable
 
 from etude.learn.cards import ZooCard
-from etude.learn.policy import StrokeEncoder
-from etude.learn.recipes import Recipe, StrokeRecipe
+from etude.learn.policy import ENCODERS, refuse_unexported
+from etude.learn.recipes import Recipe
 from etude.names import EtudeError, parse_json, unknown
 from etude.policies.contract import Contract
-from etude.policies.halves import Halves, Inference
+from etude.policies.halves import Encoder, Halves, Inference
 
 GROUP = "etude.zoo"
 
@@ -77,17 +77,18 @@ def zoo_halves(name: str) -> Halves:
         raise unknown("policy of the zoo", name, known)
     card, folder = known[name]
 
-    def encoder() -> StrokeEncoder:
-        recipe = Recipe.from_data(card.recipe)
-        if not isinstance(recipe, StrokeRecipe):
-            raise EtudeError(f"zoo:{name} has learned {recipe.json_kind}; policies of the zoo are of {StrokeRecipe.json_kind}")
-        return StrokeEncoder(recipe, Contract.from_data(card.contract).as_etude())
+    recipe, contract = Recipe.from_data(card.recipe), Contract.from_data(card.contract)
+
+    refuse_unexported(recipe, f"zoo:{name}")
+
+    def encoder() -> Encoder:
+        return ENCODERS[recipe.json_kind](recipe, contract.as_etude())
 
     def inference() -> Inference:
         try:
-            from etude.learn.onnx_inference import OnnxStrokeInference
+            from etude.learn.onnx_inference import onnx_inference
         except ModuleNotFoundError as error:
             raise EtudeError(f"policies of the zoo need {error.name!r}, which is not installed: pip install 'etude[zoo]'") from None
-        return OnnxStrokeInference(weights_of(card, folder), f"the weights of zoo:{name}")
+        return onnx_inference(recipe, weights_of(card, folder), f"the weights of zoo:{name}")
 
     return Halves(encoder, inference, lambda: False)

@@ -46,7 +46,7 @@ def _without_gaps(keys: Tensor) -> Tensor:
     smaller = keys
     for level in range(1, FILLED + 1):
         smaller = smaller.unflatten(2, (-1, 2)).amin(3).unflatten(1, (-1, 2)).amin(2)
-        larger = smaller.repeat_interleave(1 << level, 1).repeat_interleave(1 << level, 2)
+        larger = smaller[:, :, None, :, None].expand(-1, -1, 1 << level, -1, 1 << level).flatten(3, 4).flatten(1, 2)
         keys = torch.where(keys == NOTHING, larger, keys)
     return keys
 

@@ -26,7 +26,7 @@ STEM, MIDDLE, PAINT, NEAR = 48, 96, 16, 32  # features of pixels: at half size, 
 CELL, PATCH = 2, 8  # pixels along each side: of a cell of a heat map, of a patch
 SOFT = 1.0  # cells: the width of a label
 NEIGHBOURS = 2  # cells on each side of the best, whose mean is the answer
-GUESSES, HIDDEN = 4, 256  # rotations of which the likeliest is taken, for grips come in several ways
+GUESSES, HIDDEN = 4, 176  # rotations of which the likeliest is taken, for grips come in several ways
 SHARED = 0.05  # of the loss of a rotation, for guesses that are not the best: none is to be lost
 TURNS = 2.0  # how much a radian counts
 MISSED = 1 / 6  # of the small cube's side, along each axis: so far the first answer may be beside the right one
@@ -37,7 +37,7 @@ class Heatmaps(KeyposeModel):
 
     def __init__(self, recipe: HeatmapRecipe, source: KeyposeSource) -> None:
         super().__init__(recipe, source)
-        self.coarse, self.fine = HeatmapStage(recipe), HeatmapStage(recipe)
+        self.coarse, self.fine = HeatmapStage(recipe, recipe.layers), HeatmapStage(recipe, recipe.fine_layers)
         self.read = nn.Sequential(nn.Linear(2 * (1 + len(VIEWS)) * recipe.width, HIDDEN), nn.GELU(), nn.Linear(HIDDEN, GUESSES * 7 + 1))
         self.share = recipe.zoom / source.side
 
@@ -101,7 +101,7 @@ class StageView:
 class HeatmapStage(nn.Module):
     """Pictures, words and feelings as tokens, a trunk, and what is painted from the tokens and the pixels."""
 
-    def __init__(self, recipe: HeatmapRecipe) -> None:
+    def __init__(self, recipe: HeatmapRecipe, layers: int) -> None:
         super().__init__()
         width, self.size = recipe.width, recipe.size
         self.stem, self.down = nn.Conv2d(CHANNELS, STEM, 4, 2, 1), nn.Conv2d(STEM, MIDDLE, 3, 2, 1)
@@ -112,7 +112,7 @@ class HeatmapStage(nn.Module):
         self.words, self.order = WordTokens(width), nn.Embedding(LONGEST_SENTENCE, width)
         self.feeling = nn.Sequential(nn.Linear(SENSES, width), nn.GELU(), nn.Linear(width, width))
         self.query = nn.Parameter(0.02 * torch.randn(width))
-        self.blocks = nn.ModuleList(TransformerBlock(width, recipe.heads, recipe.dropout) for _ in range(recipe.layers))
+        self.blocks = nn.ModuleList(TransformerBlock(width, recipe.heads, recipe.dropout) for _ in range(layers))
         self.norm = nn.LayerNorm(width)
         self.paint = nn.Linear(width, PAINT * (PATCH // CELL) ** 2)
         self.near, self.map = nn.Conv2d(PAINT + STEM, NEAR, 3, 1, 1), nn.Conv2d(NEAR, 1, 1)
@@ -146,7 +146,7 @@ def _together(maps: Tensor) -> Tensor:
 def place_losses(maps: Tensor, places: Tensor) -> Tensor:
     """How much (B,) maps (B, 3, C, C) differ from those of places (B, 3): the divergence from a bell around each, 0 at best."""
     cells = maps.shape[-1]
-    knots = torch.arange(cells, device=maps.device) + 0.5
+    knots = torch.arange(cells, device=maps.device, dtype=torch.float32) + 0.5
     bell = torch.softmax(-0.5 * ((knots - cells * places[..., None]) / SOFT) ** 2, -1)  # (B, 3, C): along each axis
     hit = maps.new_zeros(len(maps))
     for k, (down, across, _) in enumerate(VIEWS):
@@ -163,5 +163,5 @@ def best_places(maps: Tensor) -> Tensor:
     near = (torch.arange(cells, device=maps.device) - at[..., None]).abs() <= NEIGHBOURS  # (B, 3, C)
     window = near[:, 0, :, None, None] & near[:, 1, None, :, None] & near[:, 2, None, None]
     share = torch.softmax(found.masked_fill(~window, -torch.inf).flatten(1), 1).view_as(found)
-    knots = (torch.arange(cells, device=maps.device) + 0.5) / cells
+    knots = (torch.arange(cells, device=maps.device, dtype=torch.float32) + 0.5) / cells
     return torch.stack([(share.sum(other) * knots).sum(1) for other in ((2, 3), (1, 3), (1, 2))], 1)

@@ -80,9 +80,11 @@ class KeyposeModel(nn.Module):
         if self.training and self.recipe.jitter:
             gain = 1 + self.recipe.jitter * torch.randn(len(cells), 1, 3, device=colours.device)
             colours = (colours + 1) * gain - 1
-        there = (cells > 0).any(-1) & (self.recipe.sees != "instruction")
+        there = (cells > 0).any(-1)
+        if self.recipe.sees == "instruction":
+            there = torch.zeros_like(there)
         tip = (batch.felt[:, :3] - self.low) / self.source.side
-        return Situation((cells - 0.5) / CELLS, colours, there, tip, matrices(batch.felt[:, 3:7]), batch.felt[:, 7:], words)
+        return Situation((cells.float() - 0.5) / CELLS, colours, there, tip, matrices(batch.felt[:, 3:7]), batch.felt[:, 7:], words)
 
     def _augmented(self, now: Situation, place: Tensor, rotation: Tensor) -> tuple[Situation, Tensor, Tensor]:
         """Cloud, tip and label, turned and shifted together."""

@@ -44,7 +44,7 @@ class Topdown(KeyposeModel):
 
     def __init__(self, recipe: TopdownRecipe, source: KeyposeSource) -> None:
         super().__init__(recipe, source)
-        self.coarse, self.fine = TopdownStage(recipe), TopdownStage(recipe)
+        self.coarse, self.fine = TopdownStage(recipe, recipe.layers), TopdownStage(recipe, recipe.fine_layers)
         self.head = PoseHead(2 * (2 * recipe.width + STEM))
         share = recipe.zoom / source.side
         self.register_buffer("piece", torch.tensor([share, share, 1.0]), persistent=False)  # of the cube: of full height
@@ -110,7 +110,7 @@ class TopdownStage(nn.Module):
     """Convolutions down to patches, a trunk in which these meet the words and what the robot feels, and convolutions up again. On both
     ways features are scaled and shifted by what was told and felt."""
 
-    def __init__(self, recipe: TopdownRecipe) -> None:
+    def __init__(self, recipe: TopdownRecipe, layers: int) -> None:
         super().__init__()
         width, self.size, self.grid = recipe.width, recipe.size, recipe.size // PATCH
         self.words, self.order = WordTokens(width), nn.Embedding(LONGEST_SENTENCE, width)
@@ -122,7 +122,7 @@ class TopdownStage(nn.Module):
         self.down2, self.look2 = nn.Conv2d(MIDDLE, width, 3, 2, 1), FilmBlock(width, width)
         self.places = nn.Parameter(0.5 * torch.randn(self.grid**2, width))  # where counts as much as what
         self.looked = nn.LayerNorm(width)
-        self.blocks = nn.ModuleList(TransformerBlock(width, recipe.heads, recipe.dropout) for _ in range(recipe.layers))
+        self.blocks = nn.ModuleList(TransformerBlock(width, recipe.heads, recipe.dropout) for _ in range(layers))
         self.norm = nn.LayerNorm(width)
         self.up2, self.paint2 = nn.Conv2d(width, 4 * MIDDLE, 1), FilmBlock(MIDDLE, width)
         self.up1, self.paint1 = nn.Conv2d(MIDDLE, 4 * STEM, 1), FilmBlock(STEM, width)
