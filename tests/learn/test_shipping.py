@@ -93,14 +93,14 @@ def both(folder, name, *more):
 
 @pytest.mark.parametrize(("name", "more"), KEYPOSES.items())
 def test_exported_keyposes_are_those_of_torch(name, more, tmp_path):
-    """With sentences of several lengths, and with noise that counts where answers flow out of it."""
+    """With points at nearly the same depth, sentences of several lengths, and noise that counts where answers flow out of it."""
     model, *inferences = both(tmp_path, name, *more)
     draw = np.random.default_rng(0)
     for length in (0, 1, 9, LONGEST_SENTENCE):
         words = np.full((LONGEST_SENTENCE, 2), NO_WORD, np.int16)
         words[:length] = draw.integers(0, 99, (length, 2))
         look = {
-            "points": draw.integers(0, 4000, (model.source.points, 3), np.uint16),
+            "points": draw.integers((0, 0, 30_000), (1 << 16, 1 << 16, 36_000), (model.source.points, 3), np.uint16),
             "colours": draw.integers(0, 256, (model.source.points, 3), np.uint8),
             "felt": np.array([0.1, 0, 0.3, 0, 1, 0, 0, 0, 0, 0.04], np.float32),
             "words": words,

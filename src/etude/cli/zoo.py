@@ -52,7 +52,7 @@ def add(
         raise EtudeError(f"exporting needs {error.name!r}, which is not installed: pip install 'etude[learn,zoo]' onnx") from None
 
     card = add_to_zoo(run, name, folder, page, results or ())
-    say(f"zoo:{card.name}: {card.parameters:,} parameters in {card.bytes:,} bytes; strokes within {card.difference:.1e} of torch's")
+    say(f"zoo:{card.name}: {card.parameters:,} parameters in {card.bytes:,} bytes; actions within {card.difference:.1e} of torch's")
 
 
 @zoo.command()
