@@ -107,12 +107,22 @@ def test_a_first_stroke_that_turns_otherwise_or_takes_another_thing_is_mended(wa
     assert np.array_equal(wrong.done[1:], wrong.labels[1:])
 
 
+def test_patches_are_cells_of_views_at_half_size():
+    view = np.random.default_rng(0).integers(0, 256, (128, 256, 3), np.uint8)
+    found = patches([view, view[::-1]])
+    assert found.crops.shape == (8, 2, 32, 32, 3) and found.mask.all()
+    assert found.boxes[5, 0].tolist() == [96, 96, 63, 63]  # the second of the lower row: its middle and its sides
+    assert found.crops[5, 0, 0, 1].tolist() == [(int(p.sum()) + 2) // 4 for p in view[64:66, 66:68].reshape(4, 3).astype(int).T]
+    with pytest.raises(EtudeError, match="multiples of 64"):
+        patches([view[:96]])
+
+
 def test_pictures_of_a_prompt_stand_where_the_text_has_them():
     _, _, one = demonstrations()[0]
-    told = prompt("Put {image:0} on, {image:1}", [(OBJECT, one.prompt.things), (SCENE, patches([np.zeros((64, 64, 3), np.uint8)] * 2))])
+    told = prompt("Put {image:0} on, {image:1}", [(OBJECT, one.prompt.things), (SCENE, patches([np.zeros((128, 128, 3), np.uint8)] * 2))])
     assert told.kinds.tolist() == [WORD, OBJECT, WORD, WORD] + [SCENE] * 4
     assert told.places.tolist() == [0, 1, 2, 3, 4, 4, 4, 4]
-    assert prompt("{image:0}", [(SCENE, patches([np.zeros((0, 64, 3), np.uint8)] * 2))]).kinds.tolist() == [BLANK]
+    assert prompt("{image:0}", [(SCENE, patches([np.zeros((0, 128, 3), np.uint8)] * 2))]).kinds.tolist() == [BLANK]
     with pytest.raises(EtudeError, match="picture 2"):
         prompt("{image:2}", [])
 

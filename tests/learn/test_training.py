@@ -81,7 +81,7 @@ def test_variants_of_the_model_learn_too(changed):
 def test_models_that_see_patches_learn_from_the_same_episodes(name):
     trainer = Trainer(recipe_named(name, [*SETTINGS, "schedule.batch=3"]))
     shown = [demonstrate(name, "patches") for _, name, _ in demonstrations()[:3]]
-    assert all(len(things) == 32 for one in shown for things in one.seen)
+    assert all(len(things) == 8 for one in shown for things in one.seen)
     trainer.buffer.add(shown)
     losses = [float(trainer.step(0.0).sum()) for _ in range(8)]
     assert min(losses[-3:]) < 0.9 * losses[0]

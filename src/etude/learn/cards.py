@@ -16,7 +16,7 @@ LISTED = ("name", "suite", "family", "parameters", "bytes", "trained_on", "comma
 class ZooCard:
     """A trained policy. ``family`` is its recipe's name, ``command`` trains it; ``recipe`` and ``contract`` are plain data; ``curve`` is a
     few (step, loss); ``results`` are sums over episodes by split and perturbation, ``tasks`` those without perturbation by split and task;
-    ``digest`` is the weights', ``trained`` that of the checkpoint they came from; ``difference`` the largest found from torch's strokes."""
+    ``digest`` is the weights', ``trained`` that of the checkpoint they came from; ``difference`` the largest found from torch's actions."""
 
     name: str
     suite: str
@@ -71,7 +71,7 @@ def zoo_page(cards: Sequence[ZooCard]) -> str:
 
 
 def _section(card: ZooCard) -> str:
-    facts = f"Protocol `{card.protocol}`. Licence {card.licence}. Weights `{card.digest[:16]}`, exported from `{card.trained}`; strokes"
+    facts = f"Protocol `{card.protocol}`. Licence {card.licence}. Weights `{card.digest[:16]}`, exported from `{card.trained}`; actions"
     text = f"## {card.name}\n\n{facts} differ from torch's by at most {card.difference:.1e}.\n\n```\n{card.command}\n```\n"
     if card.curve:
         text += "\nLoss by step: " + ", ".join(f"{step:.0f}: {loss:.2f}" for step, loss in card.curve) + ".\n"
