@@ -13,11 +13,12 @@ from run_fixtures import record
 
 import etude
 from etude.evaluation.plan import Plan
-from etude.evaluation.store import Run
+from etude.evaluation.run import Quiet, RunSettings
+from etude.evaluation.store import Run, read_run
 from etude.names import EtudeError
 from etude.papers.kept import ENDING, KeptResults, packed, unpacked
 from etude.papers.models import models_of, trained_models
-from etude.papers.playing import PaperPlayers
+from etude.papers.playing import ANY, PaperPlayers, PolicyLine, play, tables_of
 
 NAME = "objects-xattn-paraphrases"
 SUFFIXES = ("", "+gobbledygook_words", "+gobbledygook_tokens")
@@ -150,6 +151,39 @@ def test_tables_are_made_of_what_is_kept_when_the_weights_are_gone(tmp_path, cap
     assert f"3 of 9 episodes are missing: the weights of {NAME} are not there" in text
     listed = told(capsys, monkeypatch, "paper", "vima", "--models", str(models), "--kept", str(kept))
     assert "4.00 to 2.00" in listed
+
+
+class Stopping(Quiet):
+    """Somebody interrupts after the first episode."""
+
+    def ended(self, record) -> None:
+        raise KeyboardInterrupt
+
+
+class Shelf:
+    """Remembers what it is given."""
+
+    def __init__(self) -> None:
+        self.kept: list[str] = []
+
+    def known(self, who):
+        return {}
+
+    def absent(self, who):
+        return ""
+
+    def keep(self, who, records, backend) -> None:
+        self.kept += [one.episode for one in records]
+
+
+def test_what_was_finished_before_an_interrupt_is_kept(tmp_path):
+    (table,) = (one for one in tables_of("vima") if one.number == "Table 6")
+    shelf, line = Shelf(), PolicyLine("noop", {ANY: "noop"})
+    settings = RunSettings(workers=1)
+    with pytest.raises(KeyboardInterrupt):
+        play([table], [line], tmp_path, episodes={"Table 6": 2}, task=[TASK], settings=settings, progress=Stopping(), shelf=shelf)
+    assert shelf.kept == [record.episode for record in read_run(next(tmp_path.glob("*/vanilla"))).records]
+    assert len(shelf.kept) >= 1 and len(set(shelf.kept)) == len(shelf.kept)
 
 
 @pytest.mark.parametrize(

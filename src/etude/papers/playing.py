@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -278,15 +279,20 @@ def play(
                 refused |= {one: f"{count} of {len(names[one])} episodes are missing: {why}" for one, count in lacking.items() if count}
                 break
             told(f"{address} ({number} of {len(wanted)}): {plural(len(missing), 'episode')} of {plural(len(names), 'condition')}")
+            place = folder / PART if part and shard else folder
             try:
-                run = evaluated(who, missing, folder / PART if part and shard else folder)
+                run = evaluated(who, missing, place)
+            except KeyboardInterrupt:
+                if shelf is not None:
+                    _keep_finished(shelf, who, place, missing)
+                raise
             except EtudeError as error:
                 misfits = _misfits(who.policy, names) or dict.fromkeys(names, str(error))
                 refused |= misfits
                 names = {one: some for one, some in names.items() if one not in misfits}
             else:
                 found.folders[address, mode] = folder
-                played = {record.episode: record for record in run.records if record.outcome != "error"}
+                played = _finished(run)
                 if shelf is not None:
                     shelf.keep(who, played.values(), run.backend)
                 records |= played
@@ -297,6 +303,20 @@ def play(
     if not found.records:
         raise EtudeError(next(iter(found.refused.values()), "nothing of these tables can be played"))
     return found
+
+
+def _finished(run: Run) -> dict[str, Record]:
+    """What was played without an error, by the episode."""
+    return {record.episode: record for record in run.records if record.outcome != "error"}
+
+
+def _keep_finished(shelf: ResultShelf, who: PaperPlayers, folder: Path, asked: Iterable[str]) -> None:
+    """Put on the shelf what was played of these episodes before an interrupt."""
+    with suppress(EtudeError):  # nothing was played yet
+        run = read_run(folder)
+        found = _finished(run)
+        if played := [found[name] for name in asked if name in found]:
+            shelf.keep(who, played, run.backend)
 
 
 def _read(found: Played, address: str, study: AnsweredStudy, names: Names, refused: Reasons) -> None:
