@@ -188,7 +188,7 @@ def test_its_export_is_refused_in_one_line(language):
     pytest.importorskip("onnx", reason="onnx is not installed")
     from etude.learn.onnx_export import exported
 
-    with pytest.raises(EtudeError, match="pretrained T5 cannot be exported") as refusal:
+    with pytest.raises(EtudeError, match="pretrained parts cannot be exported") as refusal:
         exported(Trainer(recipe(language)).averaged)
     assert "\n" not in str(refusal.value)
 

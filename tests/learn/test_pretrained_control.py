@@ -189,3 +189,13 @@ def test_parts_that_do_not_fit_get_one_line(parts, tmp_path):
     transformers.ViTModel(transformers.ViTConfig(image_size=32, patch_size=32, hidden_size=8, num_hidden_layers=1, num_attention_heads=1,
                                                  intermediate_size=8)).save_pretrained(coarse)  # fmt: skip
     refuses(lambda: Trainer(recipe_named("clevrskills/window", [*SETTINGS, f"model.vision=vit:{coarse}"])), "patches of 32 pixels")
+
+
+@pytest.mark.parametrize("setting", ["model.vision={vit}", "model.language={opt}"])
+def test_an_export_with_frozen_parts_is_refused(parts, setting):
+    pytest.importorskip("onnx", reason="onnx is not installed")
+    pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    from etude.learn.onnx_export import exported
+
+    found = Trainer(recipe_named("clevrskills/stream", [*SETTINGS, setting.format(**parts)]))
+    refuses(lambda: exported(found.averaged), "pretrained parts cannot be exported")

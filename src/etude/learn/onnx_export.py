@@ -51,6 +51,7 @@ STROKE_INPUTS = {  # names, with the counts that are free
     "before": {1: "steps"},
     "begun": {1: "steps"},
 }
+UNLIKE = 997  # tokens of a prompt: no other count of a memory is the same
 PROMPT_COUNTS = {
     "kinds": {1: "length"},
     "words": {1: "length"},
@@ -63,10 +64,9 @@ Free = Mapping[str, Mapping[int, str]]
 
 def exported(model: nn.Module) -> bytes:
     """The model as the bytes of an ONNX file."""
-    if getattr(model, "pretrained", None) is not None:
-        raise EtudeError(
-            "a policy that reads with a pretrained T5 cannot be exported: its frozen weights are not its own; train one without"
-        )
+    borrowed = isinstance(model, Controller) and (model.recipe.language or model.recipe.vision)
+    if borrowed or getattr(model, "pretrained", None) is not None:
+        raise EtudeError("a policy with pretrained parts cannot be exported: their frozen weights are not its own; train one without")
     for kind, graph_of in GRAPHS.items():
         if isinstance(model, kind):
             found = graph_of(model)
@@ -206,7 +206,7 @@ def _control_graph(model: Controller) -> Any:
     """The memory comes from the prompt where an episode is fresh, and else from before: what is not asked for is not computed."""
     if model.frames.grid % PICTURE_SIDE:
         raise EtudeError(f"a policy with model.grid={model.frames.grid} cannot be exported; expected a multiple of {PICTURE_SIDE}")
-    length, size = 13, model.source.size
+    length, size = UNLIKE, model.source.size
     kinds, rows = torch.full((1, length), WORD), torch.full((1, length), -1)
     kinds[0, 1], rows[0, 1] = OBJECT, PICTURE_TOKENS + 1
     prompt = (
