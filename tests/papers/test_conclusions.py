@@ -277,5 +277,8 @@ def test_the_page_has_ours_beside_the_papers_with_intervals_differences_and_conc
         "| 4.5 | Permuted slots cost who sees objects | **cannot be told** | – | not played |" in text
         and "etude train vima/objects-xattn" in text
     )
+    papers, own = text.split("What studies of our own expect")
+    assert f"Of {sum(not claim.own for claim in CLAIMS)} conclusions of the paper" in papers and "recovery data" not in papers
+    assert "| 2 | A fifth of recovery data helps | **cannot be told** | – | not played |" in own
     assert tmp_path / "page" / "table_3.svg" in paths and "![Table 3](page/table_3.svg)" in text
     assert SUITES["vima"].paper_claims() == CLAIMS

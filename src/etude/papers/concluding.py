@@ -63,7 +63,7 @@ class Conclusion:
     def to_data(self) -> dict[str, Any]:
         """As JSON."""
         claim, effect = self.claim, None if self.effect is None else asdict(self.effect)
-        known = {"name": claim.name, "section": claim.section, "says": claim.says}
+        known = {"name": claim.name, "section": claim.section, "says": claim.says, "own": claim.own}
         return {**known, "verdict": self.verdict, "models": self.models, "effect": effect}
 
 

@@ -59,11 +59,19 @@ def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str
 
 
 def _concluded(found: Sequence[Conclusion]) -> str:
-    counts = {word: sum(one.verdict == word for one in found) for word in ("holds", "does not hold", "cannot be told")}
-    summary = f"Of {len(found)} conclusions of the paper {counts['holds']} hold here, {counts['does not hold']} do not, "
+    theirs, own = ([one for one in found if one.claim.own is is_own] for is_own in (False, True))
+    counts = {word: sum(one.verdict == word for one in theirs) for word in ("holds", "does not hold", "cannot be told")}
+    summary = f"Of {len(theirs)} conclusions of the paper {counts['holds']} hold here, {counts['does not hold']} do not, "
     summary += f"and of {counts['cannot be told']} it cannot be told."
+    parts = [f"## Conclusions\n\n{summary} {RULE}", _claims("section", "the paper says", theirs)]
+    if own:
+        parts += ["What studies of our own expect, by the same rule:", _claims("study", "expected", own)]
+    return "\n\n".join(parts)
+
+
+def _claims(where: str, says: str, found: Sequence[Conclusion]) -> str:
     rows = [(one.claim.section, one.claim.says, f"**{one.verdict}**", _points(one.effect), one.behind) for one in found]
-    return f"## Conclusions\n\n{summary} {RULE}\n\n" + markdown_table(("section", "the paper says", "here", "difference", "of"), rows)
+    return markdown_table((where, says, "here", "difference", "of"), rows)
 
 
 def _table(one: FilledTable, spread: bool = True) -> str:

@@ -193,7 +193,7 @@ class ClaimSide:
 @dataclass(frozen=True)
 class PaperClaim:
     """A conclusion of a paper: the ``first`` side is ``above`` the second, or both are ``alike``. ``says`` is the conclusion in a sentence,
-    ``section`` where it stands."""
+    ``section`` where it stands. One of our ``own`` is what a study of ours expects."""
 
     name: str
     section: str
@@ -201,6 +201,7 @@ class PaperClaim:
     first: ClaimSide
     second: ClaimSide
     direction: Literal["above", "alike"] = "above"
+    own: bool = False
 
 
 def checked_tables(tables: Sequence[PaperTable]) -> tuple[PaperTable, ...]:

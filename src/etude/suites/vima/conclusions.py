@@ -10,6 +10,7 @@ from etude.suites.vima.models import LINES
 from etude.suites.vima.paper import (
     DESCRIBED,
     DESCRIPTORS,
+    DRAWN,
     FIRST,
     HARDER,
     HARDER_MASKED,
@@ -21,7 +22,11 @@ from etude.suites.vima.paper import (
     ORIGINAL,
     PARAPHRASES,
     PERMUTED,
+    RECOVERING,
     SECOND,
+    SPAWN,
+    SPAWNED,
+    STUDIED,
     THIRD,
     TOKENS,
     VISUAL,
@@ -66,6 +71,16 @@ def _claim(
     name: str, section: str, says: str, sides: tuple[ClaimSide, ClaimSide], direction: Literal["above", "alike"] = "above"
 ) -> PaperClaim:
     return PaperClaim(name, section, says, *sides, direction)
+
+
+def _trained(trained: str, condition: PaperCondition = ORIGINAL) -> ClaimSide:
+    return _side((CROSS_OBJECTS,), condition, trained=trained)
+
+
+def _expected(
+    name: str, study: str, says: str, first: ClaimSide, second: ClaimSide, direction: Literal["above", "alike"] = "above"
+) -> PaperClaim:
+    return PaperClaim(name, study, says, first, second, direction, own=True)
 
 
 def _above_chance(
@@ -259,5 +274,43 @@ CLAIMS = (
         "4.5",
         "Who was trained on permuted slots does not reach who never met them",
         (_side(OBJECTS), _side(OBJECTS, PERMUTED, trained=THIRD)),
+    ),
+    # Studies of our own
+    _expected(
+        "more episodes",
+        "1",
+        "20,000 distinct episodes of training do better than 5,000",
+        _trained(f"episodes-{STUDIED}"),
+        _trained("episodes-5000"),
+    ),
+    _expected(
+        "many more episodes",
+        "1",
+        "60,000 distinct episodes do better than 20,000",
+        _trained("episodes-60000"),
+        _trained(f"episodes-{STUDIED}"),
+    ),
+    _expected("recovery data", "2", "A fifth of recovery data helps", _trained(RECOVERING), _trained(f"episodes-{STUDIED}")),
+    _expected(
+        "the original's order",
+        "3",
+        "The original's order of slots gives something away: who learned and plays in it does better than in an order that is drawn",
+        _trained(SPAWN, SPAWNED),
+        _trained(DRAWN),
+    ),
+    _expected(
+        "the original's order, permuted",
+        "3",
+        "Who learned slots in the original's order loses by permuted ones, as the paper's models do",
+        _trained(SPAWN, SPAWNED),
+        _trained(SPAWN, PERMUTED),
+    ),
+    _expected(
+        "a drawn order, permuted",
+        "3",
+        "Who learned slots in an order that is drawn does as well with permuted ones",
+        _trained(DRAWN),
+        _trained(DRAWN, PERMUTED),
+        "alike",
     ),
 )
