@@ -150,7 +150,7 @@ def _stroke_example(width: int, views: int = 2) -> tuple[Tensor, ...]:
 # ------------------------------------------------------------------------------------------------ keyposes
 
 
-class _Look(nn.Module):
+class _KeyposeLook(nn.Module):
     """One look, its inputs in the order of :data:`~etude.learn.onnx_inference.KEYPOSE_INPUTS`."""
 
     def __init__(self, model: KeyposeModel) -> None:
@@ -170,7 +170,7 @@ def _keypose_graph(model: KeyposeModel) -> Any:
         torch.zeros((1, length, 2), dtype=torch.int64),
         torch.zeros((1, POSE_NUMBERS)),
     )
-    return traced(_Look(model), example, KEYPOSE_INPUTS, ["keypose"], {"words": {1: "length"}})
+    return traced(_KeyposeLook(model), example, KEYPOSE_INPUTS, ["keypose"], {"words": {1: "length"}})
 
 
 # ------------------------------------------------------------------------------------------------ closed-loop control
