@@ -41,8 +41,9 @@ def folder(tmp_path_factory):
     trainer = Trainer(recipe_named("vima/objects-xattn", SETTINGS))
     trainer.buffer.add([one for _, _, one in demonstrations()])
     trainer.step(0.0)
-    trainer.save(tmp_path_factory.mktemp("run"))
-    return tmp_path_factory.getbasetemp() / "run0"
+    place = tmp_path_factory.mktemp("run")
+    trainer.save(place)
+    return place
 
 
 def test_one_process_decides_for_all_simulations_as_each_would_alone(folder, tmp_path):
