@@ -276,3 +276,10 @@ def test_a_policy_that_is_too_large_or_answers_otherwise_is_not_added(zoo, run, 
         patch.setattr(shipping, "APART", -1.0)
         shipping.add_to_zoo(run, "other", zoo, page)
     assert [card.name for card in cards_in(zoo / "src" / "shipped_zoo")] == ["toy-objects"] and not page.exists()
+
+
+def test_an_export_that_nothing_was_compared_on_is_refused(run, monkeypatch):
+    torchs, onnxs = by_torch_and_onnx(run)
+    monkeypatch.setattr(shipping, "CHECKED", 0)
+    with pytest.raises(EtudeError, match="to compare the exported policy on"):
+        shipping.largest_difference(torchs, onnxs, load_model(run)[1])

@@ -80,7 +80,7 @@ ENCODERS: dict[str, Callable[[Any, Contract], Encoder]] = {
 """The half beside a simulation, by the kind of recipe."""
 
 
-EXPORTED = tuple(kind for kind in ENCODERS if kind not in (DecisionRecipe.json_kind, PlanningRecipe.json_kind))
+EXPORTED = tuple(one.json_kind for one in (StrokeRecipe, KeyposeRecipe, TopdownKeyposes, PointFlowRecipe, ControlRecipe, GuidedRecipe))
 """What exports are of, which onnxruntime plays."""
 
 

@@ -92,14 +92,16 @@ def _package(zoo: Path) -> Path:
 def largest_difference(one: Inference, other: Inference, recipe: Recipe) -> float:
     """How far the actions of two implementations of inference are apart at most (m, rad, or numbers of an action), over some episodes that
     nobody trains on."""
-    worst = 0.0
+    found = []
     for told, looks in _shown(recipe):
         for inference in (one, other):
             inference.begin(0, told)
         for look in looks:
             a, b = (inference.decide([0], [look])[0] for inference in (one, other))
-            worst = max(worst, _apart(a, b, recipe))
-    return worst
+            found.append(_apart(a, b, recipe))
+    if not found:
+        raise EtudeError(f"none of {CHECKED} held-out episodes has a demonstration to compare the exported policy on")
+    return max(found)
 
 
 def _apart(a: Array, b: Array, recipe: Recipe) -> float:

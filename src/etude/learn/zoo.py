@@ -78,7 +78,6 @@ def zoo_halves(name: str) -> Halves:
     card, folder = known[name]
 
     recipe, contract = Recipe.from_data(card.recipe), Contract.from_data(card.contract)
-
     refuse_unexported(recipe, f"zoo:{name}")
 
     def encoder() -> Encoder:
