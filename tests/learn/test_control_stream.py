@@ -32,7 +32,7 @@ class Kept:
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
     folder = tmp_path_factory.mktemp("control") / "stream"
-    source = [word for one in ("seed=3", "tasks=touch", "size=32") for word in ("--set", one)]
+    source = [word for one in ("seed=3", "tasks=touch", "size=32", "every=1") for word in ("--set", one)]
     typed = ["stream", "clevrskills", "--look", "frames", *source, "--episodes", str(COUNT), "--workers", "1", "--out", str(folder)]
     done = CliRunner().invoke(app, typed)
     assert done.exit_code == 0, done.output
@@ -79,6 +79,7 @@ def test_what_does_not_fit_gets_one_line(saved, tmp_path):
     for source, said in (
         (replace(SOURCE, cameras=("base", "elsewhere")), "elsewhere"),
         (replace(SOURCE, size=64), "size"),
+        (replace(SOURCE, every=2), "every is 1, not 2"),
         (replace(SOURCE, tasks=("pick",)), "tasks"),
         (strokes, "closed-loop"),
     ):

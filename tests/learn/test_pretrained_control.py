@@ -18,7 +18,7 @@ from languages import tiny_decoder, tiny_t5, tiny_vit  # noqa: E402
 from safetensors.torch import load_file  # noqa: E402
 
 from etude.evaluation.play import Players, play  # noqa: E402
-from etude.learn.control import demonstrated  # noqa: E402
+from etude.learn.control import PICTURE_TOKENS, demonstrated  # noqa: E402
 from etude.learn.control_buffer import ControlBuffer  # noqa: E402
 from etude.learn.controlling import ControlInference  # noqa: E402
 from etude.learn.header import NAME  # noqa: E402
@@ -120,7 +120,7 @@ def test_words_are_read_as_the_decoder_itself_reads_them(parts, kind):
 
 def test_prompts_begin_and_part_words_as_decoders_have_it(parts):
     one = demonstration(recipe(parts, "stream", "opt").data.source)
-    assert one.words[0].tolist() == [0, 2] and (one.rows >= 0).sum() == 16  # its first piece, and a picture
+    assert one.words[0].tolist() == [0, 2] and (one.rows >= 0).sum() == PICTURE_TOKENS  # its first piece, and a picture
 
 
 def test_adapters_are_nothing_to_begin_with(parts):

@@ -253,7 +253,7 @@ def test_a_policy_that_cannot_be_loaded_is_refused_before_everything_is_tried(ou
             episodes=episode_counts(["1"], tables_of("iwisdm")),
             told=said.append,
         )
-    assert len(said) == 1 and said[0].startswith("oracl (1 of 1): ") and said[0].endswith(" of 14 conditions")
+    assert len(said) == 1 and said[0].startswith("oracl (1 of 1): ") and said[0].endswith(" of 30 conditions")
 
 
 def test_a_suite_of_ones_own_declares_its_paper_in_the_same_way(monkeypatch):

@@ -33,8 +33,8 @@ from etude.skills.aim import delta_action
 from etude.skills.oracle import Oracle
 from etude.suites.suite import SUITES, Task
 
-PICTURE_SIDE = 4  # tokens along each side of a picture in a prompt
-PICTURE_TOKENS = PICTURE_SIDE**2
+PICTURE_SIDES = (4, 2)  # tokens along each side of a picture in a prompt, and of the same picture when it is small
+PICTURE_TOKENS = sum(side**2 for side in PICTURE_SIDES)
 LONGEST, PICTURES = 256, 16  # tokens and pictures of a prompt, at most
 PUSHED, CALM = 6, 20  # control steps for which a hand is pushed aside, and between two pushes on average
 TIP = 10  # numbers of a proprioception after those of the joints: pose of the tip, closed, held, opening
@@ -78,9 +78,9 @@ class DaggerRecipe:
 
 @dataclass(frozen=True, eq=False)
 class ControlDemonstration:
-    """The prompt as ``kinds`` (L,), ``words`` (L, 2), ``places`` (L,) and ``rows`` (L,): cells of ``pictures`` uint8 (P, S, S, 3), 16 of
-    each, −1 for words. Of T steps: ``frames`` uint8 (T, V, S, S, 3), ``felt`` float32 (T, D), ``labels`` float32 (T, A), and ``led`` bool
-    (T,): was that what was carried out?"""
+    """The prompt as ``kinds`` (L,), ``words`` (L, 2), ``places`` (L,) and ``rows`` (L,): cells of ``pictures`` uint8 (P, S, S, 3), 20 of
+    each, −1 for words. Of T steps: ``labels`` float32 (T, A), and ``led`` bool (T,): was that what was carried out? ``frames`` uint8
+    (N, V, S, S, 3) and ``felt`` float32 (N, D) of the first step, and of every so many after it as the source says."""
 
     kinds: NDArray[np.uint8]
     words: NDArray[np.int16]
@@ -96,8 +96,8 @@ class ControlDemonstration:
 @dataclass(frozen=True)
 class ControlSource(SampleSource):
     """Which episodes, seen by which ``cameras`` in square frames of ``size`` pixels, told in words and pictures or in ``text`` alone, in
-    which space of actions. ``levels``: of these alone; ``joints`` of the robot; ``perturb``: perturbations of all of them; ``language``:
-    whose words prompts have."""
+    which space of actions. ``levels``: of these alone; ``joints`` of the robot; ``perturb``: perturbations of all of them; ``every``: so
+    many steps from one look to the next; ``language``: whose words prompts have."""
 
     levels: tuple[str, ...] = ()
     cameras: tuple[str, ...] = ()
@@ -107,9 +107,12 @@ class ControlSource(SampleSource):
     joints: int = 6
     shaking: Shaking = Shaking()
     perturb: str = ""
+    every: int = field(default=1, metadata=SPARSE)
     language: str = field(default="", metadata=SPARSE)
 
     def __post_init__(self) -> None:
+        if self.every < 1:
+            raise EtudeError(f"data.source.every is a number of steps, at least 1, got {self.every}")
         if self.action not in CONTROLS:
             raise unknown("space of closed-loop actions", self.action, CONTROLS)
         if not self.cameras:
@@ -167,7 +170,7 @@ class ControlSource(SampleSource):
     def room(self) -> int:
         """Bytes that a demonstration takes at most."""
         longest = max(_steps(task) for name, task in tasks(self.suite).items() if name in self.chosen())
-        return HEADROOM + 3 * self.size**2 * (PICTURES + len(self.cameras) * longest)
+        return HEADROOM + 3 * self.size**2 * (PICTURES + len(self.cameras) * -(-longest // self.every))
 
     def sample(self, number: int) -> ControlDemonstration | None:
         """The demonstration of the k-th episode, or None where the hand was shaken too much."""
@@ -192,13 +195,13 @@ def _joints(found: Episode) -> int:
     return len(arm(found.scene.robot.arm).links) if found.scene.robot is not None else 0
 
 
-def plain_source(suite: str, views: int) -> ControlSource:
-    """All episodes of a suite, seen by the first of its views, or by both."""
+def plain_source(suite: str, views: int, every: int = 1) -> ControlSource:
+    """All episodes of a suite, seen by the first of its views, or by both, at every so many steps."""
     room, cameras = SUITES[suite].room, SUITES[suite].two_views()
     robot = room().robot if room is not None else None
     if not cameras or robot is None:
         raise EtudeError(f"{suite} has no room with a camera and a robot, which closed-loop recipes need")
-    return ControlSource(suite, cameras=cameras[:views], joints=len(arm(robot.arm).links))
+    return ControlSource(suite, cameras=cameras[:views], joints=len(arm(robot.arm).links), every=every)
 
 
 class OtherHand(Protocol):
@@ -208,7 +211,8 @@ class OtherHand(Protocol):
         """A new episode begins."""
 
     def moved(self, wanted: Array, seen: Observation, simulation: Simulation) -> Array:
-        """What is carried out where the oracle wants this ``ee_delta`` action (7,), in the episode's own space."""
+        """What is carried out where the oracle wants this ``ee_delta`` action (7,), in the episode's own space. ``seen``: at the last
+        look."""
 
 
 class _ShakenHand:
@@ -247,15 +251,20 @@ def demonstrated(
         hand = _ShakenHand(source.shaking, stream) if stream.chance(source.shaking.share) else None
     if hand is not None:
         hand.reset(told, pictures, found.name)
-    frames, felt, labels, led = [], [], [], []
+    frames: list[NDArray[np.uint8]] = []
+    felt: list[NDArray[np.float32]] = []
+    labels: list[Array] = []
+    led: list[bool] = []
+    seen: Observation = {}
     while not simulation.over:
-        seen = observer.look()
+        if len(labels) % source.every == 0:
+            seen = observer.look()
+            frames.append(np.stack([seen[camera] for camera in source.cameras]))
+            felt.append(seen["proprioception"])
         wanted = delta_action(oracle.aim(), simulation.monitor.watch.tip)
-        frames.append(np.stack([seen[camera] for camera in source.cameras]))
-        felt.append(seen["proprioception"])
         noted(simulation)
         right = converted(wanted, simulation)
-        labels.append(_near(right, seen["proprioception"], source.action))
+        labels.append(_near(right, simulation.proprioception(), source.action))
         done = right if hand is None else hand.moved(wanted, seen, simulation)
         led.append(np.array_equal(done, right))
         simulation.step(done)

@@ -55,13 +55,14 @@ class ControlBuffer:
     def __init__(self, source: ControlSource, recipe: ControllerRecipe, onwards: bool, device: torch.device | str = "cpu") -> None:
         self.device = torch.device(device)
         self._looks, self._stride, self._chunk, self._onwards = recipe.looks, recipe.execute, recipe.chunk, onwards
+        self._every = source.every
         self._frames = Blocks((len(source.cameras), source.size, source.size, 3), torch.uint8, self.device)
         self._pictures = Blocks((source.size, source.size, 3), torch.uint8, self.device)
         self._felt = Rows((source.feels,), torch.float32, self.device)
         self._labels = Rows((source.acts,), torch.float32, self.device)
         here = torch.device("cpu")
         self._tokens = Rows((5,), torch.int32, here)  # kind, two buckets, place, row
-        self._spans = Rows((6,), torch.int64, here)  # first and how many: steps, pictures, tokens
+        self._spans = Rows((8,), torch.int64, here)  # first and how many: steps, looks, pictures, tokens
         self._led = Rows((), torch.int64, here)  # of a step: so many from there on are as the oracle wants
 
     def __len__(self) -> int:
@@ -70,8 +71,8 @@ class ControlBuffer:
     def add(self, demonstrations: Sequence[ControlDemonstration]) -> None:
         """Append episodes in their order."""
         for one in demonstrations:
-            firsts = self._felt.count, self._pictures.count, self._tokens.count
-            counts = len(one.labels), len(one.pictures), len(one.kinds)
+            firsts = self._labels.count, self._felt.count, self._pictures.count, self._tokens.count
+            counts = len(one.labels), len(one.felt), len(one.pictures), len(one.kinds)
             self._spans.append(np.array([[n for pair in zip(firsts, counts, strict=True) for n in pair]]))
             self._tokens.append(np.column_stack([one.kinds, one.words, one.places, one.rows]).astype(np.int32))
             self._frames.append(one.frames)
@@ -95,23 +96,26 @@ class ControlBuffer:
         return self.windows(chosen.numpy(), np.minimum((share * lengths).astype(np.int64), lengths - 1))
 
     def windows(self, episodes: Sequence[int] | NDArray[np.int64], moments: NDArray[np.int64]) -> ControlBatch:
-        """Windows around these moments of these episodes. Which rows they have is reckoned here, not on the device: nothing waits."""
+        """Windows around these moments of these episodes, or rather around the last looks before them. Which rows they have is reckoned
+        here, not on the device: nothing waits."""
         chosen = np.asarray(episodes, np.int64)
-        first, length = self._spans.values.numpy()[chosen, :2].T
+        first, length, look = self._spans.values.numpy()[chosen, :3].T
+        moments = np.asarray(moments) // self._every * self._every
         begin = moments - (self._looks - 1) * self._stride
         if self._onwards:
             begin = np.maximum(begin, moments % self._stride)
         steps = begin[:, None] + self._stride * np.arange(self._looks)
         there = (steps >= 0) & (steps < length[:, None])
         at = first[:, None] + np.where(there, steps, 0)
+        seen = look[:, None] + np.where(there, steps // self._every, 0)
         wanted = steps[..., None] + np.arange(self._chunk)
         counts = there[..., None] & (wanted < length[:, None, None])
         counts &= np.arange(self._chunk) <= self._led.values.numpy()[at][..., None]  # what follows a push is an answer to it
         labels = first[:, None, None] + np.where(counts, wanted, 0)
         return ControlBatch(
             self._prompts(chosen),
-            self._frames.gathered(at.ravel()).unflatten(0, at.shape),
-            self._felt.values[self._sent(at)],
+            self._frames.gathered(seen.ravel()).unflatten(0, seen.shape),
+            self._felt.values[self._sent(seen)],
             self._sent(there),
             self._sent(np.flatnonzero(there)),
             self._labels.values[self._sent(labels)],
@@ -122,7 +126,7 @@ class ControlBuffer:
         # An episode that was drawn twice has its pictures encoded once; in the order of drawing, whatever their places in the buffer.
         _, first, which = np.unique(episodes, return_index=True, return_inverse=True)
         order = np.argsort(first)
-        _, _, picture, shown, token, length = self._spans.values.numpy()[episodes[first[order]]].T
+        *_, picture, shown, token, length = self._spans.values.numpy()[episodes[first[order]]].T
         at, told = ranges(token, length)
         tokens = np.where(told[..., None], self._tokens.values.numpy()[at].astype(np.int64), [0, 0, 0, 0, -1])
         before = PICTURE_TOKENS * (np.cumsum(shown) - shown)  # cells of those that come first

@@ -25,7 +25,7 @@ from etude.machine import cores
 from etude.names import EtudeError
 from etude.policies.halves import Arrays
 
-QUICK = 1  # level of compression: a step of two 128×128 cameras takes some 29 kB; the best level takes a tenth off, in ten times the time
+QUICK = 1  # level of compression: a look of two 128×128 cameras takes some 40 kB; the best level takes ten times the time
 FRAMES = "frames"  # the way of seeing
 PIXELS = ("pictures", "frames")  # of a demonstration; the rest is small
 PLAIN = tuple(f.name for f in fields(ControlDemonstration) if f.name not in PIXELS)

@@ -42,7 +42,7 @@ class GuidedBuffer(ControlBuffer):
         share = np.repeat([[0.5], [1.0]], len(lengths), 1)
         if shuffle is not None:  # drawn here by the same seed, for a device would have to be waited for
             share = torch.rand(2, len(lengths), generator=torch.Generator().manual_seed(shuffle.initial_seed())).numpy()
-        moments = np.minimum((share[0] * lengths).astype(np.int64), lengths - 1)
+        moments = np.minimum((share[0] * lengths).astype(np.int64), lengths - 1) // self._every * self._every
         told = [
             self._subtasks[k][moment] if one < self._by_subtask else 0 for k, moment, one in zip(episodes, moments, share[1], strict=True)
         ]

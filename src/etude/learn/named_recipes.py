@@ -48,10 +48,10 @@ from etude.suites.suite import SUITES
 LOOK_NAMES: dict[str, Look] = {"objects": "objects", "patches": "patches"}
 CONDITIONINGS: dict[str, Literal["cross", "concat"]] = {"xattn": "cross", "concat": "concat"}
 DECIDER, HEATMAPS, TOPDOWN, POINTS, CHUNKS, PLANNER = "decider", "heatmaps", "topdown", "points", "chunks", "planner"
-CONTROLLERS: dict[str, tuple[ControllerRecipe, int, int]] = {  # with how many cameras, and windows in a batch: all learn from as many looks
+CONTROLLERS: dict[str, tuple[ControllerRecipe, int, int]] = {  # with how many cameras, and windows in a batch: steps of about one cost
     "stream": (ControllerRecipe("stream", layers=4, looks=16), 2, 32),
-    "window": (ControllerRecipe("window"), 1, 512),
-    "readout": (ControllerRecipe("readout", layers=5), 2, 512),
+    "window": (ControllerRecipe("window"), 1, 256),
+    "readout": (ControllerRecipe("readout", layers=5), 2, 192),
     "frame": (ControllerRecipe("frame", layers=4, looks=16), 2, 32),
 }
 """The closed-loop policies that ClevrSkills compares (its table 4 says which cameras each has)."""
@@ -95,7 +95,8 @@ def source_named(suite: str, settings: Sequence[str] = ()) -> Source:
 def control_source_named(suite: str, settings: Sequence[str] = ()) -> ControlSource:
     """The same of closed-loop control, seen by two cameras."""
     pick("suite", suite, SUITES)
-    found: ControlSource = decode(ControlSource, _changed(plain_source(suite, 2), settings, "levels=L0"), "source")
+    plain = plain_source(suite, 2, ControllerRecipe.execute)
+    found: ControlSource = decode(ControlSource, _changed(plain, settings, "levels=L0"), "source")
     return found
 
 
@@ -139,7 +140,7 @@ def _plain_recipe(suite: str, form: str) -> Recipe:
     if form in CONTROLLERS:
         controller, views, batch = CONTROLLERS[form]
         schedule = ScheduleRecipe(batch=batch, rate=5e-4, warmup=500)
-        return ControlRecipe(controller, ControlData(plain_source(suite, views)), schedule)
+        return ControlRecipe(controller, ControlData(plain_source(suite, views, controller.execute)), schedule)
     look, _, conditioning = form.partition("-")
     model = ModelRecipe(LOOK_NAMES[look], CONDITIONINGS[conditioning])
     return StrokeRecipe(model, DemonstrationData(Source(suite, look=model.look)))

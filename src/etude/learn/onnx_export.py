@@ -8,6 +8,7 @@ from the one before or, where an episode begins, from its prompt. All counts are
 from __future__ import annotations
 
 import io
+import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,12 +22,12 @@ from torch import Tensor, nn
 from torch.onnx import symbolic_helper
 
 from etude.learn.buffer import Batch
-from etude.learn.control import PICTURE_SIDE, PICTURE_TOKENS
+from etude.learn.control import PICTURE_SIDES, PICTURE_TOKENS
 from etude.learn.control_buffer import ControlPrompts
 from etude.learn.keypose_buffer import KeyposeBatch
 from etude.learn.keyposes import ACTION, POSE_NUMBERS
 from etude.learn.models.cogelot import Cogelot
-from etude.learn.models.controller import Controller
+from etude.learn.models.controller import SMALLER, Controller
 from etude.learn.models.keypose_model import KeyposeModel
 from etude.learn.onnx_inference import BEGUN, FRESH, KEPT_MEMORY, KEYPOSE_INPUTS, LOOK, NEXT, PROMPT
 from etude.learn.posing import in_a_row
@@ -204,8 +205,9 @@ class _Acting(nn.Module):
 
 def _control_graph(model: Controller) -> Any:
     """The memory comes from the prompt where an episode is fresh, and else from before: what is not asked for is not computed."""
-    if model.frames.grid % PICTURE_SIDE:
-        raise EtudeError(f"a policy with model.grid={model.frames.grid} cannot be exported; expected a multiple of {PICTURE_SIDE}")
+    grid, least = model.frames.grid, math.lcm(PICTURE_SIDES[0], SMALLER * PICTURE_SIDES[1])
+    if grid % least and grid != SMALLER:
+        raise EtudeError(f"a policy with model.grid={grid} cannot be exported; expected {SMALLER} or a multiple of {least}")
     length, size = UNLIKE, model.source.size
     kinds, rows = torch.full((1, length), WORD), torch.full((1, length), -1)
     kinds[0, 1], rows[0, 1] = OBJECT, PICTURE_TOKENS + 1

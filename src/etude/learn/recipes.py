@@ -303,6 +303,9 @@ class ControlRecipe(Recipe, kind="control"):
         if self.model.looks < 1:
             raise EtudeError(f"model.looks must be at least 1, got {self.model.looks}")
         _refuse_grid(self.data.source.size, self.model.grid)
+        if self.model.execute % (every := self.data.source.every):
+            told = f"{self.model.execute} and {every}; set both"
+            raise EtudeError(f"model.execute must be a multiple of data.source.every, the steps from look to look; got {told}")
         _ = self.contract  # refuses chunks that cannot be carried out
 
     @property

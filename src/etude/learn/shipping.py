@@ -129,6 +129,6 @@ def _shown(recipe: Recipe) -> Iterator[tuple[Arrays, list[Arrays]]]:
         elif isinstance(found, ControlDemonstration):
             assert isinstance(recipe, ControlRecipe)
             told = {key: getattr(found, key) for key in ("kinds", "words", "places", "rows", "pictures")}
-            steps = range(0, len(found.felt), recipe.model.execute)
+            steps = range(0, len(found.felt), recipe.model.execute // recipe.data.source.every)
             looks_there = [{"frames": found.frames[k], "felt": found.felt[k]} for k in steps]
             yield {**told, "start": start_noise(name, recipe.model.chunk, recipe.data.source.acts)}, looks_there

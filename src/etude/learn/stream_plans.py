@@ -133,4 +133,8 @@ def differing(wanted: SampleSource, there: SampleSource, but: Sequence[str]) -> 
     """The first thing in which two sources differ, some things apart, in words; empty where there is none."""
     ours, theirs = encode(wanted), encode(there)
     keys = [key for key in ours | theirs if key not in but and ours.get(key) != theirs.get(key)]
-    return f"data.source.{keys[0]} is {theirs.get(keys[0])!r}, not {ours.get(keys[0])!r}" if keys else ""
+    if not keys:
+        return ""
+    # What is as usual is not written.
+    one, other = (data.get(keys[0], getattr(source, keys[0], None)) for data, source in ((theirs, there), (ours, wanted)))
+    return f"data.source.{keys[0]} is {one!r}, not {other!r}"

@@ -127,10 +127,10 @@ def judged(direction: Literal["above", "alike"], effect: Effect | None) -> Verdi
 
 def conclusions(claims: Sequence[PaperClaim], lines: Sequence[PolicyLine], played: Played) -> list[Conclusion]:
     """What became of every claim."""
-    declared = {name: line for line in lines if line.declared for name in (line.name, *line.also)}
+    named = {name: line for line in lines for name in (line.name, *line.also)}
     found = []
     for claim in claims:
-        first, second = (_scores(side, declared, played) for side in (claim.first, claim.second))
+        first, second = (_scores(side, named, played) for side in (claim.first, claim.second))
         effect, models = compared(first, second), {key[0] for key in first} & {key[0] for key in second}
         found.append(Conclusion(claim, effect, judged(claim.direction, effect), len(models)))
     return found

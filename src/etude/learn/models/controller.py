@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from etude.learn.control import PICTURE_SIDE, PICTURE_TOKENS, TIP, ControlSource
+from etude.learn.control import PICTURE_SIDES, PICTURE_TOKENS, TIP, ControlSource
 from etude.learn.control_buffer import ControlBatch, ControlPrompts
 from etude.learn.models.pretrained import PretrainedFrames, PretrainedLanguage
 from etude.learn.models.tokens import PLACES, FrameTokens, WordTokens, gathered
@@ -21,6 +21,7 @@ from etude.learn.samples import BLANK, WORD
 
 ControlMemory = dict[str, Tensor]
 PARTS = 2  # of a loss: what moves the arm, and the hand
+SMALLER = 4  # times: so large is a thing in a prompt's picture, beside how large a camera sees it
 SPREADS = {  # of what an oracle does in one step, so that all numbers count alike: places, then turns
     "ee_delta": (0.08, 0.3),
     "ee_pose": (0.008, 0.02),  # m, and numbers of a quaternion
@@ -75,13 +76,26 @@ class Controller(nn.Module):
     # -------------------------------------------------------------------------------------------- what it is told and sees
 
     def pictures(self, prompts: ControlPrompts) -> Tensor:
-        """The pictures of prompts as tokens (B, L, width), 0 where there is none."""
+        """The pictures of prompts as tokens (B, L, width), 0 where there is none: as they are, and as small as a camera sees the things in
+        them, so that what is alike looks alike."""
         if not len(prompts.pictures):
             return self.kinds.weight.new_zeros(*prompts.rows.shape, self.width)
-        side = self.frames.grid
-        seen = self.frames.looks(prompts.pictures, self.frames.jitter).transpose(1, 2).unflatten(2, (side, side))
-        cells = self.looked(functional.adaptive_avg_pool2d(seen, PICTURE_SIDE).flatten(2).transpose(1, 2)) + self.picture_cells
-        return gathered(cells.flatten(0, 1), prompts.rows)
+        large, small = PICTURE_SIDES
+        pictures = prompts.pictures
+        seen = [self._cells(pictures, self.frames.grid, large)]
+        if isinstance(self.frames, FrameTokens):
+            times = min(SMALLER, self.frames.grid)
+            pictures = functional.avg_pool2d(pictures.permute(0, 3, 1, 2).float(), times).permute(0, 2, 3, 1)
+            seen.append(self._cells(pictures, self.frames.grid // times, small))
+        else:  # a pretrained one knows frames of one size, and things of many
+            seen.append(self._cells(pictures, self.frames.grid, small))
+        return gathered((self.looked(torch.cat(seen, 1)) + self.picture_cells).flatten(0, 1), prompts.rows)
+
+    def _cells(self, pictures: Tensor, grid: int, side: int) -> Tensor:
+        """Pictures (P, S, S, 3) that are seen as ``grid`` × ``grid`` tokens, as ``side`` × ``side`` (P, side², width)."""
+        seen = self.frames.looks(pictures, self.frames.jitter).transpose(1, 2).unflatten(2, (grid, grid))
+        pooled = seen.expand(-1, -1, side, side) if grid == 1 else functional.adaptive_avg_pool2d(seen, side)
+        return pooled.flatten(2).transpose(1, 2)
 
     def told(self, prompts: ControlPrompts) -> tuple[Tensor, Tensor]:
         """Encoded prompts (B, L, width), and which of their tokens are there (B, L)."""

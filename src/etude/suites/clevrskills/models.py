@@ -10,7 +10,8 @@ from etude.suites.clevrskills.paper import DAGGER, IN_WORDS, LEVELS
 from etude.suites.paper import PaperModel
 
 LINES = {"stream": "StreamRoboLM (Opt)", "window": "JAT", "readout": "Octo", "frame": "RoboFlamingo"}
-EPISODES = {"L0": 6000, "L1": 3000, "L2": 1500}  # 20 to 45 GB of frames on the device
+EPISODES = {"L0": 20_000, "L1": 5000, "L2": 4000}  # some 27 GB of frames on the device
+FIRST, FRESH = 1000, 4  # episodes that are there when training begins, and that come with every step
 STEPS = {"L0": 5000, "L1": 3000, "L2": 2000}
 TUNED = ("schedule.rate=0.0002", "schedule.warmup=200")  # what was learned shall not be forgotten at once
 TEXT, PLAYING = "data.source.told=text", "data.dagger.share=0.5"
@@ -18,8 +19,10 @@ TEXT, PLAYING = "data.source.told=text", "data.dagger.share=0.5"
 
 def _model(form: str, level: str, way: str, begins: str, *settings: str) -> PaperModel:
     """``way``: what tells its training apart from the plain one, in a word of the tables."""
-    most = EPISODES[level]
-    data = (f"data.source.levels={level}", f"data.start={most}", f"data.most={most}", f"schedule.steps={STEPS[level]}")
+    data = (
+        f"data.source.levels={level}", f"data.start={FIRST}", f"data.fresh={FRESH}", f"data.most={EPISODES[level]}",
+        f"schedule.steps={STEPS[level]}",
+    )  # fmt: skip
     return PaperModel(
         f"{form}-{level}{way and '-' + way.split()[-1].lower()}", LINES[form], f"{level} {way}".strip(), form,
         (*data, *(TUNED if begins else ()), *settings), begins=begins, stream=level,

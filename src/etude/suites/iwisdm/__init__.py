@@ -21,6 +21,7 @@ iwisdm = Suite(
     tables=later("etude.suites.iwisdm.tables", "TABLES"),
     paper_tables=later("etude.suites.iwisdm.paper", "tables"),
     paper_models=later("etude.suites.iwisdm.models", "MODELS"),
+    paper_claims=later("etude.suites.iwisdm.conclusions", "CLAIMS"),
     benches={"decisions": later("etude.suites.iwisdm.bench", "bench_decisions")},
 )
 

@@ -8,13 +8,12 @@ those that these are put together from: others have longer instructions or more 
 from __future__ import annotations
 
 from etude.suites.iwisdm.benchmarks import LISTS
-from etude.suites.iwisdm.paper import BY_PROPERTY
+from etude.suites.iwisdm.paper import ABILITIES, BY_PROPERTY
 from etude.suites.paper import PaperModel
 
-PARTS = ("perception_", "temporal_attention_", "memory_")  # abilities that these are put together from: what and where something is or was
 LESSONS = (
     *(name for lists in BY_PROPERTY.values() for name in lists if name),
-    *(name for name in LISTS if name.startswith((*PARTS, "match_to_sample"))),
+    *(name for name in LISTS if name.startswith((*(f"{one}_" for one in ABILITIES), "match_to_sample"))),
 )
 COMMON = (
     f"data.source.tasks={','.join(LESSONS)}",

@@ -22,6 +22,8 @@ TRIALS = 100  # of each list, as the released files have
 SPLIT = "val"
 OPEN = ("InternLM-XComposer2", "MMICL")  # the models of figures 12 to 14
 MODELS = ("GPT-4V", "Gemini-Pro-1.0", "Claude-3", *OPEN)
+PROPERTIES = ("location", "category", "identity", "all")
+ABILITIES = ("perception", "temporal_attention", "memory")  # that the levels are put together from: what and where something is or was
 BY_PROPERTY = {  # as in figure 2: identities are not asked for in single frames, and not in the level high
     "Single frame": ("single_frame_location", "single_frame_category", "", ""),
     "Low complexity": ("low_location", "low_category", "low_identity", "low"),
@@ -30,11 +32,13 @@ BY_PROPERTY = {  # as in figure 2: identities are not asked for in single frames
 }
 
 
-def _list(name: str) -> PaperCondition:
+def listed(name: str) -> PaperCondition:
+    """The trials of a list."""
     return PaperCondition(name, "iwisdm", TRIALS, task=(name,), split=(SPLIT,))
 
 
-ALL = tuple(map(_list, LEVELS))
+ALL = tuple(map(listed, LEVELS))
+DELAYS = PaperCondition("delays", "iwisdm-delays")
 
 
 def _of(records: Sequence[Record], names: Sequence[str]) -> list[Record]:
@@ -73,10 +77,10 @@ def _figure_2a() -> PaperTable:
 def _figure_2b() -> PaperTable:
     blocks = []
     for title, lists in BY_PROPERTY.items():
-        cells = [PaperCell((_list(one),), functools.partial(_right, name=one)) if one else None for one in lists]
+        cells = [PaperCell((listed(one),), functools.partial(_right, name=one)) if one else None for one in lists]
         shown: list[Printed] = [NOT_PRINTED if one else None for one in lists]
         blocks.append(PaperBlock(title, (PaperRow(tuple(cells)),), {model: [shown] for model in MODELS}))
-    return PaperTable("Figure 2b-e", "Accuracy by property", ("location", "category", "identity", "all"), tuple(blocks), "bars", digits=2)
+    return PaperTable("Figure 2b-e", "Accuracy by property", PROPERTIES, tuple(blocks), "bars", digits=2)
 
 
 def _seconds(records: Sequence[Record], level: str, right: bool) -> list[float]:
@@ -106,11 +110,11 @@ def _figure_10() -> PaperTable:
 
 
 def _figure_11() -> PaperTable:
-    one, delays = PaperCondition("delays", "iwisdm-delays"), tuple(map(str, SWEPT))
+    delays = tuple(map(str, SWEPT))
     blocks = []
     for title, prop in (("Location", "location"), ("Category", "category")):
         names = (f"match_to_sample_{prop}",)
-        cells = [PaperCell((one,), functools.partial(_sliced, names=names, breakdown="delays", value=delay)) for delay in delays]
+        cells = [PaperCell((DELAYS,), functools.partial(_sliced, names=names, breakdown="delays", value=delay)) for delay in delays]
         blocks.append(PaperBlock(title, (PaperRow(tuple(cells)),), _unprinted(len(delays), ("GPT-4V", *OPEN))))
     note = "the same trials with more and more empty frames; how many the paper plays is not printed"
     return PaperTable("Figure 11", "Accuracy by delay frames", delays, tuple(blocks), "lines", digits=2, note=note)
@@ -131,7 +135,7 @@ def _counted(
 def _figure_14() -> PaperTable:
     kinds = {"boolean": TRUTH, "location": "location", "category": "category"}
     cells = tuple(
-        PaperCell((_list("high"),), functools.partial(_sliced, names=("high",), breakdown="answer type", value=kind))
+        PaperCell((listed("high"),), functools.partial(_sliced, names=("high",), breakdown="answer type", value=kind))
         for kind in kinds.values()
     )
     return PaperTable(
@@ -152,6 +156,23 @@ def _study_1() -> PaperTable:
         blocks.append(PaperBlock(one.key, (PaperRow(tuple(cells)),)))
     note = "not in the paper. All forms of questions (operators and properties, whatever the objects) are dealt out into five parts"
     return PaperTable("Study 1", "Accuracy by fifth of structures", fifths, tuple(blocks), "bars", digits=2, note=note)
+
+
+def _study_2() -> PaperTable:
+    """What the levels are put together from: one property of what is seen now, at a place in a row, or earlier, reported or compared."""
+    blocks = []
+    for ability in ABILITIES:
+        for does in ("report", "compare"):
+            names = [f"{ability}_{prop}_{does}" if prop in ("location", "category") else "" for prop in PROPERTIES]
+            blocks.append(_by_list(f"{ability.replace('_', ' ').capitalize()}: {does}", names))
+    blocks.append(_by_list("Match to sample", [f"match_to_sample_{prop}" if prop != "all" else "match_to_sample" for prop in PROPERTIES]))
+    note = "not in the paper. Lists of which those of figure 2 are put together; one question each"
+    return PaperTable("Study 2", "Accuracy by what is put together", PROPERTIES, tuple(blocks), "bars", digits=2, note=note)
+
+
+def _by_list(title: str, names: Sequence[str]) -> PaperBlock:
+    cells = [PaperCell((listed(name),), functools.partial(_right, name=name)) if name else None for name in names]
+    return PaperBlock(title, (PaperRow(tuple(cells)),))
 
 
 def tables() -> tuple[PaperTable, ...]:
@@ -193,4 +214,5 @@ def tables() -> tuple[PaperTable, ...]:
             command="etude list iwisdm",
         ),
         _study_1(),
+        _study_2(),
     )
