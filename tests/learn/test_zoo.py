@@ -12,7 +12,7 @@ import pytest
 from refusing import refused, told
 from zoos import install, toy_card, write_policy
 
-from etude.learn.cards import ZooCard, zoo_page
+from etude.learn.cards import ZooCard, results_tables, zoo_page
 from etude.learn.named_recipes import recipe_named
 from etude.learn.zoo import cards_in
 from etude.names import EtudeError
@@ -83,6 +83,16 @@ def test_a_card_of_a_later_etude_can_be_read():
 def test_the_page_tells_what_the_card_does():
     text = zoo_page([replace(toy_card(), command="etude train this")])
     assert "etude train this" in text and "| L1 | none | 4 | 75 % | 30–95 |" in text and "| L1 | rotate | 4 | 75 % | 30–95 |" in text
+
+
+def test_who_was_led_by_a_planner_is_told_apart_from_who_was_not():
+    row = {"split": "test", "perturbation": "", "episodes": 4, "successes": 3, "interval": [0.3, 0.95]}
+    alone, led = {"mode": "vanilla", **row}, {"mode": "rule", **row, "successes": 4}
+    assert "mode" not in results_tables([row], []) and results_tables([row], []) == results_tables([alone], [])
+    both = results_tables([alone, led], [{**one, "task": "open_drawer"} for one in (alone, led)])
+    lines = both.splitlines()
+    assert "| mode | split | perturbation | episodes | success | 95 % |" in lines
+    assert "| rule | test | none | 4 | 100 % | 30–95 |" in lines and "| vanilla | test | open_drawer | 4 | 75 % | 30–95 |" in lines
 
 
 def test_the_page_of_the_documentation_is_that_of_the_shipped_cards():

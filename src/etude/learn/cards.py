@@ -9,14 +9,16 @@ from typing import Any
 from etude.evaluation.tables import percent
 from etude.names import EtudeError
 
+ALONE = "vanilla"  # the mode of a policy without a planner
 LISTED = ("name", "suite", "family", "parameters", "bytes", "trained_on", "command")  # design 9: what ``etude zoo --json`` promises
 
 
 @dataclass(frozen=True)
 class ZooCard:
     """A trained policy. ``family`` is its recipe's name, ``command`` trains it; ``recipe`` and ``contract`` are plain data; ``curve`` is a
-    few (step, loss); ``results`` are sums over episodes by split and perturbation, ``tasks`` those without perturbation by split and task;
-    ``digest`` is the weights', ``trained`` that of the checkpoint they came from; ``difference`` the largest found from torch's actions."""
+    few (step, loss); ``results`` are sums over episodes by mode, split and perturbation, ``tasks`` those without perturbation by mode,
+    split and task; ``digest`` is the weights', ``trained`` that of the checkpoint they came from; ``difference`` the largest found from
+    torch's actions."""
 
     name: str
     suite: str
@@ -79,12 +81,18 @@ def _section(card: ZooCard) -> str:
 
 
 def results_tables(results: Sequence[Mapping[str, Any]], tasks: Sequence[Mapping[str, Any]]) -> str:
-    """How well a policy does, in Markdown: sums by split and perturbation, and by split and task."""
-    text = ""
+    """How well a policy does, in Markdown: sums by split and perturbation, and by split and task; by mode too, where it has others than
+    playing alone."""
+    text, told = "", any(_mode(row) != ALONE for row in results)
     for key, rows in (("perturbation", results), ("task", tasks)):
         if rows:
-            text += "\n" + _table(("split", key, "episodes", "success", "95 %"), [_line(row, key) for row in rows])
+            columns = (*(("mode",) if told else ()), "split", key, "episodes", "success", "95 %")
+            text += "\n" + _table(columns, [(*((_mode(row),) if told else ()), *_line(row, key)) for row in rows])
     return text
+
+
+def _mode(row: Mapping[str, Any]) -> str:
+    return str(row.get("mode", ALONE))
 
 
 def _line(row: Mapping[str, Any], key: str) -> tuple[str, ...]:

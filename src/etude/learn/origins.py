@@ -48,7 +48,8 @@ def training_command(recipe: Recipe, history: Mapping[str, Any]) -> str:
 
 
 def policy_results(file: Path, history: Mapping[str, Any], folders: Sequence[Path], known: Sequence[str]) -> tuple[list[Sum], list[Sum]]:
-    """Sums by split and perturbation, and without perturbation by split and task, over ``folders`` and the run's own validation.
+    """Sums by mode, split and perturbation, and without perturbation by mode, split and task, over ``folders`` and the run's own
+    validation.
 
     All of them must be of the policy whose weights have one of the digests ``known``.
     """
@@ -62,7 +63,7 @@ def policy_results(file: Path, history: Mapping[str, Any], folders: Sequence[Pat
         records += run.records
     if not records:
         return [], []
-    return by(records, "split", "perturbation"), by(plain(records), "split", "task")
+    return by(records, "mode", "split", "perturbation"), by(plain(records), "mode", "split", "task")
 
 
 def curve_points(file: Path) -> list[tuple[int, float]]:

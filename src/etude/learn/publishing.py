@@ -11,7 +11,7 @@ from typing import Any
 from etude import __version__
 from etude.evaluation.citation import LICENCE, ending
 from etude.evaluation.tables import plural
-from etude.learn.cards import results_tables
+from etude.learn.cards import ALONE, results_tables
 from etude.learn.header import NAME, checkpoint_bytes, checkpoint_file, digest_of, metadata_in, numbers_in
 from etude.learn.origins import curve_points, family_of, policy_results, trained_on, training_command
 from etude.learn.recipes import Recipe, recipe_in
@@ -103,12 +103,18 @@ Licence: {LICENCE}.
 {ending(f"{name}: a policy for {suite}", "model", about["repository"], __version__, about["protocol"])}"""
 
 
+def _dataset_name(suite: str, row: Mapping[str, Any]) -> str:
+    perturbed = f"+{row['perturbation']}" if row["perturbation"] else ""
+    mode = row.get("mode", ALONE)
+    return f"{suite}@{row['split']}{perturbed}" + (f" ({mode})" if mode != ALONE else "")
+
+
 def _index(name: str, suite: str, results: Sequence[Mapping[str, Any]]) -> str:
     """Results as the Hub lists them."""
     rows = [
         {
             "task": {"type": "robotics", "name": "language-conditioned manipulation"},
-            "dataset": {"type": suite, "name": f"{suite}@{row['split']}{'+' if row['perturbation'] else ''}{row['perturbation']}"},
+            "dataset": {"type": suite, "name": _dataset_name(suite, row)},
             "metrics": [
                 {
                     "type": "success_rate",
