@@ -80,13 +80,15 @@ def looks():
 def test_who_knows_where_a_way_ends_gets_there_in_any_number_of_steps():
     end, start = torch.tensor([[1.0, -2.0, 0.5]]), torch.tensor([[0.3, 0.1, -4.0]])
     for steps in (1, 3, 10):
-        assert torch.allclose(flown(lambda x, moment: (end - x) / (1 - moment[:, None]), start, steps), end, atol=1e-6)
+        assert torch.allclose(flown(lambda x, moment: end, start, steps), end, atol=1e-6)
 
 
 def test_what_is_on_the_way_is_between_noise_and_what_is_wanted():
+    torch.manual_seed(0)
     wanted = torch.full((100, 2, 3), 5.0)
-    noise, moment, at = on_the_way(wanted)
-    assert torch.allclose(at, noise + moment[:, None, None] * (wanted - noise), atol=1e-5)
+    moment, at = on_the_way(wanted)
+    noise = (at - moment[:, None, None] * wanted) / (1 - moment[:, None, None])
+    assert abs(float(noise[moment < 0.9].mean())) < 0.15 and 0.85 < float(noise[moment < 0.9].std()) < 1.15
     assert moment.min() >= 0 and moment.max() < 1 and len(moment.unique()) > 90
 
 

@@ -31,7 +31,7 @@ class ChunkController(WindowLooks):
         self.acts, self.moment = nn.Linear(self.numbers, width), nn.Linear(MOMENTS, width)
         self.turns = nn.Parameter(0.5 * torch.randn(self.chunk, width))  # when in a chunk counts as much as what
         self.expert = nn.ModuleList(TransformerBlock(width, heads, recipe.dropout, cross=True) for _ in range(EXPERT))
-        self.done, self.velocity = nn.LayerNorm(width), nn.Linear(width, self.numbers)
+        self.done, self.ends = nn.LayerNorm(width), nn.Linear(width, self.numbers)
         self.stays = source.action != "ee_delta"
         if self.stays:  # the later an action, the further it is from where the arm is now
             far = self.spread[:-1] * torch.arange(1, self.chunk + 1)[:, None]
@@ -44,17 +44,17 @@ class ChunkController(WindowLooks):
         row = self.out(row)
         return [block.cross.both(row) for block in self.expert]
 
-    def _velocity(self, known: list[Tensor], shown: Tensor, at: Tensor, moment: Tensor) -> Tensor:
-        """Which way (B, H, A) actions go that are ``at`` (B, H, A) at a moment (B,) from 0, noise, to 1."""
+    def _end(self, known: list[Tensor], shown: Tensor, at: Tensor, moment: Tensor) -> Tensor:
+        """Where actions (B, H, A) end that are ``at`` (B, H, A) at a moment (B,) from 0, noise, to 1."""
         x = self.acts(at) + self.turns + self.moment(hats(moment, 0.0, 1.0, MOMENTS))[:, None]
         for block, one in zip(self.expert, known, strict=True):
             x = block(x, known=one, shown=shown[:, None, None])
-        found: Tensor = self.velocity(self.done(x)).float()
+        found: Tensor = self.ends(self.done(x)).float()
         return found
 
     def _flown(self, row: Tensor, shown: Tensor, start: Tensor) -> Tensor:
         known = self._known(row, shown)
-        return flown(lambda at, moment: self._velocity(known, shown, at, moment), start, STEPS)
+        return flown(lambda at, moment: self._end(known, shown, at, moment), start, STEPS)
 
     def _wanted(self, batch: ControlBatch) -> tuple[Tensor, Tensor]:
         """Chunks that are right (B, H, A), scaled, and which of their actions count (B, H)."""
@@ -67,9 +67,9 @@ class ChunkController(WindowLooks):
 
     def losses(self, batch: ControlBatch) -> Tensor:
         wanted, counts = self._wanted(batch)
-        noise, moment, at = on_the_way(wanted)
+        moment, at = on_the_way(wanted)
         row, shown = self.row_of(batch)
-        return mean_over((self._velocity(self._known(row, shown), shown, at, moment) - (wanted - noise)) ** 2, counts)
+        return mean_over((self._end(self._known(row, shown), shown, at, moment) - wanted) ** 2, counts)
 
     def chunks(self, batch: ControlBatch) -> tuple[Tensor, Tensor, Tensor]:
         wanted, counts = self._wanted(batch)

@@ -32,10 +32,12 @@ SPREADS = {  # of what an oracle does in one step, so that all numbers count ali
 class Controller(nn.Module):
     """``losses`` (N, 2) of a batch to learn from; ``chunks``: what it would have done, beside what was right; ``begin`` and ``act``.
 
-    ``onwards``: it learns from every look of a window, not from the last alone.
+    ``onwards``: it learns from every look of a window, not from the last alone. ``fused``: what it sees looks at what it is told, wherever
+    these two do not stand in one row.
     """
 
     onwards = False
+    fused = False
 
     def __init__(self, recipe: ControllerRecipe, source: ControlSource) -> None:
         super().__init__()
@@ -52,7 +54,7 @@ class Controller(nn.Module):
         self.cells = nn.Parameter(torch.empty(len(source.cameras), recipe.grid**2, width))
         self.looked = nn.LayerNorm(width)
         self.feeling = nn.Sequential(nn.Linear(source.feels, width), nn.GELU(), nn.Linear(width, width))
-        self.eye = nn.ModuleList(TransformerBlock(width, recipe.heads, recipe.dropout) for _ in range(recipe.eye_layers))
+        self.eye = nn.ModuleList(TransformerBlock(width, recipe.heads, recipe.dropout, cross=self.fused) for _ in range(recipe.eye_layers))
         scratch = not recipe.language
         if scratch:
             self.words = WordTokens(width)
@@ -112,14 +114,20 @@ class Controller(nn.Module):
             x = block(x, there[:, None, None])
         return self.heard(x), there
 
-    def seen(self, frames: Tensor, felt: Tensor) -> Tensor:
-        """Looks of N moments, ``frames`` uint8 (N, V, S, S, 3) and ``felt`` (N, D), as tokens (N, M, width): all cells, and the feeling."""
+    def seen(self, frames: Tensor, felt: Tensor, prompt: Tensor | None = None, told: Tensor | None = None) -> Tensor:
+        """Looks of N moments, ``frames`` uint8 (N, V, S, S, 3) and ``felt`` (N, D), as tokens (N, M, width): all cells, and the feeling. Of
+        who is ``fused``, each look at its prompt (B, L, width), of which so much is ``told`` (B, L): the first N / B at the first."""
         if self.recipe.sees == "instruction":
             frames = torch.zeros_like(frames)
         x = self.looked(self.frames.looks(frames.flatten(0, 1), self.frames.jitter)).unflatten(0, frames.shape[:2]) + self.cells
         x = torch.cat([x.flatten(1, 2), self.feeling(felt)[:, None]], 1)
         for block in self.eye:
-            x = block(x)
+            if prompt is None or told is None:
+                x = block(x)
+            else:
+                count = len(x) // len(prompt)
+                known, shown = (one.repeat_interleave(count, 0) for one in (block.cross.both(prompt), told[:, None, None]))
+                x = block(x, known=known, shown=shown)
         return x
 
     @property

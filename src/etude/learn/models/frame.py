@@ -17,6 +17,8 @@ from etude.learn.network_recipes import ControllerRecipe
 class FrameController(RecurrentController):
     """Latents that read the prompt and one look, the greatest of them, and an LSTM."""
 
+    fused = True
+
     def __init__(self, recipe: ControllerRecipe, source: ControlSource) -> None:
         super().__init__(recipe, source)
         self.trunk = nn.ModuleList(TransformerBlock(self.width, recipe.heads, recipe.dropout, cross=True) for _ in range(recipe.layers))
@@ -30,8 +32,9 @@ class FrameController(RecurrentController):
         return x[:, -LATENTS:].amax(1)
 
     def rows(self, batch: ControlBatch) -> Tensor:
-        looks = self.seen(batch.frames.flatten(0, 1), batch.felt.flatten(0, 1))
-        prompt, told = (x.repeat_interleave(self.kept, 0) for x in self.told(batch.prompts))
+        prompt, told = self.told(batch.prompts)
+        looks = self.seen(batch.frames.flatten(0, 1), batch.felt.flatten(0, 1), prompt, told)
+        prompt, told = (x.repeat_interleave(self.kept, 0) for x in (prompt, told))
         return self._read(prompt, told, looks).unflatten(0, batch.there.shape)
 
     def begin(self, prompts: ControlPrompts, start: Tensor) -> ControlMemory:
@@ -40,5 +43,6 @@ class FrameController(RecurrentController):
         return {"prompt": prompt, "told": told, "row": prompt.new_zeros(len(prompt), self.kept, self.width), "count": count}
 
     def act(self, memory: ControlMemory, frames: Tensor, felt: Tensor) -> tuple[Tensor, ControlMemory]:
-        made = self._read(memory["prompt"], memory["told"], self.seen(frames, felt))
+        prompt, told = memory["prompt"], memory["told"]
+        made = self._read(prompt, told, self.seen(frames, felt, prompt, told))
         return self.answered(memory, made, felt)

@@ -73,7 +73,7 @@ class PointFlow(KeyposeModel):
         """How far (B, 4) the ends of ways are from the labels, seen from somewhere on each."""
         now, place, rotation = self._lesson(batch)
         wanted = torch.cat([(place - 0.5) * SPREAD, six_numbers(rotation), batch.labels[:, 7:]], 1)
-        _, moment, at = on_the_way(wanted)
+        moment, at = on_the_way(wanted)
         seen = self._seen(now)
         end, likely = self._end(seen, at, moment)
         missed = (seen.guesses - place[:, None]).norm(dim=-1) * self.source.side / NEAR
@@ -93,10 +93,7 @@ class PointFlow(KeyposeModel):
             start = torch.randn(len(batch.felt), POSE_NUMBERS, generator=torch.Generator().manual_seed(0)).to(batch.felt.device)
         seen = self._seen(self._situation(batch))
 
-        def velocity(at: Tensor, moment: Tensor) -> Tensor:
-            return (self._end(seen, at, moment)[0] - at) / (1 - moment[:, None])
-
-        end = flown(velocity, start, self.steps)
+        end = flown(lambda at, moment: self._end(seen, at, moment)[0], start, self.steps)
         places = self.low + (end[:, :3] / SPREAD + 0.5) * self.source.side
         return KeyposeAnswer(places, from_six_numbers(end[:, 3:9]), end[:, 9] > 0)
 

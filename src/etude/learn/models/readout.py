@@ -29,21 +29,21 @@ class ReadoutController(WindowTrunk):
             nn.Linear(size + MOMENTS + self.width, hidden), nn.GELU(), nn.Linear(hidden, hidden), nn.GELU(), nn.Linear(hidden, size)
         )
 
-    def _velocity(self, read: Tensor, at: Tensor, moment: Tensor) -> Tensor:
-        """Which way (N, H, A) actions go that are ``at`` (N, H, A) at a moment (N,) from 0, noise, to 1."""
+    def _end(self, read: Tensor, at: Tensor, moment: Tensor) -> Tensor:
+        """Where actions (N, H, A) end that are ``at`` (N, H, A) at a moment (N,) from 0, noise, to 1."""
         given = torch.cat([at.flatten(1), hats(moment, 0.0, 1.0, MOMENTS), read.float()], 1)
         return self.flow(given).unflatten(1, (self.chunk, self.numbers)).float()
 
     def _flown(self, read: Tensor, start: Tensor) -> Tensor:
-        return flown(lambda x, moment: self._velocity(read, x, moment), start, STEPS)
+        return flown(lambda x, moment: self._end(read, x, moment), start, STEPS)
 
     def _read(self, batch: ControlBatch) -> Tensor:
         return self.gathered(self.read(*self.row_of(batch)).flatten(1))
 
     def losses(self, batch: ControlBatch) -> Tensor:
         wanted = self.scaled(batch.labels[:, -1], batch.felt[:, -1])
-        noise, moment, at = on_the_way(wanted)
-        return mean_over((self._velocity(self._read(batch), at, moment) - (wanted - noise)) ** 2, batch.counts[:, -1])
+        moment, at = on_the_way(wanted)
+        return mean_over((self._end(self._read(batch), at, moment) - wanted) ** 2, batch.counts[:, -1])
 
     def chunks(self, batch: ControlBatch) -> tuple[Tensor, Tensor, Tensor]:
         wanted = self.scaled(batch.labels[:, -1], batch.felt[:, -1])

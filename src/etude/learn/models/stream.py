@@ -51,23 +51,26 @@ class StreamBlock(nn.Module):
 class StreamController(RecurrentController):
     """The stream, and an LSTM over what was made of each look."""
 
+    fused = True
+
     def __init__(self, recipe: ControllerRecipe, source: ControlSource) -> None:
         super().__init__(recipe, source)
         self.trunk = nn.ModuleList(StreamBlock(self.width, recipe.heads, recipe.dropout, recipe.looks) for _ in range(recipe.layers))
 
-    def _told_known(self, prompts: ControlPrompts) -> tuple[Tensor, Tensor]:
-        """Keys and values of prompts (B, layers, L, 2 width), the beginning of the stream, and which are there (B, L)."""
-        x, told = self.told(prompts)
+    def _told_known(self, prompts: ControlPrompts) -> tuple[Tensor, Tensor, Tensor]:
+        """Prompts (B, L, width), which of them is there (B, L), and keys and values (B, layers, L, 2 width), the beginning of the stream."""
+        prompt, told = self.told(prompts)
+        x = prompt
         shown = torch.zeros_like(told, dtype=torch.float32).masked_fill(~told, -torch.inf)[:, None, None]
         known = []
         for block in self.trunk:
             x, own = block(x, None, shown)
             known.append(own)
-        return torch.stack(known, 1), told
+        return prompt, told, torch.stack(known, 1)
 
     def rows(self, batch: ControlBatch) -> Tensor:
-        known, told = self._told_known(batch.prompts)
-        looks = self.seen(batch.frames.flatten(0, 1), batch.felt.flatten(0, 1))
+        prompt, told, known = self._told_known(batch.prompts)
+        looks = self.seen(batch.frames.flatten(0, 1), batch.felt.flatten(0, 1), prompt, told)
         count = len(told)
         x = self.latents.repeat(self.kept, 1).expand(count, -1, -1)
         when = torch.arange(self.kept, device=x.device).repeat_interleave(LATENTS)
@@ -80,9 +83,10 @@ class StreamController(RecurrentController):
         return x.unflatten(1, (self.kept, LATENTS)).amax(2)
 
     def begin(self, prompts: ControlPrompts, start: Tensor) -> ControlMemory:
-        heard, told = self._told_known(prompts)
+        prompt, told, heard = self._told_known(prompts)
         count = len(told)
         return {
+            "prompt": prompt,
             "heard": heard,
             "told": told,
             "known": heard.new_zeros(count, self.kept, len(self.trunk), LATENTS, 2 * self.width),
@@ -91,7 +95,8 @@ class StreamController(RecurrentController):
         }
 
     def act(self, memory: ControlMemory, frames: Tensor, felt: Tensor) -> tuple[Tensor, ControlMemory]:
-        looks, count, told = self.seen(frames, felt), memory["count"], memory["told"]
+        count, told = memory["count"], memory["told"]
+        looks = self.seen(frames, felt, memory["prompt"], told)
         x = self.latents.expand(len(told), -1, -1)
         # Of what is kept the oldest makes room for this look, which is the last place that is filled.
         room = torch.zeros_like(memory["known"][:, 0])
