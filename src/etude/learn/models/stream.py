@@ -58,7 +58,7 @@ class StreamController(RecurrentController):
         self.trunk = nn.ModuleList(StreamBlock(self.width, recipe.heads, recipe.dropout, recipe.looks) for _ in range(recipe.layers))
 
     def _told_known(self, prompts: ControlPrompts) -> tuple[Tensor, Tensor, Tensor]:
-        """Prompts (B, L, width), which of them is there (B, L), and keys and values (B, layers, L, 2 width), the beginning of the stream."""
+        """Prompts (B, L, width), which of them is there (B, L), and their keys and values (B, layers, L, 2 width)."""
         prompt, told = self.told(prompts)
         x = prompt
         shown = torch.zeros_like(told, dtype=torch.float32).masked_fill(~told, -torch.inf)[:, None, None]
