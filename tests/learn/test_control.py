@@ -207,6 +207,19 @@ def test_the_four_models_have_the_same_size_within_a_fifth_and_fit_ten_megabytes
     assert max(sizes) < 1.2 * min(sizes) and max(sizes) < 4.95e6
 
 
+@pytest.mark.parametrize(("error", "power"), [("squared", 2), ("absolute", 1)])
+@pytest.mark.parametrize("form", ["stream", "window"])
+def test_how_far_the_arm_is_off_counts_as_the_recipe_says(form, error, power):
+    trainer = Trainer(recipe(form, f"model.error={error}"))
+    trainer.buffer.add([one for _, _, one in demonstrations(views=len(trainer.recipe.data.source.cameras))])
+    model, batch = trainer.model.eval(), trainer.buffer.windows([0, 1, 2], np.array([9, 12, 15]))
+    with torch.no_grad():
+        losses = model.losses(batch)[:, 0]
+        guess, right, counts = model.chunks(batch)
+    off = (((guess - right)[..., :-1].abs() ** power).mean(2) * counts).sum(1) / counts.sum(1).clamp(min=1)
+    assert torch.allclose(losses, off, atol=1e-5) and float(losses.min()) > 0
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_a_toy_learns_what_moves_the_arm(form):
     trainer, _ = trained(form)

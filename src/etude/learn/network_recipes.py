@@ -66,8 +66,9 @@ TRUNKED: tuple[Form, ...] = ("stream", "frame")  # whose trunk can be a pretrain
 @dataclass(frozen=True)
 class ControllerRecipe:
     """The network of a closed-loop policy. ``looks``: so many are known at once, ``execute`` control steps apart, after each of which a
-    ``chunk`` of actions is given; ``grid``: tokens along each side of a frame; ``hidden``: of a recurrent head. ``sees``: frames alone make
-    a deaf copy, the instruction alone a blind one, which still feels where its arm is.
+    ``chunk`` of actions is given; ``grid``: tokens along each side of a frame; ``hidden``: of a recurrent head. ``error``: what counts of
+    how far the arm's actions are from the oracle's, where no noise flows. ``sees``: frames alone make a deaf copy, the instruction alone a
+    blind one, which still feels where its arm is.
 
     Pretrained parts, known by their digests: ``language`` is t5:FOLDER, which reads prompts, or opt:FOLDER or llama:FOLDER, which is the
     trunk of ``stream`` and ``frame``; ``vision`` is vit:FOLDER, which looks at frames. They are frozen; with ``adapters``, matrices of this
@@ -87,6 +88,7 @@ class ControllerRecipe:
     grid: int = 8
     dropout: float = 0.1
     jitter: float = 0.1
+    error: Literal["squared", "absolute"] = field(default="squared", metadata=SPARSE)
     sees: Literal["both", "frames", "instruction"] = field(default="both", metadata=SPARSE)
     language: str = field(default="", metadata=SPARSE)
     language_digest: str = field(default="", metadata=SPARSE)

@@ -7,6 +7,8 @@ again. It begins with the prompt (:meth:`Controller.begin`), and every look give
 
 from __future__ import annotations
 
+from typing import Literal
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -171,6 +173,11 @@ class Controller(nn.Module):
     def act(self, memory: ControlMemory, frames: Tensor, felt: Tensor) -> tuple[Tensor, ControlMemory]:
         """Chunks (B, H, A) after a look at ``frames`` (B, V, S, S, 3) and ``felt`` (B, D), and what is remembered of it."""
         raise NotImplementedError
+
+
+def errors_of(found: Tensor, wanted: Tensor, error: Literal["squared", "absolute"]) -> Tensor:
+    """How far actions are from those that are right, number by number."""
+    return (found - wanted) ** 2 if error == "squared" else (found - wanted).abs()
 
 
 def mean_over(errors: Tensor, counts: Tensor) -> Tensor:

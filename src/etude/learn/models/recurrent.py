@@ -3,13 +3,15 @@ cross-entropy."""
 
 from __future__ import annotations
 
+from typing import Literal
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from etude.learn.control import ControlSource
 from etude.learn.control_buffer import ControlBatch
-from etude.learn.models.controller import Controller, ControlMemory, appended, mean_over
+from etude.learn.models.controller import Controller, ControlMemory, appended, errors_of, mean_over
 from etude.learn.network_recipes import ControllerRecipe
 
 LATENTS = 8  # tokens that look
@@ -20,9 +22,9 @@ class RecurrentHead(nn.Module):
 
     full_precision = True
 
-    def __init__(self, width: int, hidden: int, chunk: int, numbers: int) -> None:
+    def __init__(self, width: int, hidden: int, chunk: int, numbers: int, error: Literal["squared", "absolute"]) -> None:
         super().__init__()
-        self.chunk, self.numbers = chunk, numbers
+        self.chunk, self.numbers, self.error = chunk, numbers, error
         self.norm, self.lstm = nn.LayerNorm(width), nn.LSTM(width, hidden, batch_first=True)
         self.out = nn.Linear(hidden, chunk * numbers)
 
@@ -36,7 +38,7 @@ class RecurrentHead(nn.Module):
         """How far (N, 2) chunks are from what is ``wanted`` (B, K, H, A) and ``counts`` (B, K, H), for those that are there (N,)."""
         found, wanted, counts = (x.flatten(0, 1)[where] for x in (self(row), wanted, counts))
         hand = functional.binary_cross_entropy_with_logits(found[..., -1], (wanted[..., -1] > 0).float(), reduction="none")
-        return mean_over(torch.cat([(found[..., :-1] - wanted[..., :-1]) ** 2, hand[..., None]], -1), counts)
+        return mean_over(torch.cat([errors_of(found[..., :-1], wanted[..., :-1], self.error), hand[..., None]], -1), counts)
 
     def answers(self, row: Tensor) -> Tensor:
         """Chunks (B, K, H, A) to be carried out: the hand closes or opens."""
@@ -52,7 +54,7 @@ class RecurrentController(Controller):
     def __init__(self, recipe: ControllerRecipe, source: ControlSource) -> None:
         super().__init__(recipe, source)
         self.latents = nn.Parameter(0.02 * torch.randn(LATENTS, self.width))
-        self.head = RecurrentHead(self.width, recipe.hidden, self.chunk, self.numbers)
+        self.head = RecurrentHead(self.width, recipe.hidden, self.chunk, self.numbers, recipe.error)
 
     def rows(self, batch: ControlBatch) -> Tensor:
         """What is made (B, K, width) of every look of a batch."""

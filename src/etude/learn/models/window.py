@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from etude.learn.control import ControlSource
 from etude.learn.control_buffer import ControlBatch, ControlPrompts
-from etude.learn.models.controller import Controller, ControlMemory, appended, filled, mean_over
+from etude.learn.models.controller import Controller, ControlMemory, appended, errors_of, filled, mean_over
 from etude.learn.models.trunk import TransformerBlock
 from etude.learn.network_recipes import ControllerRecipe
 
@@ -88,7 +88,8 @@ class WindowController(WindowTrunk):
 
     def losses(self, batch: ControlBatch) -> Tensor:
         wanted = self.scaled(batch.labels[:, -1], batch.felt[:, -1])
-        return mean_over((self._head(self.read(*self.row_of(batch))) - wanted) ** 2, batch.counts[:, -1])
+        found = self._head(self.read(*self.row_of(batch)))
+        return mean_over(errors_of(found, wanted, self.recipe.error), batch.counts[:, -1])
 
     def chunks(self, batch: ControlBatch) -> tuple[Tensor, Tensor, Tensor]:
         return self._head(self.read(*self.row_of(batch))), self.scaled(batch.labels[:, -1], batch.felt[:, -1]), batch.counts[:, -1]
