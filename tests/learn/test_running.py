@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -18,8 +19,10 @@ from toys import demonstrations  # noqa: E402
 
 from etude.cli import main  # noqa: E402
 from etude.datasets.taking import RecordingSpec  # noqa: E402
+from etude.learn.checkpoint import load_model, save_model  # noqa: E402
 from etude.learn.curve import CURVE, Curve, read_curve  # noqa: E402
 from etude.learn.gpu_meter import GpuMeter  # noqa: E402
+from etude.learn.header import NAME, metadata_in  # noqa: E402
 from etude.learn.named_recipes import recipe_named  # noqa: E402
 from etude.learn.stored import stored  # noqa: E402
 from etude.learn.stream import GivenSamples  # noqa: E402
@@ -109,6 +112,25 @@ def test_by_the_clock_training_goes_on_where_schedule_and_stream_stood(tmp_path)
     (point,) = train(again, fresh, minutes=1e6, asked=lambda: again.done == 4)
     assert point.step == 4 and again.over > over and point.episodes > 9
     assert point.seen == pytest.approx(16 / point.episodes)
+
+
+@pytest.mark.parametrize("left", ["an older policy", "half a policy", "no policy"])
+def test_who_was_killed_between_state_and_policy_has_the_policy_in_the_end(kept, tmp_path, capsys, monkeypatch, left):
+    out, arguments = tmp_path / "run", ["--steps", "2", "--validate", "0"]
+    told(capsys, monkeypatch, *command(kept, out, *arguments))
+    policy = out / NAME
+    whole, parts = policy.read_bytes(), load_model(policy)[0].state_dict().keys()
+    if left == "an older policy":
+        model, recipe, _ = load_model(policy)
+        save_model(policy, model, recipe, steps=1)
+    elif left == "half a policy":
+        policy.write_bytes(whole[:100])
+    else:
+        policy.unlink()
+    told(capsys, monkeypatch, *command(kept, out, *arguments))
+    history = json.loads(metadata_in(policy.read_bytes(), policy)["history"])
+    assert history["steps"] == 2 and len(policy.read_bytes()) == len(whole)
+    assert load_model(policy)[0].state_dict().keys() == parts
 
 
 def test_two_processes_have_the_losses_of_one(kept, tmp_path, capsys, monkeypatch):

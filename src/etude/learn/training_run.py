@@ -26,6 +26,7 @@ from etude.learn.cluster_stream import ClusterStream
 from etude.learn.control import ControlSource
 from etude.learn.curve import Curve, CurvePoint, measured, write_page
 from etude.learn.dagger import played_round
+from etude.learn.header import NAME, checkpoint_bytes, metadata_in
 from etude.learn.models.cogelot import parameters_of
 from etude.learn.ranks import Ranks
 from etude.learn.recipes import Recipe
@@ -34,7 +35,7 @@ from etude.learn.state import StateForm, has_state
 from etude.learn.stored import stored
 from etude.learn.stream import GivenSamples, OrderedStream, Samples, SampleStream
 from etude.learn.train import EVERY, Trainer, train
-from etude.names import EpisodeName, EtudeError
+from etude.names import EpisodeName, EtudeError, parse_json
 
 RECIPE, MEASURED = "recipe.json", "measured.json"
 TELL = 10 * EVERY  # steps between lines of progress, where they are fast
@@ -186,6 +187,14 @@ def _saved(recipe: Recipe, folder: Path, first: int = 0, stride: int = 1) -> Sav
     return SavedStream(folder, recipe.data.source, first, stride)
 
 
+def _policy_steps(folder: Path) -> int:
+    """After how many steps the policy of a run was written: the state comes before it, and somebody may have been killed between them."""
+    try:
+        return int(parse_json(metadata_in(checkpoint_bytes(folder / NAME), folder)["history"])["steps"])
+    except (EtudeError, KeyError):  # there is none, or no whole one
+        return -1
+
+
 class _Keeping:
     """The first rank's part: the curve, states and validations."""
 
@@ -193,7 +202,7 @@ class _Keeping:
         self._trainer, self._folder, self._settings, self._say = trainer, folder, settings, say
         self._curve = Curve(folder, trainer.done)
         self._stopping = Stopping()
-        self._kept = trainer.done if has_state(folder) else -1  # the step of the state
+        self._kept = trainer.done if has_state(folder) and _policy_steps(folder) == trainer.done else -1  # the step of state and policy
         self._rounds = 0  # of episodes that the policy played itself, in the buffer
 
     def train(self) -> None:
