@@ -4,7 +4,7 @@ trained here are expected to lack."""
 from __future__ import annotations
 
 import functools
-import statistics
+import math
 from collections.abc import Sequence
 
 from etude.evaluation.decisions import answers_of, sliced
@@ -24,7 +24,7 @@ def _right(records: Sequence[Record], delays: str = "") -> Scores:
     for record in records:
         name, answers = name_of(record), answers_of([record])
         if answers and (not delays or delays in sliced(answers, "delays")):
-            found[name.task, name.split, name.seed] = statistics.fmean(one.right for one in answers)
+            found[name.task, name.split, name.seed] = math.fsum(one.right for one in answers) / len(answers)
     return found
 
 
