@@ -12,7 +12,7 @@ SETTINGS = (
     "model.width=32", "model.heads=2", "model.eye_layers=1", "model.prompt_layers=1", "model.layers=2", "model.hidden=32", "model.looks=4",
     "model.chunk=4", "model.execute=3", "model.grid=2", "model.dropout=0.0", "model.jitter=0.0", "schedule.batch=8", "schedule.warmup=0",
     "schedule.rate=0.003", "schedule.ema=0.9", "schedule.steps=60", "data.start=3", "data.most=3", "data.source.seed=3",
-    "data.source.tasks=touch", "data.source.size=32", "data.source.every=1",
+    "data.source.every=1", "data.source.tasks=touch", "data.source.size=32",
 )  # fmt: skip
 
 
