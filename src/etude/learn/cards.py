@@ -83,15 +83,16 @@ def _section(card: ZooCard) -> str:
 def results_tables(results: Sequence[Mapping[str, Any]], tasks: Sequence[Mapping[str, Any]]) -> str:
     """How well a policy does, in Markdown: sums by split and perturbation, and by split and task; by mode too, where it has others than
     playing alone."""
-    text, told = "", any(_mode(row) != ALONE for row in results)
+    text, told = "", any(mode_of(row) != ALONE for row in results)
     for key, rows in (("perturbation", results), ("task", tasks)):
         if rows:
             columns = (*(("mode",) if told else ()), "split", key, "episodes", "success", "95 %")
-            text += "\n" + _table(columns, [(*((_mode(row),) if told else ()), *_line(row, key)) for row in rows])
+            text += "\n" + _table(columns, [(*((mode_of(row),) if told else ()), *_line(row, key)) for row in rows])
     return text
 
 
-def _mode(row: Mapping[str, Any]) -> str:
+def mode_of(row: Mapping[str, Any]) -> str:
+    """In which mode these episodes were played."""
     return str(row.get("mode", ALONE))
 
 

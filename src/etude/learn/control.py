@@ -264,7 +264,7 @@ def demonstrated(
         wanted = delta_action(oracle.aim(), simulation.monitor.watch.tip)
         noted(simulation)
         right = converted(wanted, simulation)
-        labels.append(_near(right, simulation.proprioception(), source.action))
+        labels.append(_near(right, simulation) if source.action == "ee_pose" else right)
         done = right if hand is None else hand.moved(wanted, seen, simulation)
         led.append(np.array_equal(done, right))
         simulation.step(done)
@@ -287,9 +287,9 @@ def _push(how: Shaking, stream: Stream) -> Array:
     return np.array([stream.normal(0.0, size) for size in spread])
 
 
-def _near(action: Array, felt: NDArray[np.float32], space: ActionSpace) -> Array:
-    """The same action; of the two quaternions that mean the same, the one near to the tip's own."""
-    if space == "ee_pose" and float((action[3:7] * felt[-TIP + 3 : -TIP + 7]).sum()) < 0:
+def _near(action: Array, simulation: Simulation) -> Array:
+    """The same pose; of the two quaternions that mean the same, the one near to the tip's own."""
+    if float((action[3:7] * simulation.proprioception()[-TIP + 3 : -TIP + 7]).sum()) < 0:
         return np.concatenate([action[:3], -action[3:7], action[7:]])
     return action
 

@@ -11,7 +11,7 @@ from typing import Any
 from etude import __version__
 from etude.evaluation.citation import LICENCE, ending
 from etude.evaluation.tables import plural
-from etude.learn.cards import ALONE, results_tables
+from etude.learn.cards import ALONE, mode_of, results_tables
 from etude.learn.header import NAME, checkpoint_bytes, checkpoint_file, digest_of, metadata_in, numbers_in
 from etude.learn.origins import curve_points, family_of, policy_results, trained_on, training_command
 from etude.learn.recipes import Recipe, recipe_in
@@ -105,7 +105,7 @@ Licence: {LICENCE}.
 
 def _dataset_name(suite: str, row: Mapping[str, Any]) -> str:
     perturbed = f"+{row['perturbation']}" if row["perturbation"] else ""
-    mode = row.get("mode", ALONE)
+    mode = mode_of(row)
     return f"{suite}@{row['split']}{perturbed}" + (f" ({mode})" if mode != ALONE else "")
 
 

@@ -10,6 +10,7 @@ from etude.suites.paper import PaperModel
 POLICIES = {"heatmaps": "RVT2", "points": "3D-Diffuser-Actor", "chunks": "π0"}  # recipes, and what they stand for
 STREAMS = {"heatmaps": "keyposes", "points": "keyposes", "chunks": "control", "planner": "questions"}  # that all levels share
 BEST = next(iter(POLICIES))
+SHIPPED = f"{BEST}-{LEVELS[-1]}"  # zoo:himan-heatmaps
 PLANNER = "Qwen2.5VL-7B"
 
 
@@ -21,7 +22,7 @@ def line(policy: str) -> str:
 def _policy(recipe: str, name: str, trained: str, *settings: str) -> PaperModel:
     policy = POLICIES[recipe]
     also = f"{policy}-Vanilla", f"{policy}-VLM", policy
-    return PaperModel(name, line(policy), trained, recipe, settings, also=also, stream=STREAMS[recipe])
+    return PaperModel(name, line(policy), trained, recipe, settings, ships=name == SHIPPED, also=also, stream=STREAMS[recipe])
 
 
 def _level(level: str) -> str:
