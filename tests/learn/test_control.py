@@ -215,7 +215,8 @@ def test_how_far_the_arm_is_off_counts_as_the_recipe_says(form, error, power):
     model, batch = trainer.model.eval(), trainer.buffer.windows([0, 1, 2], np.array([9, 12, 15]))
     with torch.no_grad():
         losses = model.losses(batch)[:, 0]
-        guess, right, counts = model.chunks(batch)
+        answers = model.chunks(batch)
+        guess, right, counts = answers.found, answers.wanted, answers.counts
     off = (((guess - right)[..., :-1].abs() ** power).mean(2) * counts).sum(1) / counts.sum(1).clamp(min=1)
     assert torch.allclose(losses, off, atol=1e-5) and float(losses.min()) > 0
 
@@ -227,7 +228,8 @@ def test_a_toy_learns_what_moves_the_arm(form):
     errors = []
     for model in (Trainer(recipe(form)).model.eval(), trainer.averaged):
         with torch.no_grad():
-            guess, right, counts = model.chunks(batch)
+            answers = model.chunks(batch)
+        guess, right, counts = answers.found, answers.wanted, answers.counts
         errors.append(float((guess - right)[counts][:, :-1].abs().mean()))
     assert errors[1] < 0.92 * errors[0]  # after 30 steps of eight windows
 
@@ -254,9 +256,10 @@ def test_a_policy_does_look_by_look_what_its_model_makes_of_the_window(form):
         batch = buffer.windows([0], np.array([max(step, 9) if model.onwards else step]))
         with torch.no_grad():
             if form == "readout":
-                made = model._flown(model._read(batch), torch.from_numpy(told["start"])[None])
+                made, _, hints, _ = model.read_last(batch)
+                made = model._flown(torch.cat([made, hints], 1), torch.from_numpy(told["start"])[None])
             else:
-                made = model.chunks(batch)[0]
+                made = model.chunks(batch).found
             at = min(look, 3) if model.onwards else 0
             expected = model.actions(made[at], torch.from_numpy(one.felt[step])).numpy()
         assert np.allclose(played[look], expected, atol=1e-4)

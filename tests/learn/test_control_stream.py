@@ -41,7 +41,7 @@ def saved(tmp_path_factory):
 
 def read(folder, source, *part):
     stream, buffer = SavedStream(folder, source, *part), Kept()
-    stream.fill(buffer)
+    stream.fill(buffer, 10.0)
     assert stream.ended and stream.next == COUNT
     return buffer.found
 

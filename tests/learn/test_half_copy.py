@@ -63,7 +63,8 @@ def test_weights_are_rounded_anew_after_they_have_changed():
 def test_what_asks_for_full_precision_is_left_alone():
     model = Trainer(controls.recipe("stream")).model
     computing = HalfCopy(model).computing
-    assert computing.head.out.weight is model.head.out.weight and computing.head.lstm.weight_hh_l0 is model.head.lstm.weight_hh_l0
+    assert computing.head.out[0].weight is model.head.out[0].weight and computing.head.lstm.weight_hh_l0 is model.head.lstm.weight_hh_l0
+    assert computing.pointer.keys.weight is model.pointer.keys.weight
 
 
 def final_loss(form):

@@ -44,7 +44,7 @@ class _Gappy(KeyposePlan, kind="keyposes"):
 def read(folder, source, *part):
     stream, buffer = SavedStream(folder, source, *part), Kept()
     while not stream.ended:
-        stream.fill(buffer)
+        stream.fill(buffer, 10.0)
     return buffer.samples
 
 

@@ -102,7 +102,7 @@ def test_a_policy_does_look_by_look_what_its_model_makes_of_the_window(parts, ca
     inference.begin(0, told(one, model))
     played = [inference.decide([0], [{"frames": one.frames[step], "felt": one.felt[step]}])[0] for step in (0, 3, 6, 9)]
     with torch.no_grad():
-        made = model.chunks(buffer.windows([0], np.array([9])))[0]
+        made = model.chunks(buffer.windows([0], np.array([9]))).found
         expected = model.actions(made, torch.from_numpy(one.felt[[0, 3, 6, 9]])).numpy()
     assert np.allclose(played, expected, atol=1e-4) and np.abs(np.diff(expected, axis=0)).max() > 1e-4
 

@@ -97,6 +97,21 @@ def test_a_run_that_is_interrupted_twice_has_the_curve_of_one_that_was_not(kept,
         assert loss == pytest.approx(sum(steps[k] for k in range(firsts[step] + 1, step + 1)) / (step - firsts[step]), abs=1e-5)
 
 
+def test_who_is_told_to_end_while_the_last_state_is_written_writes_it(kept, tmp_path, capsys, monkeypatch):
+    out, save = tmp_path / "run", Trainer.save
+
+    def told_to_end_first(self, *given, **more):
+        os.kill(os.getpid(), signal.SIGTERM)
+        save(self, *given, **more)
+
+    monkeypatch.setattr(Trainer, "save", told_to_end_first)
+    monkeypatch.setattr(sys, "argv", ["etude", *command(kept, out, "--steps", "3")])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 130 and "stopped after step 3, which is saved" in capsys.readouterr().out
+    assert json.loads(metadata_in((out / NAME).read_bytes(), out)["history"])["steps"] == 3
+
+
 def test_by_the_clock_training_goes_on_where_schedule_and_stream_stood(tmp_path):
 
     recipe = recipe_named("vima/objects-xattn", [*TINY, "data.most=9", "data.source.tasks=rotate"])

@@ -49,7 +49,7 @@ def things(columns, episode):
 def test_it_gives_the_demonstrations_of_the_stream_in_their_order(saved, look, perturb):
     source = replace(SOURCE, look=look, perturb=perturb)
     stream, buffer = SavedStream(saved, source), Collected()
-    stream.fill(buffer)
+    stream.fill(buffer, 10.0)
     assert stream.ended and stream.next == COUNT and len(buffer.lots[0]) == COUNT
     for number in (0, COUNT - 1):
         played = columns_of([demonstrate(source.name(number), look)])
@@ -59,9 +59,9 @@ def test_it_gives_the_demonstrations_of_the_stream_in_their_order(saved, look, p
 
 def test_two_processes_share_its_demonstrations_without_one_in_common(saved):
     whole, parts = Collected(), [Collected(), Collected()]
-    SavedStream(saved, SOURCE).fill(whole)
+    SavedStream(saved, SOURCE).fill(whole, 10.0)
     for k, part in enumerate(parts):
-        SavedStream(saved, SOURCE, k, 2).fill(part)
+        SavedStream(saved, SOURCE, k, 2).fill(part, 10.0)
     assert [len(part.lots[0]) for part in parts] == [3, 2]
     assert sorted(row.tolist() for part in parts for row in part.lots[0].episodes) == whole.lots[0].episodes.tolist()
 
@@ -83,7 +83,7 @@ def test_it_can_be_learned_from_while_it_grows(saved, tmp_path):
     stream.fill(buffer, 0.01)
     assert not buffer.lots and not stream.ended
     (growing / "objects-000000.demos").write_bytes((saved / "objects-000000.demos").read_bytes())
-    stream.fill(buffer, 0.01)
+    stream.fill(buffer, 10.0)
     assert len(buffer.lots[0]) == COUNT and stream.ended
 
 

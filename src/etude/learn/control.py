@@ -19,6 +19,7 @@ from etude.episodes import CONTROLS, PRIMITIVE_STEPS, PRIMITIVES, ActionSpace, E
 from etude.learn.packing import arrays_in, in_a_row
 from etude.learn.samples import BLANK, OBJECT, prompt_tokens
 from etude.learn.source import SEEDS, SampleSource, refuse_tests, start_noise
+from etude.learn.spots import spots, things_shown
 from etude.library import episode, tasks, told_in
 from etude.names import SPARSE, EtudeError, Stream, rng, unknown
 from etude.policies.contract import Contract, refuse_mismatches
@@ -80,7 +81,9 @@ class DaggerRecipe:
 class ControlDemonstration:
     """The prompt as ``kinds`` (L,), ``words`` (L, 2), ``places`` (L,) and ``rows`` (L,): cells of ``pictures`` uint8 (P, S, S, 3), 20 of
     each, −1 for words. Of T steps: ``labels`` float32 (T, A), and ``led`` bool (T,): was that what was carried out? ``frames`` uint8
-    (N, V, S, S, 3) and ``felt`` float32 (N, D) of the first step, and of every so many after it as the source says."""
+    (N, V, S, S, 3), ``felt`` float32 (N, D) and ``aims`` float32 (N, 7) of the first step, and of every so many after it as the source
+    says; an aim is the pose (world) to which the tip has come when what the oracle says it is doing is done. With them ``spots`` uint8
+    (N, 4, V, 2): where what the first pictures show is seen (:mod:`etude.learn.spots`)."""
 
     kinds: NDArray[np.uint8]
     words: NDArray[np.int16]
@@ -89,6 +92,8 @@ class ControlDemonstration:
     pictures: NDArray[np.uint8]
     frames: NDArray[np.uint8]
     felt: NDArray[np.float32]
+    aims: NDArray[np.float32]
+    spots: NDArray[np.uint8]
     labels: NDArray[np.float32]
     led: NDArray[np.bool_]
 
@@ -253,6 +258,10 @@ def demonstrated(
         hand.reset(told, pictures, found.name)
     frames: list[NDArray[np.uint8]] = []
     felt: list[NDArray[np.float32]] = []
+    places: list[NDArray[np.uint8]] = []
+    shown = () if source.told == "text" else things_shown(found.instruction, found.scene)
+    doing: list[tuple[str, str, bool]] = []
+    poses: list[tuple[float, ...]] = []
     labels: list[Array] = []
     led: list[bool] = []
     seen: Observation = {}
@@ -261,7 +270,13 @@ def demonstrated(
             seen = observer.look()
             frames.append(np.stack([seen[camera] for camera in source.cameras]))
             felt.append(seen["proprioception"])
-        wanted = delta_action(oracle.aim(), simulation.monitor.watch.tip)
+            views = [observer.segmentations[camera] for camera in source.cameras]
+            places.append(spots(views, simulation.world.segmentation_ids(), shown))
+        aim = oracle.aim()
+        tip = simulation.monitor.watch.tip
+        doing.append((aim.task, aim.step, aim.closed))
+        poses.append((*tip.position, *tip.rotation))
+        wanted = delta_action(aim, tip)
         noted(simulation)
         right = converted(wanted, simulation)
         labels.append(_near(right, simulation) if source.action == "ee_pose" else right)
@@ -272,8 +287,24 @@ def demonstrated(
         if hand is not None:
             return None
         raise EtudeError(f"{name}: the oracle does not solve it")
-    arrays = prompt_arrays_of(told, pictures, source.size, source.language) | {"frames": np.stack(frames), "felt": np.stack(felt)}
-    return ControlDemonstration(**arrays, labels=np.array(labels, np.float32), led=np.array(led))
+    arrays = prompt_arrays_of(told, pictures, source.size, source.language)
+    return ControlDemonstration(
+        **arrays,
+        frames=np.stack(frames),
+        felt=np.stack(felt),
+        aims=_ends(doing, poses)[:: source.every],
+        spots=np.stack(places),
+        labels=np.array(labels, np.float32),
+        led=np.array(led),
+    )
+
+
+def _ends(doing: Sequence[object], poses: Sequence[tuple[float, ...]]) -> NDArray[np.float32]:
+    """For every step the pose (7,) at which something else is begun, or the last one."""
+    found = [poses[-1]] * len(poses)
+    for k in range(len(poses) - 2, -1, -1):
+        found[k] = found[k + 1] if doing[k] == doing[k + 1] else poses[k + 1]
+    return np.array(found, np.float32)
 
 
 def told_of(found: Episode, source: ControlSource) -> tuple[str, Sequence[NDArray[np.uint8]]]:

@@ -16,6 +16,7 @@ from torch import Tensor
 from etude.learn.buffer import Blocks, Rows, ranges, sent_to
 from etude.learn.control import PICTURE_TOKENS, ControlDemonstration, ControlSource
 from etude.learn.network_recipes import ControllerRecipe
+from etude.learn.spots import SOUGHT
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +34,8 @@ class ControlPrompts:
 class ControlBatch:
     """B windows of K looks, as many control steps apart as a policy carries out between two looks, oldest first.
 
-    ``frames`` uint8 (B, K, V, S, S, 3) and ``felt`` (B, K, D); ``labels`` (B, K, H, A): what the oracle wants at each look and after it;
+    ``frames`` uint8 (B, K, V, S, S, 3) and ``felt`` (B, K, D); ``aims`` (B, K, 7): to which pose the oracle is bringing the tip; ``labels``
+    (B, K, H, A): what it wants at each look and after it; ``spots`` uint8 (B, K, 4, V, 2): where what the prompt shows is seen;
     ``counts`` (B, K, H): is there such an action, and was all done as the oracle wants until then? ``there`` (B, K): is there such a look?
     ``where`` (N,): which looks of all in a row.
     """
@@ -41,6 +43,8 @@ class ControlBatch:
     prompts: ControlPrompts
     frames: Tensor
     felt: Tensor
+    aims: Tensor
+    spots: Tensor
     there: Tensor
     where: Tensor
     labels: Tensor
@@ -59,6 +63,8 @@ class ControlBuffer:
         self._frames = Blocks((len(source.cameras), source.size, source.size, 3), torch.uint8, self.device)
         self._pictures = Blocks((source.size, source.size, 3), torch.uint8, self.device)
         self._felt = Rows((source.feels,), torch.float32, self.device)
+        self._aims = Rows((7,), torch.float32, self.device)
+        self._spots = Rows((SOUGHT, len(source.cameras), 2), torch.uint8, self.device)
         self._labels = Rows((source.acts,), torch.float32, self.device)
         here = torch.device("cpu")
         self._tokens = Rows((5,), torch.int32, here)  # kind, two buckets, place, row
@@ -78,6 +84,8 @@ class ControlBuffer:
             self._frames.append(one.frames)
             self._pictures.append(one.pictures)
             self._felt.append(one.felt)
+            self._aims.append(one.aims)
+            self._spots.append(one.spots)
             self._labels.append(one.labels)
             off = np.append(np.flatnonzero(~one.led), len(one.led))
             steps = np.arange(len(one.led))
@@ -112,10 +120,13 @@ class ControlBuffer:
         counts = there[..., None] & (wanted < length[:, None, None])
         counts &= np.arange(self._chunk) <= self._led.values.numpy()[at][..., None]  # what follows a push is an answer to it
         labels = first[:, None, None] + np.where(counts, wanted, 0)
+        looks = self._sent(seen)
         return ControlBatch(
             self._prompts(chosen),
             self._frames.gathered(seen.ravel()).unflatten(0, seen.shape),
-            self._felt.values[self._sent(seen)],
+            self._felt.values[looks],
+            self._aims.values[looks],
+            self._spots.values[looks],
             self._sent(there),
             self._sent(np.flatnonzero(there)),
             self._labels.values[self._sent(labels)],

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from etude.learn.control import ControlDemonstration, ControlSource, demonstrated, prompt_arrays_of, told_of
 from etude.learn.packing import arrays_in, in_a_row
 from etude.learn.source import SampleSource
+from etude.learn.spots import UNSEEN
 from etude.learn.stream_plans import StreamPlan, differing
 from etude.library import episode
 from etude.machine import cores
@@ -125,10 +126,10 @@ class ControlPlan(StreamPlan, kind="control"):
             arrays = arrays_in(row.data)
             one = unsqueezed(arrays[len(WORDED) :])
             if views != [*range(len(self.source.cameras))]:
-                one = replace(one, frames=np.ascontiguousarray(one.frames[:, views]))
+                one = replace(one, frames=np.ascontiguousarray(one.frames[:, views]), spots=np.ascontiguousarray(one.spots[:, :, views]))
             if source.told == "multimodal":
                 return one
-            return replace(one, **dict(zip(WORDED, arrays, strict=False)), pictures=one.pictures[:0])
+            return replace(one, **dict(zip(WORDED, arrays, strict=False)), pictures=one.pictures[:0], spots=np.full_like(one.spots, UNSEEN))
 
         with ThreadPoolExecutor(cores()) as team:  # what is inflated needs no interpreter
             buffer.add(list(team.map(made, rows[(first - before) % stride :: stride])))

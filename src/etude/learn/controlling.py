@@ -6,6 +6,7 @@ are taken by so many at a time as were recorded; on a CPU every look is taken al
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -137,9 +138,10 @@ class MemoryTable:
 def judged_control(model: Controller, found: Sequence[tuple[int, str, ControlDemonstration]], device: torch.device) -> str:
     """How far chunks are from the oracle's, at every look of these demonstrations, by task, as a table.
 
-    Errors of what moves the arm stand beside how much the oracle moves it: who keeps still has errors of the same size.
+    Errors of what moves the arm stand beside how much the oracle moves it: who keeps still has errors of the same size. Of who points, how
+    far that place is from where the oracle brings the hand.
     """
-    rows: dict[str, list[tuple[float, float, bool]]] = {}
+    rows: dict[str, list[tuple[float, float, bool, float]]] = {}
     for _, name, one in found:
         buffer = ControlBuffer(model.source, model.recipe, model.onwards, device)
         buffer.add([one])
@@ -147,15 +149,19 @@ def judged_control(model: Controller, found: Sequence[tuple[int, str, ControlDem
         for start in range(0, len(moments), JUDGED):
             part = moments[start : start + JUDGED]
             with torch.no_grad(), torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-                guess, right, counts = model.chunks(buffer.windows([0] * len(part), part))
-            guess, right = guess[counts[:, 0], 0].float(), right[counts[:, 0], 0]
+                answers = model.chunks(buffer.windows([0] * len(part), part))
+            there = answers.counts[:, 0]
+            guess, right = answers.found[there, 0].float(), answers.wanted[there, 0]
+            off = [math.nan] * len(guess) if answers.off is None else answers.off[there].tolist()
             errors, sizes = ((x[:, :-1]).abs().mean(1).tolist() for x in (guess - right, right))
             hands = ((guess[:, -1] > 0) == (right[:, -1] > 0)).tolist()
-            rows.setdefault(EpisodeName.parse(name).task, []).extend(zip(errors, sizes, hands, strict=True))
-    lines = ["| task | looks | error | oracle's size | hand right |", "|---|---|---|---|---|"]
+            rows.setdefault(EpisodeName.parse(name).task, []).extend(zip(errors, sizes, hands, off, strict=True))
+    lines = ["| task | looks | error | oracle's size | hand right | points off by (median, cm) |", "|---|---|---|---|---|---|"]
     for task, values in sorted(rows.items()):
-        error, size, hand = np.mean(np.array(values, float), axis=0)
-        lines.append(f"| {task} | {len(values)} | {error:.3f} | {size:.3f} | {100 * hand:.0f} |")
+        error, size, hand, _ = np.mean(np.array(values, float), axis=0)
+        off_by = 100 * float(np.median([one[3] for one in values]))
+        pointed = "–" if math.isnan(off_by) else f"{off_by:.1f}"
+        lines.append(f"| {task} | {len(values)} | {error:.3f} | {size:.3f} | {100 * hand:.0f} | {pointed} |")
     return "\n".join(lines)
 
 

@@ -49,10 +49,10 @@ LOOK_NAMES: dict[str, Look] = {"objects": "objects", "patches": "patches"}
 CONDITIONINGS: dict[str, Literal["cross", "concat"]] = {"xattn": "cross", "concat": "concat"}
 DECIDER, HEATMAPS, TOPDOWN, POINTS, CHUNKS, PLANNER = "decider", "heatmaps", "topdown", "points", "chunks", "planner"
 CONTROLLERS: dict[str, tuple[ControllerRecipe, int, int]] = {  # with how many cameras, and windows in a batch: steps of about one cost
-    "stream": (ControllerRecipe("stream", layers=3, looks=16), 2, 32),
-    "window": (ControllerRecipe("window"), 1, 256),
-    "readout": (ControllerRecipe("readout", layers=5), 2, 192),
-    "frame": (ControllerRecipe("frame", layers=3, looks=16), 2, 32),
+    "stream": (ControllerRecipe("stream", layers=3, looks=8, dropout=0.0), 2, 64),
+    "window": (ControllerRecipe("window", dropout=0.0), 1, 256),
+    "readout": (ControllerRecipe("readout", layers=5, dropout=0.0), 2, 192),
+    "frame": (ControllerRecipe("frame", layers=3, looks=8, dropout=0.0), 2, 64),
 }
 """The closed-loop policies that ClevrSkills compares (its table 4 says which cameras each has)."""
 
@@ -132,14 +132,14 @@ def _plain_recipe(suite: str, form: str) -> Recipe:
     if form == POINTS:
         return PointFlowRecipe(PointRecipe(), _keyposes(plain_keypose_source(suite)), ScheduleRecipe(batch=48, rate=5e-4, steps=6000))
     if form == CHUNKS:
-        controller = ControllerRecipe("chunks", layers=4, looks=1, chunk=50, execute=10)
+        controller = ControllerRecipe("chunks", layers=4, looks=1, chunk=50, execute=10, pointing=False)
         return GuidedRecipe(controller, GuidedData(plain_guided_source(suite)), ScheduleRecipe(batch=256, rate=5e-4, warmup=500))
     if form == PLANNER:
         schedule = ScheduleRecipe(batch=128, rate=5e-4, steps=4000)
         return PlanningRecipe(PlannerRecipe(), PlanningData(plain_subtask_source(suite)), schedule)
     if form in CONTROLLERS:
         controller, views, batch = CONTROLLERS[form]
-        schedule = ScheduleRecipe(batch=batch, rate=5e-4, warmup=500)
+        schedule = ScheduleRecipe(batch=batch, rate=8e-4, warmup=200)
         return ControlRecipe(controller, ControlData(plain_source(suite, views, controller.execute)), schedule)
     look, _, conditioning = form.partition("-")
     model = ModelRecipe(LOOK_NAMES[look], CONDITIONINGS[conditioning])

@@ -68,7 +68,8 @@ class ControllerRecipe:
     """The network of a closed-loop policy. ``looks``: so many are known at once, ``execute`` control steps apart, after each of which a
     ``chunk`` of actions is given; ``grid``: tokens along each side of a frame; ``hidden``: of a recurrent head. ``error``: what counts of
     how far the arm's actions are from the oracle's, where no noise flows. ``sees``: frames alone make a deaf copy, the instruction alone a
-    blind one, which still feels where its arm is.
+    blind one, which still feels where its arm is. ``pointing``: it learns where the oracle brings the hand, from what it sees there, and
+    acts by that.
 
     Pretrained parts, known by their digests: ``language`` is t5:FOLDER, which reads prompts, or opt:FOLDER or llama:FOLDER, which is the
     trunk of ``stream`` and ``frame``; ``vision`` is vit:FOLDER, which looks at frames. They are frozen; with ``adapters``, matrices of this
@@ -88,6 +89,7 @@ class ControllerRecipe:
     grid: int = 8
     dropout: float = 0.1
     jitter: float = 0.1
+    pointing: bool = True
     error: Literal["squared", "absolute"] = field(default="squared", metadata=SPARSE)
     sees: Literal["both", "frames", "instruction"] = field(default="both", metadata=SPARSE)
     language: str = field(default="", metadata=SPARSE)
@@ -101,6 +103,8 @@ class ControllerRecipe:
             parted(self.language, LANGUAGES if self.form in TRUNKED else (T5,))
         if self.vision:
             parted(self.vision, VISIONS)
+        if self.pointing and self.form == "chunks":
+            raise EtudeError("model.pointing is for policies that look again after a few steps, not for chunks; set it to false")
         if self.adapters < 0:
             raise EtudeError(f"model.adapters is a rank, at least 0, got {self.adapters}")
         if self.adapters and not (self.language or self.vision):

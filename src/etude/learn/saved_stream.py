@@ -13,7 +13,7 @@ import os
 import time
 import zlib
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -195,7 +195,7 @@ def _write_shard(plan: StreamPlan, folder: Path, shard: PlayedShard) -> None:
 
 class SavedStream:
     """One of the streams that a folder stands in for, from its beginning, as far as it is there. Of several processes each takes every
-    ``stride``-th demonstration."""
+    ``stride``-th demonstration. The next file is read and unpacked while the last one is learned from."""
 
     def __init__(self, folder: Path, source: SampleSource, first: int = 0, stride: int = 1) -> None:
         self._folder, self._plan = folder, read_plan(folder)
@@ -203,6 +203,8 @@ class SavedStream:
             raise EtudeError(f"{folder} holds no demonstrations of this recipe: {why}")
         self._source, self._first, self._stride = source, first, stride
         self._shard = self._count = 0
+        self._reader = ThreadPoolExecutor(1)
+        self._coming: Future[_Unpacked] | None = None
         self.next = 0
 
     @property
@@ -211,18 +213,58 @@ class SavedStream:
         return self._shard >= self._plan.shards
 
     def fill(self, buffer: Any, timeout: float = 0.0) -> None:
-        """Put the demonstrations of the next file into a buffer; waits so many seconds until it is there."""
-        path = _file(self._folder, self._plan.file_of(self._source), self._shard)
+        """Put the demonstrations of the next file into a buffer; waits so many seconds until they are there."""
         until = time.monotonic() + timeout
-        while not self.ended and not path.exists():
+        while not self.ended and not self._begun():
             if time.monotonic() >= until:
                 return
             time.sleep(min(0.05, timeout))
-        if self.ended:
+        if self._coming is None:
             return
-        self._count += self._plan.put(read_checked(path), self._source, buffer, self._count, self._first, self._stride)
+        try:
+            found = self._coming.result(max(0.0, until - time.monotonic()))
+        except TimeoutError:
+            return
+        found.put(buffer)
+        self._coming = None
+        self._count += found.count
         self._shard += 1
         self.next = min(self._shard * self._plan.shard, self._plan.episodes)
+        self._begun()
+
+    def _begun(self) -> bool:
+        """Is the next file being read? It is, if it is there."""
+        if self._coming is None and not self.ended:
+            path = _file(self._folder, self._plan.file_of(self._source), self._shard)
+            if path.exists():
+                self._coming = self._reader.submit(self._unpacked, path, self._count)
+        return self._coming is not None
+
+    def _unpacked(self, path: Path, before: int) -> _Unpacked:
+        found = _Unpacked()
+        found.count = self._plan.put(read_checked(path), self._source, found, before, self._first, self._stride)
+        return found
+
+
+class _Unpacked:
+    """The demonstrations of a file, on their way into a buffer. ``count``: so many there are, of all processes."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._added: list[tuple[str, Any]] = []
+
+    def add(self, demonstrations: Any) -> None:
+        """What a buffer is to add."""
+        self._added.append(("add", demonstrations))
+
+    def append(self, columns: Any) -> None:
+        """What a buffer is to append."""
+        self._added.append(("append", columns))
+
+    def put(self, buffer: Any) -> None:
+        """Do so."""
+        for how, what in self._added:
+            getattr(buffer, how)(what)
 
 
 def read_checked(path: Path) -> memoryview:

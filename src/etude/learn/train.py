@@ -254,7 +254,9 @@ def _fill(trainer: Trainer, source: Samples, by_the_clock: bool, asked: Callable
     wanted = max(data.start, trainer.again) if by_the_clock else trainer.wanted(trainer.done)
     own, most = (max(1, (n - ranks.number + ranks.count - 1) // ranks.count) for n in (wanted, data.most))  # of so many, every n-th
     trainer.allowed = most if by_the_clock else own
-    if by_the_clock and trainer.stock < most and not source.ended:
+    before = -1
+    while by_the_clock and before < trainer.stock < most and not source.ended:
+        before = trainer.stock
         source.fill(buffer)
     while trainer.stock < own and not source.ended and not asked():
         source.fill(buffer, LOOK)

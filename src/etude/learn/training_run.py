@@ -206,10 +206,13 @@ class _Keeping:
         self._rounds = 0  # of episodes that the policy played itself, in the buffer
 
     def train(self) -> None:
-        """Train to the end, or until somebody asks for one."""
-        trainer, settings = self._trainer, self._settings
+        """Train to the end, or until somebody asks for one; who asks again while the last state is written does not break it off."""
         with self._stopping.listening():
-            self._play()
+            self._train()
+
+    def _train(self) -> None:
+        trainer, settings = self._trainer, self._settings
+        self._play()
         last = said = time.monotonic()
         with contextlib.closing(_training(trainer, settings, self._stopping)) as points:
             for point in points:
@@ -232,8 +235,7 @@ class _Keeping:
             raise KeyboardInterrupt
         if self._curve.points:
             if settings.validate:
-                with self._stopping.listening():
-                    self._judge(self._curve.points[-1])
+                self._judge(self._curve.points[-1])
             self._tell()
 
     @property

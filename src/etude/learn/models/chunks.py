@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from etude.learn.control import ControlSource
 from etude.learn.control_buffer import ControlBatch
-from etude.learn.models.controller import ControlMemory, mean_over
+from etude.learn.models.controller import Answers, ControlMemory, looking_losses, mean_over
 from etude.learn.models.flow import MOMENTS, flown, on_the_way
 from etude.learn.models.tokens import hats
 from etude.learn.models.trunk import TransformerBlock
@@ -68,13 +68,14 @@ class ChunkController(WindowLooks):
     def losses(self, batch: ControlBatch) -> Tensor:
         wanted, counts = self._wanted(batch)
         moment, at = on_the_way(wanted)
-        row, shown = self.row_of(batch)
-        return mean_over((self._end(self._known(row, shown), shown, at, moment) - wanted) ** 2, counts)
+        row, shown, _ = self.row_of(batch)
+        found = mean_over((self._end(self._known(row, shown), shown, at, moment) - wanted) ** 2, counts)
+        return torch.cat([found, looking_losses(None, batch.aims[:, -1], None, batch.spots[:, -1])], 1)
 
-    def chunks(self, batch: ControlBatch) -> tuple[Tensor, Tensor, Tensor]:
+    def chunks(self, batch: ControlBatch) -> Answers:
         wanted, counts = self._wanted(batch)
         noise = torch.randn(wanted.shape, generator=torch.Generator().manual_seed(0)).to(wanted.device)
-        return self._flown(*self.row_of(batch), noise), wanted, counts
+        return Answers(self._flown(*self.row_of(batch)[:2], noise), wanted, counts)
 
     def act(self, memory: ControlMemory, frames: Tensor, felt: Tensor) -> tuple[Tensor, ControlMemory]:
         """All chunks of an episode flow out of the same noise: who has chosen one of several ways keeps to it."""

@@ -7,6 +7,7 @@ again. It begins with the prompt (:meth:`Controller.begin`), and every look give
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import torch
@@ -15,14 +16,18 @@ from torch.nn import functional
 
 from etude.learn.control import PICTURE_SIDES, PICTURE_TOKENS, TIP, ControlSource
 from etude.learn.control_buffer import ControlBatch, ControlPrompts
+from etude.learn.models.likeness import TRAITS, Likeness, likeness_losses, sought_in
+from etude.learn.models.pointer import HINTS, Pointed, Pointer
 from etude.learn.models.pretrained import PretrainedFrames, PretrainedLanguage
 from etude.learn.models.tokens import PLACES, FrameTokens, WordTokens, gathered
 from etude.learn.models.trunk import TransformerBlock
 from etude.learn.network_recipes import ControllerRecipe
 from etude.learn.samples import BLANK, WORD
+from etude.learn.spots import SOUGHT
 
 ControlMemory = dict[str, Tensor]
-PARTS = 2  # of a loss: what moves the arm, and the hand
+PARTS = 4  # of a loss: what moves the arm, the hand, what is pointed at, and what looks like what is sought
+POINTED, FOUND = 0.1, 0.1  # how much the last two count
 SMALLER = 4  # times: so large is a thing in a prompt's picture, beside how large a camera sees it
 SPREADS = {  # of what an oracle does in one step, so that all numbers count alike: places, then turns
     "ee_delta": (0.08, 0.3),
@@ -31,8 +36,19 @@ SPREADS = {  # of what an oracle does in one step, so that all numbers count ali
 }
 
 
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Chunks that a model would do, ``found`` (N, H, A), beside those that are ``wanted``, both scaled, and which actions of these count,
+    ``counts`` (N, H). ``off`` (N,): how far the place that it points at is from the oracle's, in metres."""
+
+    found: Tensor
+    wanted: Tensor
+    counts: Tensor
+    off: Tensor | None = None
+
+
 class Controller(nn.Module):
-    """``losses`` (N, 2) of a batch to learn from; ``chunks``: what it would have done, beside what was right; ``begin`` and ``act``.
+    """``losses`` (N, 4) of a batch to learn from; ``chunks``: what it would have done, beside what was right; ``begin`` and ``act``.
 
     ``onwards``: it learns from every look of a window, not from the last alone. ``fused``: what it sees looks at what it is told, wherever
     these two do not stand in one row.
@@ -53,6 +69,8 @@ class Controller(nn.Module):
             if recipe.vision
             else FrameTokens(width, source.size, recipe.grid, recipe.jitter)
         )
+        seeks = not recipe.vision and source.told == "multimodal"
+        self.likeness = Likeness(width, source.size // (8 * recipe.grid)) if seeks else None
         self.cells = nn.Parameter(torch.empty(len(source.cameras), recipe.grid**2, width))
         self.looked = nn.LayerNorm(width)
         self.feeling = nn.Sequential(nn.Linear(source.feels, width), nn.GELU(), nn.Linear(width, width))
@@ -73,55 +91,67 @@ class Controller(nn.Module):
         self.pretrained = (
             None if scratch else PretrainedLanguage(recipe.language, recipe.language_digest, 0, width, recipe.dropout, recipe.adapters)
         )
+        self.pointer = Pointer(width) if recipe.pointing else None
+        self.hints = HINTS if recipe.pointing else 0
         place, turn = SPREADS[source.action]
         spread = torch.tensor([place] * 3 + [turn] * (source.acts - 4) + [1.0])
         self.register_buffer("spread", spread, persistent=False)
 
     # -------------------------------------------------------------------------------------------- what it is told and sees
 
-    def pictures(self, prompts: ControlPrompts) -> Tensor:
+    def pictures(self, prompts: ControlPrompts) -> tuple[Tensor, Tensor]:
         """The pictures of prompts as tokens (B, L, width), 0 where there is none: as they are, and as small as a camera sees the things in
-        them, so that what is alike looks alike."""
+        them, so that what is alike looks alike. And what these things look like (B, SOUGHT, TRAITS)."""
         if not len(prompts.pictures):
-            return self.kinds.weight.new_zeros(*prompts.rows.shape, self.width)
+            count = len(prompts.rows)
+            zeros = self.kinds.weight.new_zeros
+            return zeros(*prompts.rows.shape, self.width), zeros(count, SOUGHT, TRAITS)
         large, small = PICTURE_SIDES
-        pictures = prompts.pictures
-        seen = [self._cells(pictures, self.frames.grid, large)]
-        if isinstance(self.frames, FrameTokens):
-            times = min(SMALLER, self.frames.grid)
+        pictures, frames, traits = prompts.pictures, self.frames, None
+        if isinstance(frames, FrameTokens):
+            times = min(SMALLER, frames.grid)
+            seen = [_cells(frames.tokens(frames.looks(pictures, frames.jitter)), frames.grid, large)]
             pictures = functional.avg_pool2d(pictures.permute(0, 3, 1, 2).float(), times).permute(0, 2, 3, 1)
-            seen.append(self._cells(pictures, self.frames.grid // times, small))
+            features = frames.looks(pictures, frames.jitter)
+            seen.append(_cells(frames.tokens(features), frames.grid // times, small))
+            traits = None if self.likeness is None else self.likeness.traits(features)
         else:  # a pretrained one knows frames of one size, and things of many
-            seen.append(self._cells(pictures, self.frames.grid, small))
-        return gathered((self.looked(torch.cat(seen, 1)) + self.picture_cells).flatten(0, 1), prompts.rows)
+            seen = [_cells(frames.looks(pictures, frames.jitter), frames.grid, side) for side in (large, small)]
+        tokens = gathered((self.looked(torch.cat(seen, 1)) + self.picture_cells).flatten(0, 1), prompts.rows)
+        return tokens, tokens.new_zeros(len(tokens), SOUGHT, TRAITS) if traits is None else sought_in(prompts.rows, traits)
 
-    def _cells(self, pictures: Tensor, grid: int, side: int) -> Tensor:
-        """Pictures (P, S, S, 3) that are seen as ``grid`` × ``grid`` tokens, as ``side`` × ``side`` (P, side², width)."""
-        seen = self.frames.looks(pictures, self.frames.jitter).transpose(1, 2).unflatten(2, (grid, grid))
-        pooled = seen.expand(-1, -1, side, side) if grid == 1 else functional.adaptive_avg_pool2d(seen, side)
-        return pooled.flatten(2).transpose(1, 2)
-
-    def told(self, prompts: ControlPrompts) -> tuple[Tensor, Tensor]:
-        """Encoded prompts (B, L, width), and which of their tokens are there (B, L)."""
+    def told(self, prompts: ControlPrompts) -> tuple[Tensor, Tensor, Tensor]:
+        """Encoded prompts (B, L, width), which of their tokens are there (B, L), and what the things in their pictures look like
+        (B, SOUGHT, TRAITS)."""
         there, said = prompts.kinds > 0, prompts.kinds == WORD
         if self.recipe.sees == "frames":  # one token that is always the same
             first = (torch.arange(there.shape[1], device=there.device) == 0).expand(there.shape)
-            return self.heard(self.kinds.weight[BLANK]).expand(*there.shape, self.width), first
-        shown = self.pictures(prompts)
+            nothing = self.kinds.weight.new_zeros(len(there), SOUGHT, TRAITS)
+            return self.heard(self.kinds.weight[BLANK]).expand(*there.shape, self.width), first, nothing
+        shown, sought = self.pictures(prompts)
         if self.pretrained is not None:
-            return self.heard(self.pretrained(prompts.words, said, shown + self.kinds(prompts.kinds), there)), there
+            return self.heard(self.pretrained(prompts.words, said, shown + self.kinds(prompts.kinds), there)), there, sought
         x = torch.where(said[..., None], self.words(prompts.words), shown)
         x = x + self.kinds(prompts.kinds) + self.places(prompts.places.clamp(max=PLACES - 1))
         for block in self.encoder:
             x = block(x, there[:, None, None])
-        return self.heard(x), there
+        return self.heard(x), there, sought
 
-    def seen(self, frames: Tensor, felt: Tensor, prompt: Tensor | None = None, told: Tensor | None = None) -> Tensor:
-        """Looks of N moments, ``frames`` uint8 (N, V, S, S, 3) and ``felt`` (N, D), as tokens (N, M, width): all cells, and the feeling. Of
-        who is ``fused``, each look at its prompt (B, L, width), of which so much is ``told`` (B, L): the first N / B at the first."""
+    def seen(
+        self, frames: Tensor, felt: Tensor, sought: Tensor, prompt: Tensor | None = None, told: Tensor | None = None
+    ) -> tuple[Tensor, Tensor | None]:
+        """Looks of N moments, ``frames`` uint8 (N, V, S, S, 3) and ``felt`` (N, D), as tokens (N, M, width): all cells, and the feeling.
+        Things that look like this are ``sought`` (B, SOUGHT, TRAITS), and, of who is ``fused``, each look at its prompt (B, L, width), of
+        which so much is ``told`` (B, L): the first N / B at the first. And how like what is sought all is (N V, SOUGHT, h, w)."""
         if self.recipe.sees == "instruction":
             frames = torch.zeros_like(frames)
-        x = self.looked(self.frames.looks(frames.flatten(0, 1), self.frames.jitter)).unflatten(0, frames.shape[:2]) + self.cells
+        found = self.frames.looks(frames.flatten(0, 1), self.frames.jitter)
+        x = self.looked(self.frames.tokens(found) if isinstance(self.frames, FrameTokens) else found)
+        alike = None
+        if self.likeness is not None:
+            added, alike = self.likeness(found, sought.repeat_interleave(len(found) // len(sought), 0))
+            x = x + added
+        x = x.unflatten(0, frames.shape[:2]) + self.cells
         x = torch.cat([x.flatten(1, 2), self.feeling(felt)[:, None]], 1)
         for block in self.eye:
             if prompt is None or told is None:
@@ -130,7 +160,7 @@ class Controller(nn.Module):
                 count = len(x) // len(prompt)
                 known, shown = (one.repeat_interleave(count, 0) for one in (block.cross.both(prompt), told[:, None, None]))
                 x = block(x, known=known, shown=shown)
-        return x
+        return x, alike
 
     @property
     def look_tokens(self) -> int:
@@ -156,14 +186,22 @@ class Controller(nn.Module):
         """Actions (…, H, A) of what a network gives."""
         return scaled.float() * self.spread + self._from(felt)[..., None, :]
 
+    def pointed(self, made: Tensor, looks: Tensor, felt: Tensor) -> tuple[Pointed | None, Tensor]:
+        """What it points at after ``looks`` (N, M, width), of which it has ``made`` this (N, width), and ``felt`` (N, D); and the way there
+        (N, hints)."""
+        if self.pointer is None:
+            return None, felt[:, :0]
+        found: Pointed = self.pointer(made, looks, felt)
+        return found, found.hints()
+
     # -------------------------------------------------------------------------------------------- what a model brings
 
     def losses(self, batch: ControlBatch) -> Tensor:
-        """How far (N, 2) it is from N chunks, in what moves the arm and in the hand."""
+        """How far (N, 4) it is from N chunks, in what moves the arm, in the hand, in what it points at, and in what it finds."""
         raise NotImplementedError
 
-    def chunks(self, batch: ControlBatch) -> tuple[Tensor, Tensor, Tensor]:
-        """Chunks (N, H, A) that it would do, those that are right, both scaled, and what of these there is (N, H)."""
+    def chunks(self, batch: ControlBatch) -> Answers:
+        """What it would do."""
         raise NotImplementedError
 
     def begin(self, prompts: ControlPrompts, start: Tensor) -> ControlMemory:
@@ -173,6 +211,21 @@ class Controller(nn.Module):
     def act(self, memory: ControlMemory, frames: Tensor, felt: Tensor) -> tuple[Tensor, ControlMemory]:
         """Chunks (B, H, A) after a look at ``frames`` (B, V, S, S, 3) and ``felt`` (B, D), and what is remembered of it."""
         raise NotImplementedError
+
+
+def _cells(tokens: Tensor, grid: int, side: int) -> Tensor:
+    """Pictures of ``grid`` × ``grid`` tokens (P, grid², width) as ones of ``side`` × ``side`` (P, side², width)."""
+    seen = tokens.transpose(1, 2).unflatten(2, (grid, grid))
+    pooled = seen.expand(-1, -1, side, side) if grid == 1 else functional.adaptive_avg_pool2d(seen, side)
+    return pooled.flatten(2).transpose(1, 2)
+
+
+def looking_losses(pointed: Pointed | None, aims: Tensor, alike: Tensor | None, spots: Tensor) -> Tensor:
+    """How far (N, 2) what is pointed at is from the poses (N, 7) that were right, and what is found from where it is seen, ``spots``
+    (N, SOUGHT, V, 2). Who does not point, or is shown nothing, makes no mistake."""
+    nothing = aims.new_zeros(len(aims))
+    points = nothing if pointed is None else POINTED * pointed.losses(aims)
+    return torch.stack([points, nothing if alike is None else FOUND * likeness_losses(alike, spots)], 1)
 
 
 def errors_of(found: Tensor, wanted: Tensor, error: Literal["squared", "absolute"]) -> Tensor:

@@ -31,18 +31,19 @@ class FrameController(RecurrentController):
             x = block(x, allowed, looks)
         return x[:, -LATENTS:].amax(1)
 
-    def rows(self, batch: ControlBatch) -> Tensor:
-        prompt, told = self.told(batch.prompts)
-        looks = self.seen(batch.frames.flatten(0, 1), batch.felt.flatten(0, 1), prompt, told)
+    def rows(self, batch: ControlBatch) -> tuple[Tensor, Tensor, Tensor | None]:
+        prompt, told, sought = self.told(batch.prompts)
+        looks, alike = self.seen(batch.frames.flatten(0, 1), batch.felt.flatten(0, 1), sought, prompt, told)
         prompt, told = (x.repeat_interleave(self.kept, 0) for x in (prompt, told))
-        return self._read(prompt, told, looks).unflatten(0, batch.there.shape)
+        return self._read(prompt, told, looks).unflatten(0, batch.there.shape), looks, alike
 
     def begin(self, prompts: ControlPrompts, start: Tensor) -> ControlMemory:
-        prompt, told = self.told(prompts)
+        prompt, told, sought = self.told(prompts)
         count = torch.zeros(len(prompt), dtype=torch.long, device=prompt.device)
-        return {"prompt": prompt, "told": told, "row": prompt.new_zeros(len(prompt), self.kept, self.width), "count": count}
+        row = prompt.new_zeros(len(prompt), self.kept, self.width)
+        return {"prompt": prompt, "told": told, "sought": sought, "row": row, "count": count}
 
     def act(self, memory: ControlMemory, frames: Tensor, felt: Tensor) -> tuple[Tensor, ControlMemory]:
         prompt, told = memory["prompt"], memory["told"]
-        made = self._read(prompt, told, self.seen(frames, felt, prompt, told))
-        return self.answered(memory, made, felt)
+        looks, _ = self.seen(frames, felt, memory["sought"], prompt, told)
+        return self.answered(memory, self._read(prompt, told, looks), looks, felt)

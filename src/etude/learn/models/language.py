@@ -33,14 +33,14 @@ class LanguageStream(RecurrentController):
 
     def _heard(self, prompts: ControlPrompts) -> ControlMemory:
         """The beginning of the row, as it is remembered."""
-        shown = self.heard(self.pictures(prompts) + self.kinds(prompts.kinds))
-        return {"words": prompts.words, "said": prompts.kinds == WORD, "shown": shown, "told": prompts.kinds > 0}
+        pictures, sought = self.pictures(prompts)
+        shown = self.heard(pictures + self.kinds(prompts.kinds))
+        return {"words": prompts.words, "said": prompts.kinds == WORD, "shown": shown, "told": prompts.kinds > 0, "sought": sought}
 
-    def _latents(self, frames: Tensor, felt: Tensor) -> Tensor:
-        """The tokens (N, LATENTS, width) of looks."""
-        looks = self.seen(frames, felt)
-        latents: Tensor = self.resampler(self.latents.expand(len(looks), -1, -1), None, looks)
-        return latents
+    def _latents(self, frames: Tensor, felt: Tensor, sought: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
+        """The few tokens (N, LATENTS, width) of looks, all of them (N, M, width), and how like what is sought all is."""
+        looks, alike = self.seen(frames, felt, sought)
+        return self.resampler(self.latents.expand(len(looks), -1, -1), None, looks), looks, alike
 
     def _read(self, heard: ControlMemory, latents: Tensor, there: Tensor) -> Tensor:
         """What is made (B, K, width) of looks (B, K, LATENTS, width), of which some are ``there`` (B, K)."""
@@ -54,9 +54,10 @@ class LanguageStream(RecurrentController):
         )
         return made[:, -count:].unflatten(1, (-1, LATENTS)).amax(2)
 
-    def rows(self, batch: ControlBatch) -> Tensor:
-        latents = self._latents(batch.frames.flatten(0, 1), batch.felt.flatten(0, 1)).unflatten(0, batch.there.shape)
-        return self._read(self._heard(batch.prompts), latents, batch.there)
+    def rows(self, batch: ControlBatch) -> tuple[Tensor, Tensor, Tensor | None]:
+        heard = self._heard(batch.prompts)
+        latents, looks, alike = self._latents(batch.frames.flatten(0, 1), batch.felt.flatten(0, 1), heard["sought"])
+        return self._read(heard, latents.unflatten(0, batch.there.shape), batch.there), looks, alike
 
     def begin(self, prompts: ControlPrompts, start: Tensor) -> ControlMemory:
         heard, count = self._heard(prompts), len(prompts.kinds)
@@ -70,10 +71,11 @@ class LanguageStream(RecurrentController):
 
     def act(self, memory: ControlMemory, frames: Tensor, felt: Tensor) -> tuple[Tensor, ControlMemory]:
         count, kept = memory["count"], memory["latents"].shape[1]
-        latents = appended(memory["latents"], count, self._latents(frames, felt))
+        fresh, looks, _ = self._latents(frames, felt, memory["sought"])
+        latents = appended(memory["latents"], count, fresh)
         made = self._read(memory, latents, filled(kept, count + 1))
         last = made[torch.arange(len(made), device=made.device), count.clamp(max=kept - 1)]
-        return self.answered({**memory, "latents": latents}, last, felt)
+        return self.answered({**memory, "latents": latents}, last, looks, felt)
 
 
 class LanguageFrame(LanguageStream):
@@ -81,7 +83,13 @@ class LanguageFrame(LanguageStream):
 
     together = False
 
-    def rows(self, batch: ControlBatch) -> Tensor:
-        latents = self._latents(batch.frames.flatten(0, 1), batch.felt.flatten(0, 1))[:, None]
-        heard = {name: value.repeat_interleave(self.kept, 0) for name, value in self._heard(batch.prompts).items()}
-        return self._read(heard, latents, latents.new_ones(len(latents), 1, dtype=torch.bool))[:, 0].unflatten(0, batch.there.shape)
+    def rows(self, batch: ControlBatch) -> tuple[Tensor, Tensor, Tensor | None]:
+        heard = self._heard(batch.prompts)
+        latents, looks, alike = self._latents(batch.frames.flatten(0, 1), batch.felt.flatten(0, 1), heard["sought"])
+        latents = latents[:, None]
+        heard = {name: value.repeat_interleave(self.kept, 0) for name, value in heard.items()}
+        return (
+            self._read(heard, latents, latents.new_ones(len(latents), 1, dtype=torch.bool))[:, 0].unflatten(0, batch.there.shape),
+            looks,
+            alike,
+        )

@@ -40,7 +40,7 @@ class PlannerModel(nn.Module):
 
     def _seen(self, frames: Tensor) -> Tensor:
         """Frames (B, V, S, S, 3) as tokens (B, V grid², width)."""
-        tokens = self.looked(self.frames.looks(frames.flatten(0, 1), self.frames.jitter))
+        tokens = self.looked(self.frames.tokens(self.frames.looks(frames.flatten(0, 1), self.frames.jitter)))
         return (tokens.unflatten(0, frames.shape[:2]) + self.cells).flatten(1, 2)
 
     def scores(self, batch: SubtaskBatch) -> Tensor:

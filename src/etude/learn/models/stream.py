@@ -57,20 +57,20 @@ class StreamController(RecurrentController):
         super().__init__(recipe, source)
         self.trunk = nn.ModuleList(StreamBlock(self.width, recipe.heads, recipe.dropout, recipe.looks) for _ in range(recipe.layers))
 
-    def _told_known(self, prompts: ControlPrompts) -> tuple[Tensor, Tensor, Tensor]:
-        """Prompts (B, L, width), which of them is there (B, L), and their keys and values (B, layers, L, 2 width)."""
-        prompt, told = self.told(prompts)
+    def _told_known(self, prompts: ControlPrompts) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Prompts (B, L, width), which of them is there (B, L), what is sought, and keys and values of prompts (B, layers, L, 2 width)."""
+        prompt, told, sought = self.told(prompts)
         x = prompt
         shown = torch.zeros_like(told, dtype=torch.float32).masked_fill(~told, -torch.inf)[:, None, None]
         known = []
         for block in self.trunk:
             x, own = block(x, None, shown)
             known.append(own)
-        return prompt, told, torch.stack(known, 1)
+        return prompt, told, sought, torch.stack(known, 1)
 
-    def rows(self, batch: ControlBatch) -> Tensor:
-        prompt, told, known = self._told_known(batch.prompts)
-        looks = self.seen(batch.frames.flatten(0, 1), batch.felt.flatten(0, 1), prompt, told)
+    def rows(self, batch: ControlBatch) -> tuple[Tensor, Tensor, Tensor | None]:
+        prompt, told, sought, known = self._told_known(batch.prompts)
+        looks, alike = self.seen(batch.frames.flatten(0, 1), batch.felt.flatten(0, 1), sought, prompt, told)
         count = len(told)
         x = self.latents.repeat(self.kept, 1).expand(count, -1, -1)
         when = torch.arange(self.kept, device=x.device).repeat_interleave(LATENTS)
@@ -80,15 +80,16 @@ class StreamController(RecurrentController):
             bias = block.bias(ages, ages >= 0)
             bias = torch.cat([wide.expand(-1, bias.shape[1], bias.shape[2], -1), bias.expand(count, -1, -1, -1)], 3)
             x, _ = block(x, known[:, layer], bias, looks)
-        return x.unflatten(1, (self.kept, LATENTS)).amax(2)
+        return x.unflatten(1, (self.kept, LATENTS)).amax(2), looks, alike
 
     def begin(self, prompts: ControlPrompts, start: Tensor) -> ControlMemory:
-        prompt, told, heard = self._told_known(prompts)
+        prompt, told, sought, heard = self._told_known(prompts)
         count = len(told)
         return {
             "prompt": prompt,
             "heard": heard,
             "told": told,
+            "sought": sought,
             "known": heard.new_zeros(count, self.kept, len(self.trunk), LATENTS, 2 * self.width),
             "row": torch.zeros(count, self.kept, self.width, device=heard.device),
             "count": torch.zeros(count, dtype=torch.long, device=heard.device),
@@ -96,7 +97,7 @@ class StreamController(RecurrentController):
 
     def act(self, memory: ControlMemory, frames: Tensor, felt: Tensor) -> tuple[Tensor, ControlMemory]:
         count, told = memory["count"], memory["told"]
-        looks = self.seen(frames, felt, memory["prompt"], told)
+        looks, _ = self.seen(frames, felt, memory["sought"], memory["prompt"], told)
         x = self.latents.expand(len(told), -1, -1)
         # Of what is kept the oldest makes room for this look, which is the last place that is filled.
         room = torch.zeros_like(memory["known"][:, 0])
@@ -115,4 +116,4 @@ class StreamController(RecurrentController):
             fresh.append(own)
         here = (torch.arange(self.kept, device=x.device) == last[:, None])[:, :, None, None, None]
         known = torch.where(here, torch.stack(fresh, 1)[:, None].to(known.dtype), known)
-        return self.answered({**memory, "known": known}, x.amax(1), felt)
+        return self.answered({**memory, "known": known}, x.amax(1), looks, felt)

@@ -85,8 +85,9 @@ class FrameTokens(PixelEncoder):
         self.grid, self.jitter = grid, jitter
         self.cells = nn.Conv2d(FEATURES, width, size // (8 * grid), size // (8 * grid))
 
-    def forward(self, crops: Tensor) -> Tensor:
-        out: Tensor = self.cells(super().forward(crops)).flatten(2).transpose(1, 2)
+    def tokens(self, features: Tensor) -> Tensor:
+        """Tokens (N, grid², width) of what convolutions have made of frames, or of fewer cells (N, 96, h, w)."""
+        out: Tensor = self.cells(features).flatten(2).transpose(1, 2)
         return out
 
 

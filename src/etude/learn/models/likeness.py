@@ -1,0 +1,62 @@
+"""How like the things in a prompt's pictures every part of a frame looks: what is asked for is found by its looks, wherever it lies.
+
+A transformer can learn this from its tokens too, but what it learns first is which thing was asked for in which room it has been in.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from etude.learn.control import PICTURE_TOKENS
+from etude.learn.models.tokens import FEATURES, gathered
+from etude.learn.spots import SOUGHT, UNSEEN
+
+CELL = 8  # pixels along each side of what one feature is of
+TRAITS = 64  # numbers that tell what something looks like
+SHARP = 5.0  # how much likeness counts, to begin with
+
+
+class Likeness(nn.Module):
+    """For features of frames with ``fine`` × ``fine`` of them in a token."""
+
+    def __init__(self, width: int, fine: int) -> None:
+        super().__init__()
+        self.fine = fine
+        self.into, self.weight = nn.Conv2d(FEATURES, TRAITS, 3, padding=1), nn.Conv2d(FEATURES, 1, 1)
+        self.sharp = nn.Parameter(torch.tensor(SHARP))
+        self.out = nn.Linear(SOUGHT * fine**2, width)
+
+    def traits(self, maps: Tensor) -> Tensor:
+        """What the things look like (P, :data:`TRAITS`) that stand alone in pictures with these features (P, 96, h, w)."""
+        shares = self.weight(maps).flatten(2).softmax(2)
+        return functional.normalize((self.into(maps).flatten(2) * shares).sum(2), dim=1)
+
+    def forward(self, maps: Tensor, sought: Tensor) -> tuple[Tensor, Tensor]:
+        """What it adds to the tokens (N, grid², width) of frames with these features (N, 96, h, w), where things with traits
+        (N, :data:`SOUGHT`, :data:`TRAITS`) are sought; those that are 0 are like nothing. And how alike all is (N, SOUGHT, h, w)."""
+        seen = functional.normalize(self.into(maps), dim=1)
+        alike = self.sharp * (sought @ seen.flatten(2)).unflatten(2, seen.shape[2:])
+        return self.out(functional.pixel_unshuffle(alike, self.fine).flatten(2).transpose(1, 2)), alike
+
+
+def sought_in(rows: Tensor, traits: Tensor) -> Tensor:
+    """The traits (B, :data:`SOUGHT`, :data:`TRAITS`) of the first pictures that prompts show, 0 where there are no more. ``rows``
+    (B, L): which cells of pictures stand in a prompt, −1 for words; ``traits`` (P, :data:`TRAITS`) are of all pictures."""
+    begins = (rows >= 0) & (rows % PICTURE_TOKENS == 0)
+    place = torch.where(begins, (begins.long().cumsum(1) - 1).clamp(max=SOUGHT), SOUGHT)
+    which = torch.full((len(rows), SOUGHT + 1), -1, dtype=rows.dtype, device=rows.device).scatter(1, place, rows // PICTURE_TOKENS)
+    return gathered(traits, which[:, :SOUGHT])
+
+
+def likeness_losses(alike: Tensor, spots: Tensor) -> Tensor:
+    """How unlikely (N,) the places are where things are seen: ``spots`` (N, SOUGHT, V, 2), where parts of V views are ``alike``
+    (N V, SOUGHT, h, w); the mean over things and views."""
+    down, across = alike.shape[2:]
+    seen = spots[..., 0] != UNSEEN
+    cells = spots.long() // CELL
+    right = (cells[..., 1].clamp(max=down - 1) * across + cells[..., 0].clamp(max=across - 1)).transpose(1, 2)[..., None]
+    unlikely = -alike.float().flatten(2).log_softmax(2).unflatten(0, right.shape[:2]).gather(3, right)[..., 0]
+    there = seen.transpose(1, 2)
+    return (unlikely * there).sum((1, 2)) / there.sum((1, 2)).clamp(min=1)
