@@ -83,7 +83,7 @@ class ControlDemonstration:
     each, −1 for words. Of T steps: ``labels`` float32 (T, A), and ``led`` bool (T,): was that what was carried out? ``frames`` uint8
     (N, V, S, S, 3), ``felt`` float32 (N, D) and ``aims`` float32 (N, 7) of the first step, and of every so many after it as the source
     says; an aim is the pose (world) to which the tip has come when what the oracle says it is doing is done. With them ``spots`` uint8
-    (N, 4, V, 2): where what the first pictures show is seen (:mod:`etude.learn.spots`)."""
+    (N, 4, V, 2): where what it is told of first is seen (:mod:`etude.learn.spots`)."""
 
     kinds: NDArray[np.uint8]
     words: NDArray[np.int16]
@@ -259,7 +259,7 @@ def demonstrated(
     frames: list[NDArray[np.uint8]] = []
     felt: list[NDArray[np.float32]] = []
     places: list[NDArray[np.uint8]] = []
-    shown = () if source.told == "text" else things_shown(found.instruction, found.scene)
+    shown = things_shown(found.instruction, found.scene)
     doing: list[tuple[str, str, bool]] = []
     poses: list[tuple[float, ...]] = []
     labels: list[Array] = []

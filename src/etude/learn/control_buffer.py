@@ -35,7 +35,7 @@ class ControlBatch:
     """B windows of K looks, as many control steps apart as a policy carries out between two looks, oldest first.
 
     ``frames`` uint8 (B, K, V, S, S, 3) and ``felt`` (B, K, D); ``aims`` (B, K, 7): to which pose the oracle is bringing the tip; ``labels``
-    (B, K, H, A): what it wants at each look and after it; ``spots`` uint8 (B, K, 4, V, 2): where what the prompt shows is seen;
+    (B, K, H, A): what it wants at each look and after it; ``spots`` uint8 (B, K, 4, V, 2): where what it is told of first is seen;
     ``counts`` (B, K, H): is there such an action, and was all done as the oracle wants until then? ``there`` (B, K): is there such a look?
     ``where`` (N,): which looks of all in a row.
     """

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from etude.learn.control import ControlDemonstration, ControlSource, demonstrated, prompt_arrays_of, told_of
 from etude.learn.packing import arrays_in, in_a_row
 from etude.learn.source import SampleSource
-from etude.learn.spots import UNSEEN
 from etude.learn.stream_plans import StreamPlan, differing
 from etude.library import episode
 from etude.machine import cores
@@ -129,7 +128,7 @@ class ControlPlan(StreamPlan, kind="control"):
                 one = replace(one, frames=np.ascontiguousarray(one.frames[:, views]), spots=np.ascontiguousarray(one.spots[:, :, views]))
             if source.told == "multimodal":
                 return one
-            return replace(one, **dict(zip(WORDED, arrays, strict=False)), pictures=one.pictures[:0], spots=np.full_like(one.spots, UNSEEN))
+            return replace(one, **dict(zip(WORDED, arrays, strict=False)), pictures=one.pictures[:0])
 
         with ThreadPoolExecutor(cores()) as team:  # what is inflated needs no interpreter
             buffer.add(list(team.map(made, rows[(first - before) % stride :: stride])))

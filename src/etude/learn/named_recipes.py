@@ -49,10 +49,10 @@ LOOK_NAMES: dict[str, Look] = {"objects": "objects", "patches": "patches"}
 CONDITIONINGS: dict[str, Literal["cross", "concat"]] = {"xattn": "cross", "concat": "concat"}
 DECIDER, HEATMAPS, TOPDOWN, POINTS, CHUNKS, PLANNER = "decider", "heatmaps", "topdown", "points", "chunks", "planner"
 CONTROLLERS: dict[str, tuple[ControllerRecipe, int, int]] = {  # with how many cameras, and windows in a batch: steps of about one cost
-    "stream": (ControllerRecipe("stream", layers=3, looks=8, dropout=0.0), 2, 64),
+    "stream": (ControllerRecipe("stream", layers=3, looks=16, dropout=0.0), 2, 32),
     "window": (ControllerRecipe("window", dropout=0.0), 1, 256),
     "readout": (ControllerRecipe("readout", layers=5, dropout=0.0), 2, 192),
-    "frame": (ControllerRecipe("frame", layers=3, looks=8, dropout=0.0), 2, 64),
+    "frame": (ControllerRecipe("frame", layers=3, looks=16, dropout=0.0), 2, 32),
 }
 """The closed-loop policies that ClevrSkills compares (its table 4 says which cameras each has)."""
 

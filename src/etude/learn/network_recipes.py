@@ -68,8 +68,8 @@ class ControllerRecipe:
     """The network of a closed-loop policy. ``looks``: so many are known at once, ``execute`` control steps apart, after each of which a
     ``chunk`` of actions is given; ``grid``: tokens along each side of a frame; ``hidden``: of a recurrent head. ``error``: what counts of
     how far the arm's actions are from the oracle's, where no noise flows. ``sees``: frames alone make a deaf copy, the instruction alone a
-    blind one, which still feels where its arm is. ``pointing``: it learns where the oracle brings the hand, from what it sees there, and
-    acts by that.
+    blind one, which still feels where its arm is. ``pointing``: it learns to find things by their looks, and where the oracle brings the
+    hand, and acts by that.
 
     Pretrained parts, known by their digests: ``language`` is t5:FOLDER, which reads prompts, or opt:FOLDER or llama:FOLDER, which is the
     trunk of ``stream`` and ``frame``; ``vision`` is vit:FOLDER, which looks at frames. They are frozen; with ``adapters``, matrices of this

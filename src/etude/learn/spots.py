@@ -1,4 +1,5 @@
-"""Where the things are seen that the pictures of a prompt show: what learning to find things by their looks is told by."""
+"""Where the things are seen that a prompt shows in pictures, or names in their place: by this it is learned to find things by their
+looks."""
 
 from __future__ import annotations
 
@@ -10,12 +11,13 @@ from numpy.typing import NDArray
 from etude.prompts.instruction import Instruction, InstructionPart, ObjectPicture, TexturePicture
 from etude.scene.scene import Body, Scene
 
-SOUGHT = 4  # pictures of a prompt, the first ones, whose things are looked for
+SOUGHT = 4  # things of a prompt, the first ones, that are looked for
 UNSEEN = 255  # for both numbers of a place
 
 
 def things_shown(instruction: Instruction, scene: Scene) -> tuple[str, ...]:
-    """Which thing of the scene each of the first pictures shows, "" where it shows none, or several could be meant."""
+    """Which thing of the scene each of the first pictures shows, or the words that stand for it; "" where it shows none, or several could
+    be meant."""
     bodies = [entity for entity in scene.entities if isinstance(entity, Body)]
     found = ([body.name for body in bodies if _like(part, body)] for part in instruction.pictures()[:SOUGHT])
     return tuple(names[0] if len(names) == 1 else "" for names in found)

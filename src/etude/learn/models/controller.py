@@ -69,8 +69,9 @@ class Controller(nn.Module):
             if recipe.vision
             else FrameTokens(width, source.size, recipe.grid, recipe.jitter)
         )
-        seeks = not recipe.vision and source.told == "multimodal"
-        self.likeness = Likeness(width, source.size // (8 * recipe.grid)) if seeks else None
+        reads = source.told == "text"
+        seeks = recipe.pointing and not recipe.vision and not (reads and recipe.trunked)  # words of a pretrained trunk are read there alone
+        self.likeness = Likeness(width, source.size // (8 * recipe.grid), reads) if seeks else None
         self.cells = nn.Parameter(torch.empty(len(source.cameras), recipe.grid**2, width))
         self.looked = nn.LayerNorm(width)
         self.feeling = nn.Sequential(nn.Linear(source.feels, width), nn.GELU(), nn.Linear(width, width))
@@ -114,14 +115,14 @@ class Controller(nn.Module):
             pictures = functional.avg_pool2d(pictures.permute(0, 3, 1, 2).float(), times).permute(0, 2, 3, 1)
             features = frames.looks(pictures, frames.jitter)
             seen.append(_cells(frames.tokens(features), frames.grid // times, small))
-            traits = None if self.likeness is None else self.likeness.traits(features)
+            traits = None if self.likeness is None or self.likeness.reads else self.likeness.traits(features)
         else:  # a pretrained one knows frames of one size, and things of many
             seen = [_cells(frames.looks(pictures, frames.jitter), frames.grid, side) for side in (large, small)]
         tokens = gathered((self.looked(torch.cat(seen, 1)) + self.picture_cells).flatten(0, 1), prompts.rows)
         return tokens, tokens.new_zeros(len(tokens), SOUGHT, TRAITS) if traits is None else sought_in(prompts.rows, traits)
 
     def told(self, prompts: ControlPrompts) -> tuple[Tensor, Tensor, Tensor]:
-        """Encoded prompts (B, L, width), which of their tokens are there (B, L), and what the things in their pictures look like
+        """Encoded prompts (B, L, width), which of their tokens are there (B, L), and what the things look like that they show or name
         (B, SOUGHT, TRAITS)."""
         there, said = prompts.kinds > 0, prompts.kinds == WORD
         if self.recipe.sees == "frames":  # one token that is always the same
@@ -130,12 +131,17 @@ class Controller(nn.Module):
             return self.heard(self.kinds.weight[BLANK]).expand(*there.shape, self.width), first, nothing
         shown, sought = self.pictures(prompts)
         if self.pretrained is not None:
-            return self.heard(self.pretrained(prompts.words, said, shown + self.kinds(prompts.kinds), there)), there, sought
+            x = self.heard(self.pretrained(prompts.words, said, shown + self.kinds(prompts.kinds), there))
+            return x, there, self._named(x, there, sought)
         x = torch.where(said[..., None], self.words(prompts.words), shown)
         x = x + self.kinds(prompts.kinds) + self.places(prompts.places.clamp(max=PLACES - 1))
         for block in self.encoder:
             x = block(x, there[:, None, None])
-        return self.heard(x), there, sought
+        x = self.heard(x)
+        return x, there, self._named(x, there, sought)
+
+    def _named(self, prompt: Tensor, told: Tensor, sought: Tensor) -> Tensor:
+        return self.likeness.named(prompt, told) if self.likeness is not None and self.likeness.reads else sought
 
     def seen(
         self, frames: Tensor, felt: Tensor, sought: Tensor, prompt: Tensor | None = None, told: Tensor | None = None

@@ -1,9 +1,11 @@
-"""How like the things in a prompt's pictures every part of a frame looks: what is asked for is found by its looks, wherever it lies.
+"""How like the things that a prompt shows or names every part of a frame looks: what is asked for is found by its looks, wherever it lies.
 
 A transformer can learn this from its tokens too, but what it learns first is which thing was asked for in which room it has been in.
 """
 
 from __future__ import annotations
+
+import math
 
 import torch
 from torch import Tensor, nn
@@ -19,12 +21,17 @@ SHARP = 5.0  # how much likeness counts, to begin with
 
 
 class Likeness(nn.Module):
-    """For features of frames with ``fine`` × ``fine`` of them in a token."""
+    """For features of frames with ``fine`` × ``fine`` of them in a token. What things look like that are sought is seen in pictures, or
+    else it ``reads`` that in words."""
 
-    def __init__(self, width: int, fine: int) -> None:
+    def __init__(self, width: int, fine: int, reads: bool) -> None:
         super().__init__()
-        self.fine = fine
-        self.into, self.weight = nn.Conv2d(FEATURES, TRAITS, 3, padding=1), nn.Conv2d(FEATURES, 1, 1)
+        self.fine, self.reads = fine, reads
+        self.into = nn.Conv2d(FEATURES, TRAITS, 3, padding=1)
+        if reads:
+            self.asking, self.read = nn.Parameter(torch.randn(SOUGHT, width)), nn.Linear(width, TRAITS)
+        else:
+            self.weight = nn.Conv2d(FEATURES, 1, 1)
         self.sharp = nn.Parameter(torch.tensor(SHARP))
         self.out = nn.Linear(SOUGHT * fine**2, width)
 
@@ -32,6 +39,12 @@ class Likeness(nn.Module):
         """What the things look like (P, :data:`TRAITS`) that stand alone in pictures with these features (P, 96, h, w)."""
         shares = self.weight(maps).flatten(2).softmax(2)
         return functional.normalize((self.into(maps).flatten(2) * shares).sum(2), dim=1)
+
+    def named(self, prompt: Tensor, told: Tensor) -> Tensor:
+        """What the things look like (B, :data:`SOUGHT`, :data:`TRAITS`) that prompts (B, L, width) name, the first, the second, …; so much
+        is ``told`` (B, L)."""
+        shares = (self.asking @ prompt.transpose(1, 2) / math.sqrt(prompt.shape[2])).masked_fill(~told[:, None], -torch.inf).softmax(2)
+        return functional.normalize(self.read(shares @ prompt), dim=2)
 
     def forward(self, maps: Tensor, sought: Tensor) -> tuple[Tensor, Tensor]:
         """What it adds to the tokens (N, grid², width) of frames with these features (N, 96, h, w), where things with traits
