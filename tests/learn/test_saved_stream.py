@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -121,3 +127,22 @@ def test_what_does_not_fit_gets_one_line(saved, tmp_path):
     damaged.write_bytes((saved / "objects-000000.demos").read_bytes()[:-1])
     with pytest.raises(EtudeError, match="damaged"):
         read_checked(damaged)
+
+
+def test_who_is_told_to_end_leaves_nobody_playing_behind(tmp_path):
+    out = tmp_path / "stream"
+    command = [sys.executable, "-m", "etude", "stream", "vima", "--look", "objects", "--episodes", "100000", "--workers", "2", "--out", out]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True) as process:
+        try:
+            while not list(out.glob("*.demos")):
+                assert process.poll() is None
+                time.sleep(0.1)
+            process.terminate()
+            assert process.wait() == 130 and b"Traceback" not in process.stderr.read()
+            with pytest.raises(ProcessLookupError):  # nobody of its group is left
+                for _ in range(100):
+                    os.killpg(process.pid, 0)
+                    time.sleep(0.1)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)

@@ -30,6 +30,7 @@ from etude.learn.guided_control import GuidedSource
 from etude.learn.keyposes import KeyposeSource
 from etude.learn.listed_plan import GuidedPlan, KeyposePlan, ListedPlan, QuestionPlan
 from etude.learn.source import ListedSource, SampleSource
+from etude.learn.stopping import stopped_by_term
 from etude.learn.stream import PATIENCE, Source
 from etude.learn.stream_plans import StreamPlan, StrokePlan
 from etude.learn.subtasks import SubtaskSource
@@ -129,7 +130,7 @@ class PlayedShard:
 
 
 def _played_here(plan: StreamPlan, folder: Path, due: Sequence[int], workers: int) -> Generator[PlayedShard]:
-    with one_thread(), ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as team:
+    with stopped_by_term(), one_thread(), ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as team:
         try:
             for found in as_completed([team.submit(_play_shard, plan, folder, k) for k in due]):
                 yield found.result()

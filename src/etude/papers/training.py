@@ -10,7 +10,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from subprocess import DEVNULL, Popen
@@ -22,6 +22,7 @@ from etude.learn.header import checkpoint_bytes, checkpoint_file, digest_of, met
 from etude.learn.named_recipes import recipe_named
 from etude.learn.recipes import Recipe
 from etude.learn.saved_stream import PLAN, plan_of, save_stream
+from etude.learn.stopping import stopped_by_term
 from etude.learn.training_run import TrainingSettings, run
 from etude.names import EtudeError, parse_json
 from etude.papers.models import models_of
@@ -84,7 +85,7 @@ class ModelTraining:
             if model.begins not in ("", *(one.folder for one in waiting)):
                 self.recipe(model)  # refuses it where the one before is not trained
         streams = list(dict.fromkeys(model.stream for model in waiting if model.stream))
-        with _stopped_by_term(), _Stream(self, streams) as stream, _Trainings(self, max(1, self.workers // most)) as trainings:
+        with stopped_by_term(), _Stream(self, streams) as stream, _Trainings(self, max(1, self.workers // most)) as trainings:
             while waiting or trainings.running:
                 stream.check()
                 for model in waiting:
@@ -129,16 +130,6 @@ class ModelTraining:
                 self.say(f"stream {name}: {100 * done // of} % of {plan.episodes:,} episodes")
 
         save_stream(plan, self.folder / STREAMS / name, self.workers, tell)
-
-
-@contextmanager
-def _stopped_by_term() -> Iterator[None]:
-    """Whoever is told to end (``timeout`` does) ends as after an interrupt: not before those have stopped that were started."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 class _Stream(AbstractContextManager["_Stream"]):

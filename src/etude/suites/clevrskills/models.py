@@ -10,7 +10,7 @@ from etude.suites.clevrskills.paper import DAGGER, IN_WORDS, LEVELS
 from etude.suites.paper import PaperModel
 
 LINES = {"stream": "StreamRoboLM (Opt)", "window": "JAT", "readout": "Octo", "frame": "RoboFlamingo"}
-EPISODES = {"L0": 20_000, "L1": 5000, "L2": 4000}  # some 27 GB of frames on the device
+EPISODES = {"L0": 12_000, "L1": 5000, "L2": 4000}  # some 16 GB of frames on the device
 FIRST, FRESH = 1000, 4  # episodes that are there when training begins, and that come with every step
 STEPS = {"L0": 5000, "L1": 3000, "L2": 2000}
 TUNED = ("schedule.rate=0.0002", "schedule.warmup=200")  # what was learned shall not be forgotten at once
