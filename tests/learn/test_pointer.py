@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed (extra 'lear
 
 from etude.learn.control import TIP, Shaking, demonstrated  # noqa: E402
 from etude.learn.kinds import kind_of  # noqa: E402
-from etude.learn.models.pointer import HINTS, STRIDES, Pointed, Pointer, axes_of, turns_to  # noqa: E402
+from etude.learn.models.pointer import HINTS, STRIDES, HandPointer, Pointed, axes_of, turns_to  # noqa: E402
 from etude.learn.named_recipes import recipe_named  # noqa: E402
 from etude.names import EtudeError  # noqa: E402
 from etude.pose import Pose, axis_quat, multiply  # noqa: E402
@@ -73,7 +73,7 @@ def test_of_two_places_the_likelier_is_taken_and_not_their_middle():
 
 def test_a_pointer_learns_to_point_at_the_token_that_is_sought():
     torch.manual_seed(0)
-    pointer, generator = Pointer(WIDTH), torch.Generator().manual_seed(0)
+    pointer, generator = HandPointer(WIDTH), torch.Generator().manual_seed(0)
     codes = torch.randn(TOKENS, WIDTH, generator=generator)  # where a token stands
     spots = torch.rand(TOKENS, 3, generator=generator) - 0.5
     marks = torch.randn(4, WIDTH, generator=generator)

@@ -37,7 +37,7 @@ from etude.learn.subtasks import SubtaskSource
 from etude.names import EtudeError, decode, encode, parse_json, pick
 from etude.plugins import named
 
-PLAN, FORMAT = "stream.json", "etude-stream-1"
+PLAN, FORMAT = "stream.json", "etude-stream-2"
 PLANS: dict[str, type[StreamPlan]] = {one.json_kind: one for one in (StrokePlan, ControlPlan, KeyposePlan, QuestionPlan, GuidedPlan)}
 LISTED: dict[type[SampleSource], type[ListedPlan]] = {KeyposeSource: KeyposePlan, SubtaskSource: QuestionPlan, GuidedSource: GuidedPlan}
 _CHECK = 4  # bytes of a checksum, before a file's arrays

@@ -17,7 +17,7 @@ from torch.nn import functional
 from etude.learn.control import PICTURE_SIDES, PICTURE_TOKENS, TIP, ControlSource
 from etude.learn.control_buffer import ControlBatch, ControlPrompts
 from etude.learn.models.likeness import TRAITS, Likeness, likeness_losses, sought_in
-from etude.learn.models.pointer import HINTS, Pointed, Pointer
+from etude.learn.models.pointer import HINTS, HandPointer, Pointed
 from etude.learn.models.pretrained import PretrainedFrames, PretrainedLanguage
 from etude.learn.models.tokens import PLACES, FrameTokens, WordTokens, gathered
 from etude.learn.models.trunk import TransformerBlock
@@ -92,7 +92,7 @@ class Controller(nn.Module):
         self.pretrained = (
             None if scratch else PretrainedLanguage(recipe.language, recipe.language_digest, 0, width, recipe.dropout, recipe.adapters)
         )
-        self.pointer = Pointer(width) if recipe.pointing else None
+        self.pointer = HandPointer(width) if recipe.pointing else None
         self.hints = HINTS if recipe.pointing else 0
         place, turn = SPREADS[source.action]
         spread = torch.tensor([place] * 3 + [turn] * (source.acts - 4) + [1.0])

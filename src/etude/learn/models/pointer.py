@@ -68,7 +68,7 @@ class Pointed:
         )
 
 
-class Pointer(nn.Module):
+class HandPointer(nn.Module):
     """Points at a place, given what was made of a look."""
 
     full_precision = True
