@@ -14,7 +14,7 @@ from etude.envs.observer import Observer  # noqa: E402
 from etude.envs.simulation import Simulation  # noqa: E402
 from etude.learn.control import PICTURE_TOKENS, Shaking, demonstrated  # noqa: E402
 from etude.learn.kinds import kind_of  # noqa: E402
-from etude.learn.models.likeness import TRAITS, Likeness, likeness_losses, sought_in  # noqa: E402
+from etude.learn.models.likeness import TRAITS, Likeness, found_shares, likeness_losses, sought_in  # noqa: E402
 from etude.learn.models.tokens import FEATURES  # noqa: E402
 from etude.learn.spots import SOUGHT, UNSEEN, spots, things_shown  # noqa: E402
 from etude.library import episode  # noqa: E402
@@ -85,6 +85,16 @@ def test_a_loss_is_small_where_it_is_found_and_counts_what_is_seen_alone():
     assert float(likeness_losses(alike, there)) > 5.0
     there[0, 1, 1] = torch.tensor([0, 0])  # seen by the other camera, where all is alike
     assert float(likeness_losses(alike, there)) == pytest.approx((9.0 + np.log(SIDE**2)) / 2, abs=0.1)
+
+
+def test_how_much_is_found_is_counted_among_what_is_seen():
+    alike = torch.zeros(3, SOUGHT, SIDE, SIDE)
+    alike[:, 0, 1, 2], alike[:, 1, 3, 0] = 1.0, 1.0
+    there = torch.full((3, SOUGHT, 1, 2), UNSEEN, dtype=torch.uint8)
+    there[0, 0, 0], there[0, 1, 0] = torch.tensor([17, 17]), torch.tensor([25, 1])  # one beside the right part, one far from it
+    there[1, 1, 0] = torch.tensor([1, 25])
+    found = found_shares(alike, there)
+    assert found[:2].tolist() == [0.5, 1.0] and found[2].isnan()
 
 
 @pytest.mark.parametrize("reads", [False, True])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -139,9 +140,9 @@ def judged_control(model: Controller, found: Sequence[tuple[int, str, ControlDem
     """How far chunks are from the oracle's, at every look of these demonstrations, by task, as a table.
 
     Errors of what moves the arm stand beside how much the oracle moves it: who keeps still has errors of the same size. Of who points, how
-    far that place is from where the oracle brings the hand.
+    far that place is from where the oracle brings the hand, and how much of what it is told of it finds.
     """
-    rows: dict[str, list[tuple[float, float, bool, float]]] = {}
+    rows: dict[str, list[tuple[float, ...]]] = {}
     for _, name, one in found:
         buffer = ControlBuffer(model.source, model.recipe, model.onwards, device)
         buffer.add([one])
@@ -152,17 +153,28 @@ def judged_control(model: Controller, found: Sequence[tuple[int, str, ControlDem
                 answers = model.chunks(buffer.windows([0] * len(part), part))
             there = answers.counts[:, 0]
             guess, right = answers.found[there, 0].float(), answers.wanted[there, 0]
-            off = [math.nan] * len(guess) if answers.off is None else answers.off[there].tolist()
             errors, sizes = ((x[:, :-1]).abs().mean(1).tolist() for x in (guess - right, right))
             hands = ((guess[:, -1] > 0) == (right[:, -1] > 0)).tolist()
-            rows.setdefault(EpisodeName.parse(name).task, []).extend(zip(errors, sizes, hands, off, strict=True))
-    lines = ["| task | looks | error | oracle's size | hand right | points off by (median, cm) |", "|---|---|---|---|---|---|"]
+            off, finds = ([math.nan] * len(guess) if x is None else x[there].tolist() for x in (answers.off, answers.finds))
+            rows.setdefault(EpisodeName.parse(name).task, []).extend(zip(errors, sizes, hands, off, finds, strict=True))
+    lines = ["| task | looks | error | oracle's size | hand right | points off by (median, cm) | finds |", "|---|---|---|---|---|---|---|"]
     for task, values in sorted(rows.items()):
-        error, size, hand, _ = np.mean(np.array(values, float), axis=0)
-        off_by = 100 * float(np.median([one[3] for one in values]))
-        pointed = "–" if math.isnan(off_by) else f"{off_by:.1f}"
-        lines.append(f"| {task} | {len(values)} | {error:.3f} | {size:.3f} | {100 * hand:.0f} | {pointed} |")
+        error, size, hand, off, finds = np.array(values, float).T
+        told = (
+            f"{error.mean():.3f}",
+            f"{size.mean():.3f}",
+            f"{100 * hand.mean():.0f}",
+            _told(np.median, 100 * off),
+            _told(np.mean, 100 * finds),
+        )
+        lines.append(f"| {task} | {len(values)} | {' | '.join(told)} |")
     return "\n".join(lines)
+
+
+def _told(summary: Callable[[Array], np.floating[Any]], values: Array) -> str:
+    """A number for those values that are numbers; "–" where there is none."""
+    known = values[~np.isnan(values)]
+    return f"{summary(known):.1f}" if len(known) else "–"
 
 
 def _looks_of(model: Controller, steps: int) -> NDArray[np.int64]:

@@ -39,12 +39,14 @@ SPREADS = {  # of what an oracle does in one step, so that all numbers count ali
 @dataclass(frozen=True, eq=False)
 class Answers:
     """Chunks that a model would do, ``found`` (N, H, A), beside those that are ``wanted``, both scaled, and which actions of these count,
-    ``counts`` (N, H). ``off`` (N,): how far the place that it points at is from the oracle's, in metres."""
+    ``counts`` (N, H). ``off`` (N,): how far the place that it points at is from the oracle's, in metres; ``finds`` (N,): the share of what
+    it is told of, and is seen, that it finds."""
 
     found: Tensor
     wanted: Tensor
     counts: Tensor
     off: Tensor | None = None
+    finds: Tensor | None = None
 
 
 class Controller(nn.Module):

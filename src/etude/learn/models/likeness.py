@@ -66,10 +66,27 @@ def sought_in(rows: Tensor, traits: Tensor) -> Tensor:
 def likeness_losses(alike: Tensor, spots: Tensor) -> Tensor:
     """How unlikely (N,) the places are where things are seen: ``spots`` (N, SOUGHT, V, 2), where parts of V views are ``alike``
     (N V, SOUGHT, h, w); the mean over things and views."""
-    down, across = alike.shape[2:]
-    seen = spots[..., 0] != UNSEEN
-    cells = spots.long() // CELL
-    right = (cells[..., 1].clamp(max=down - 1) * across + cells[..., 0].clamp(max=across - 1)).transpose(1, 2)[..., None]
-    unlikely = -alike.float().flatten(2).log_softmax(2).unflatten(0, right.shape[:2]).gather(3, right)[..., 0]
-    there = seen.transpose(1, 2)
-    return (unlikely * there).sum((1, 2)) / there.sum((1, 2)).clamp(min=1)
+    there, columns, rows = _seen(alike, spots)
+    likely = alike.float().flatten(2).log_softmax(2).gather(2, (rows * alike.shape[3] + columns)[..., None])[..., 0]
+    unlikely, seen = _summed(-likely * there, len(spots)), _summed(there, len(spots))
+    return unlikely / seen.clamp(min=1)
+
+
+def found_shares(alike: Tensor, spots: Tensor) -> Tensor:
+    """How many (N,) of the things that are seen are found: that part is most alike, or one beside it. No number where nothing is seen."""
+    there, columns, rows = _seen(alike, spots)
+    best = alike.flatten(2).argmax(2)
+    off = torch.stack([best % alike.shape[3] - columns, best // alike.shape[3] - rows]).abs().amax(0)
+    return _summed((off <= 1) & there, len(spots)) / _summed(there, len(spots))
+
+
+def _seen(alike: Tensor, spots: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Which things are seen (N V, SOUGHT), and in which columns and rows of parts."""
+    places = spots.transpose(1, 2).flatten(0, 1).long()
+    columns, rows = ((places[..., axis] // CELL).clamp(max=alike.shape[3 - axis] - 1) for axis in range(2))
+    return places[..., 0] != UNSEEN, columns, rows
+
+
+def _summed(values: Tensor, count: int) -> Tensor:
+    """Sums (N,) over things and views of values (N V, SOUGHT)."""
+    return values.unflatten(0, (count, -1)).sum((1, 2))

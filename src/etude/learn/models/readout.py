@@ -49,10 +49,10 @@ class ReadoutController(WindowTrunk):
         return torch.cat([found, looking_losses(pointed, batch.aims[:, -1], alike, batch.spots[:, -1])], 1)
 
     def chunks(self, batch: ControlBatch) -> Answers:
-        made, pointed, hints, _ = self.read_last(batch)
+        made, pointed, hints, alike = self.read_last(batch)
         shape = len(made), self.chunk, self.numbers
         noise = torch.randn(shape, generator=torch.Generator().manual_seed(0)).to(made.device)
-        return self.answers(batch, self._flown(torch.cat([made, hints], 1), noise), pointed)
+        return self.answers(batch, self._flown(torch.cat([made, hints], 1), noise), pointed, alike)
 
     def act(self, memory: ControlMemory, frames: Tensor, felt: Tensor) -> tuple[Tensor, ControlMemory]:
         """All chunks of an episode flow out of the same noise: who has chosen one of several ways keeps to it."""

@@ -12,6 +12,7 @@ from torch.nn import functional
 from etude.learn.control import ControlSource
 from etude.learn.control_buffer import ControlBatch
 from etude.learn.models.controller import Answers, Controller, ControlMemory, appended, errors_of, looking_losses, mean_over
+from etude.learn.models.likeness import found_shares
 from etude.learn.network_recipes import ControllerRecipe
 
 LATENTS = 8  # tokens that look
@@ -70,11 +71,12 @@ class RecurrentController(Controller):
         return torch.cat([found, seen[batch.where]], 1)
 
     def chunks(self, batch: ControlBatch) -> Answers:
-        row, looks, _ = self.rows(batch)
+        row, looks, alike = self.rows(batch)
         pointed, hints = self.pointed(row.flatten(0, 1), looks, batch.felt.flatten(0, 1))
         found, wanted = self.head.answers(row, hints.unflatten(0, row.shape[:2])), self.scaled(batch.labels, batch.felt)
         off = None if pointed is None else pointed.off(batch.aims.flatten(0, 1))[batch.there.flatten()]
-        return Answers(found[batch.there], wanted[batch.there], batch.counts[batch.there], off)
+        finds = None if alike is None else found_shares(alike, batch.spots.flatten(0, 1))[batch.there.flatten()]
+        return Answers(found[batch.there], wanted[batch.there], batch.counts[batch.there], off, finds)
 
     def answered(self, memory: ControlMemory, made: Tensor, looks: Tensor, felt: Tensor) -> tuple[Tensor, ControlMemory]:
         """The actions after looks (B, M, width) of which this (B, width) was made, and what is remembered then."""

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from etude.learn.control import ControlSource
 from etude.learn.control_buffer import ControlBatch, ControlPrompts
 from etude.learn.models.controller import Answers, Controller, ControlMemory, appended, errors_of, filled, looking_losses, mean_over
+from etude.learn.models.likeness import found_shares
 from etude.learn.models.pointer import Pointed
 from etude.learn.models.trunk import TransformerBlock
 from etude.learn.network_recipes import ControllerRecipe
@@ -95,10 +96,11 @@ class WindowTrunk(WindowLooks):
         """What queries have read (B, Q, width) as one (B, width)."""
         return read[:, 0]
 
-    def answers(self, batch: ControlBatch, found: Tensor, pointed: Pointed | None) -> Answers:
+    def answers(self, batch: ControlBatch, found: Tensor, pointed: Pointed | None, alike: Tensor | None) -> Answers:
         """Chunks ``found`` for windows, beside those that are wanted."""
         wanted = self.scaled(batch.labels[:, -1], batch.felt[:, -1])
-        return Answers(found, wanted, batch.counts[:, -1], None if pointed is None else pointed.off(batch.aims[:, -1]))
+        off = None if pointed is None else pointed.off(batch.aims[:, -1])
+        return Answers(found, wanted, batch.counts[:, -1], off, None if alike is None else found_shares(alike, batch.spots[:, -1]))
 
 
 class WindowController(WindowTrunk):
@@ -119,8 +121,8 @@ class WindowController(WindowTrunk):
         return torch.cat([found, looking_losses(pointed, batch.aims[:, -1], alike, batch.spots[:, -1])], 1)
 
     def chunks(self, batch: ControlBatch) -> Answers:
-        made, pointed, hints, _ = self.read_last(batch)
-        return self.answers(batch, self._head(made, hints), pointed)
+        made, pointed, hints, alike = self.read_last(batch)
+        return self.answers(batch, self._head(made, hints), pointed, alike)
 
     def act(self, memory: ControlMemory, frames: Tensor, felt: Tensor) -> tuple[Tensor, ControlMemory]:
         made, hints, memory = self.read_next(memory, frames, felt)
