@@ -81,6 +81,7 @@ KEYPOSES = {
     "himan/topdown": ("model.fine_layers=1", "model.size=32"),
     "himan/points": (),
 }
+TOLD_IN_TEXT = "data.source.told=text"
 CONTROLS = {f"clevrskills/{form}": "model.looks=2" for form in ("window", "readout", "frame", "stream")}
 CONTROLS["himan/chunks"] = "model.looks=1"
 
@@ -110,13 +111,16 @@ def test_exported_keyposes_are_those_of_torch(name, more, tmp_path):
         assert np.allclose(one, other, atol=1e-4)
 
 
-@pytest.mark.parametrize(("name", "looks"), CONTROLS.items())
-def test_exported_closed_loops_act_as_torch_does(name, looks, tmp_path):
+@pytest.mark.parametrize(
+    ("name", "settings"), [(name, (looks,)) for name, looks in CONTROLS.items()] + [("clevrskills/frame", ("model.looks=2", TOLD_IN_TEXT))]
+)
+def test_exported_closed_loops_act_as_torch_does(name, settings, tmp_path):
     """Told with pictures and without, for longer than they remember; two episodes by turns, one of them put aside and taken up."""
-    model, torchs, onnxs = both(tmp_path, name, looks, "model.eye_layers=1", "model.prompt_layers=1", "model.grid=4")
+    model, torchs, onnxs = both(tmp_path, name, *settings, "model.eye_layers=1", "model.prompt_layers=1", "model.grid=4")
     draw = np.random.default_rng(0)
+    shown = 0 if TOLD_IN_TEXT in settings else 2
     episodes = [
-        (toy_prompt(draw, model, words, pictures), [toy_look(draw, model) for _ in range(4)]) for words, pictures in ((5, 2), (3, 0))
+        (toy_prompt(draw, model, words, pictures), [toy_look(draw, model) for _ in range(4)]) for words, pictures in ((5, shown), (3, 0))
     ]
     one = [answered(torchs, told, seen) for told, seen in episodes]
     for session, (told, _) in enumerate(episodes):
