@@ -39,10 +39,11 @@ def test_a_picture_shows_the_one_thing_that_looks_so():
 
 
 def test_a_spot_is_in_the_middle_of_what_is_seen():
-    masks = np.zeros((2, 32, 32), np.uint16)
+    masks = np.zeros((2, 32, 320), np.uint16)
     masks[0, 10:13, 20:25] = 7
+    masks[1, 4:7, 300:303] = 7  # in a wide picture
     found = spots(masks, {"a": 7, "b": 8}, ("b", "", "a"))
-    assert found.shape == (SOUGHT, 2, 2) and found[2].tolist() == [[22, 11], [UNSEEN] * 2]
+    assert found.shape == (SOUGHT, 2, 2) and found[2].tolist() == [[22, 11], [301, 5]]
     assert (found[[0, 1, 3]] == UNSEEN).all()
 
 
@@ -77,7 +78,7 @@ def test_what_is_sought_are_the_first_pictures_in_their_order():
 def test_a_loss_is_small_where_it_is_found_and_counts_what_is_seen_alone():
     alike = torch.zeros(2, SOUGHT, SIDE, SIDE)
     alike[0, 0, 1, 2] = 9.0
-    there = torch.full((1, SOUGHT, 2, 2), UNSEEN, dtype=torch.uint8)
+    there = torch.full((1, SOUGHT, 2, 2), UNSEEN, dtype=torch.int16)
     assert likeness_losses(alike, there).tolist() == [0.0]
     there[0, 0, 0] = torch.tensor([17, 9])  # column and row: the cell in row 1 and column 2
     assert float(likeness_losses(alike, there)) < 0.01
@@ -90,7 +91,7 @@ def test_a_loss_is_small_where_it_is_found_and_counts_what_is_seen_alone():
 def test_how_much_is_found_is_counted_among_what_is_seen():
     alike = torch.zeros(3, SOUGHT, SIDE, SIDE)
     alike[:, 0, 1, 2], alike[:, 1, 3, 0] = 1.0, 1.0
-    there = torch.full((3, SOUGHT, 1, 2), UNSEEN, dtype=torch.uint8)
+    there = torch.full((3, SOUGHT, 1, 2), UNSEEN, dtype=torch.int16)
     there[0, 0, 0], there[0, 1, 0] = torch.tensor([17, 17]), torch.tensor([25, 1])  # one beside the right part, one far from it
     there[1, 1, 0] = torch.tensor([1, 25])
     found = found_shares(alike, there)
@@ -117,7 +118,7 @@ def test_what_things_look_like_is_learned_from_pictures_and_from_words(reads):
             alone[:, :, 4] = looks[shown[:, 0]]
             sought = model.traits(alone.unflatten(2, (3, 3)))[:, None].expand(-1, SOUGHT, -1)
         _, alike = model(maps.unflatten(2, (SIDE, SIDE)), sought)
-        spot = torch.full((count, SOUGHT, 1, 2), UNSEEN, dtype=torch.uint8)
+        spot = torch.full((count, SOUGHT, 1, 2), UNSEEN, dtype=torch.int16)
         spot[:, 0, 0, 0], spot[:, 0, 0, 1] = cells[:, 0] % SIDE * 8, cells[:, 0] // SIDE * 8
         return alike, spot, cells[:, 0]
 

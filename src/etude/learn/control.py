@@ -82,7 +82,7 @@ class ControlDemonstration:
     """The prompt as ``kinds`` (L,), ``words`` (L, 2), ``places`` (L,) and ``rows`` (L,): cells of ``pictures`` uint8 (P, S, S, 3), 20 of
     each, −1 for words. Of T steps: ``labels`` float32 (T, A), and ``led`` bool (T,): was that what was carried out? ``frames`` uint8
     (N, V, S, S, 3), ``felt`` float32 (N, D) and ``aims`` float32 (N, 7) of the first step, and of every so many after it as the source
-    says; an aim is the pose (world) to which the tip has come when what the oracle says it is doing is done. With them ``spots`` uint8
+    says; an aim is the pose (world) to which the tip has come when what the oracle says it is doing is done. With them ``spots`` int16
     (N, 4, V, 2): where what it is told of first is seen (:mod:`etude.learn.spots`)."""
 
     kinds: NDArray[np.uint8]
@@ -93,7 +93,7 @@ class ControlDemonstration:
     frames: NDArray[np.uint8]
     felt: NDArray[np.float32]
     aims: NDArray[np.float32]
-    spots: NDArray[np.uint8]
+    spots: NDArray[np.int16]
     labels: NDArray[np.float32]
     led: NDArray[np.bool_]
 
@@ -258,8 +258,8 @@ def demonstrated(
         hand.reset(told, pictures, found.name)
     frames: list[NDArray[np.uint8]] = []
     felt: list[NDArray[np.float32]] = []
-    places: list[NDArray[np.uint8]] = []
-    shown = things_shown(found.instruction, found.scene)
+    places: list[NDArray[np.int16]] = []
+    shown, ids = things_shown(found.instruction, found.scene), simulation.world.segmentation_ids()
     doing: list[tuple[str, str, bool]] = []
     poses: list[tuple[float, ...]] = []
     labels: list[Array] = []
@@ -271,7 +271,7 @@ def demonstrated(
             frames.append(np.stack([seen[camera] for camera in source.cameras]))
             felt.append(seen["proprioception"])
             views = [observer.segmentations[camera] for camera in source.cameras]
-            places.append(spots(views, simulation.world.segmentation_ids(), shown))
+            places.append(spots(views, ids, shown))
         aim = oracle.aim()
         tip = simulation.monitor.watch.tip
         doing.append((aim.task, aim.step, aim.closed))

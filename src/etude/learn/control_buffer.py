@@ -35,7 +35,7 @@ class ControlBatch:
     """B windows of K looks, as many control steps apart as a policy carries out between two looks, oldest first.
 
     ``frames`` uint8 (B, K, V, S, S, 3) and ``felt`` (B, K, D); ``aims`` (B, K, 7): to which pose the oracle is bringing the tip; ``labels``
-    (B, K, H, A): what it wants at each look and after it; ``spots`` uint8 (B, K, 4, V, 2): where what it is told of first is seen;
+    (B, K, H, A): what it wants at each look and after it; ``spots`` (B, K, 4, V, 2): where what it is told of first is seen;
     ``counts`` (B, K, H): is there such an action, and was all done as the oracle wants until then? ``there`` (B, K): is there such a look?
     ``where`` (N,): which looks of all in a row.
     """
@@ -64,7 +64,7 @@ class ControlBuffer:
         self._pictures = Blocks((source.size, source.size, 3), torch.uint8, self.device)
         self._felt = Rows((source.feels,), torch.float32, self.device)
         self._aims = Rows((7,), torch.float32, self.device)
-        self._spots = Rows((SOUGHT, len(source.cameras), 2), torch.uint8, self.device)
+        self._spots = Rows((SOUGHT, len(source.cameras), 2), torch.int16, self.device)
         self._labels = Rows((source.acts,), torch.float32, self.device)
         here = torch.device("cpu")
         self._tokens = Rows((5,), torch.int32, here)  # kind, two buckets, place, row

@@ -12,7 +12,7 @@ from etude.prompts.instruction import Instruction, InstructionPart, ObjectPictur
 from etude.scene.scene import Body, Scene
 
 SOUGHT = 4  # things of a prompt, the first ones, that are looked for
-UNSEEN = 255  # for both numbers of a place
+UNSEEN = -1  # for both numbers of a place
 
 
 def things_shown(instruction: Instruction, scene: Scene) -> tuple[str, ...]:
@@ -29,9 +29,9 @@ def _like(part: InstructionPart, body: Body) -> bool:
     return isinstance(part, TexturePicture) and part.texture == body.texture
 
 
-def spots(segmentations: Sequence[NDArray[np.uint16]], ids: Mapping[str, int], names: Sequence[str]) -> NDArray[np.uint8]:
+def spots(segmentations: Sequence[NDArray[np.uint16]], ids: Mapping[str, int], names: Sequence[str]) -> NDArray[np.int16]:
     """In the middle of what of each thing (:data:`SOUGHT`, V, 2) is seen in V views: column and row of a pixel, or :data:`UNSEEN`."""
-    found = np.full((SOUGHT, len(segmentations), 2), UNSEEN, np.uint8)
+    found = np.full((SOUGHT, len(segmentations), 2), UNSEEN, np.int16)
     for view, segmentation in enumerate(segmentations):
         for k, name in enumerate(names):
             if not name:

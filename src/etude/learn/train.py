@@ -255,7 +255,7 @@ def _fill(trainer: Trainer, source: Samples, by_the_clock: bool, asked: Callable
     own, most = (max(1, (n - ranks.number + ranks.count - 1) // ranks.count) for n in (wanted, data.most))  # of so many, every n-th
     trainer.allowed = most if by_the_clock else own
     before = -1
-    while by_the_clock and before < trainer.stock < most and not source.ended:
+    while by_the_clock and before < trainer.stock < most and not source.ended and not asked():
         before = trainer.stock
         source.fill(buffer)
     while trainer.stock < own and not source.ended and not asked():

@@ -88,8 +88,5 @@ class LanguageFrame(LanguageStream):
         latents, looks, alike = self._latents(batch.frames.flatten(0, 1), batch.felt.flatten(0, 1), heard["sought"])
         latents = latents[:, None]
         heard = {name: value.repeat_interleave(self.kept, 0) for name, value in heard.items()}
-        return (
-            self._read(heard, latents, latents.new_ones(len(latents), 1, dtype=torch.bool))[:, 0].unflatten(0, batch.there.shape),
-            looks,
-            alike,
-        )
+        made = self._read(heard, latents, latents.new_ones(len(latents), 1, dtype=torch.bool))[:, 0]
+        return made.unflatten(0, batch.there.shape), looks, alike

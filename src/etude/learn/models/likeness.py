@@ -83,7 +83,7 @@ def found_shares(alike: Tensor, spots: Tensor) -> Tensor:
 def _seen(alike: Tensor, spots: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Which things are seen (N V, SOUGHT), and in which columns and rows of parts."""
     places = spots.transpose(1, 2).flatten(0, 1).long()
-    columns, rows = ((places[..., axis] // CELL).clamp(max=alike.shape[3 - axis] - 1) for axis in range(2))
+    columns, rows = ((places[..., axis] // CELL).clamp(0, alike.shape[3 - axis] - 1) for axis in range(2))
     return places[..., 0] != UNSEEN, columns, rows
 
 

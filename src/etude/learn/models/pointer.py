@@ -63,9 +63,8 @@ class Pointed:
         apart = (self.places - aims[:, None, :3]).norm(dim=2)
         unlikely = -(self.likely - apart / SPREAD).logsumexp(1)
         mean = (self.likely.exp()[..., None] * self.places).sum(1)
-        return (
-            unlikely + (mean - aims[:, :3]).norm(dim=1) / SPREAD + (self.turn - turns_to(aims[:, 3:], self.axes)).abs().sum(1) / TURN_SPREAD
-        )
+        turned = (self.turn - turns_to(aims[:, 3:], self.axes)).abs().sum(1)
+        return unlikely + (mean - aims[:, :3]).norm(dim=1) / SPREAD + turned / TURN_SPREAD
 
 
 class HandPointer(nn.Module):
